@@ -1,0 +1,68 @@
+"""What `make demo` runs: migrates a copy of demo/program, trains it before and after, compares. Everything lands in demo-out/."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "demo" / "program"
+OUT = ROOT / "demo-out"
+MIGRATE = Path(sys.executable).parent / "migrate"
+
+
+def say(text: str) -> None:
+    """A heading, in bold on a terminal."""
+    print(f"\n\033[1m==> {text}\033[0m" if sys.stdout.isatty() else f"\n==> {text}", flush=True)
+
+
+def run(*arguments: str) -> int:
+    """Shows a `migrate` command as a user would type it, runs it, returns its exit code."""
+    print(f"$ migrate {' '.join(arguments)}", flush=True)
+    return subprocess.run([str(MIGRATE), *arguments], cwd=ROOT, check=False).returncode
+
+
+def sizes(folder: Path) -> str:
+    """Names and line counts of the Python files in `folder`."""
+    return ", ".join(
+        f"{file.name} ({len(file.read_text().splitlines())} lines)" for file in sorted(folder.glob("*.py"))
+    )
+
+
+def main() -> int:
+    """Returns the exit code of the comparison, or of the step that failed."""
+    start = time.monotonic()
+    shutil.rmtree(OUT, ignore_errors=True)
+    for side in ("before", "after"):
+        shutil.copytree(PROGRAM, OUT / side, ignore=shutil.ignore_patterns("__pycache__"))
+
+    say(
+        f"a TensorFlow 1 program: DeepFM with Estimator, sharded tables, train_and_evaluate, in {PROGRAM.relative_to(ROOT)}"
+    )
+    print(sizes(PROGRAM))
+
+    say("what migrating it would change (nothing is written yet)")
+    code = run("demo-out/after")
+    if code not in (0, 1):  # 1: there is something to change
+        return code
+
+    say("the same, written")
+    code = run("demo-out/after", "--apply")
+    if code:
+        print(f"migrate ended with {code}: something is left to do by hand, see above", file=sys.stderr)
+        return code
+    print(sizes(OUT / "after"))
+
+    say("train both, replay the same start and the same batches, compare (about half a minute)")
+    code = run("parity", "demo-out/before/task.py", "demo-out/after/task.py", "--html", "demo-out/report.html")
+    say(f"{'the same losses' if code == 0 else 'NOT the same'}, after {time.monotonic() - start:.0f} s")
+    print(f"both loss curves: {OUT / 'report.html'}")
+    print("migrated program: demo-out/after")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

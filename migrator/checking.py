@@ -1,0 +1,175 @@
+"""Runs rules over modules, each rule by itself: one that fails is reported, and the others go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Union
+
+from migrator.diagnostics import Applicability, Diagnostic, Edit, ProgramUnit
+from migrator.module import Module
+from migrator.problems import deep_problem, internal_problem
+from migrator.registry import Registry
+from migrator.rule import ProgramRule, Rule
+from migrator.suppressions import Suppressions, suppressed, suppressions
+
+if TYPE_CHECKING:
+    from migrator.settings import Settings
+
+ANYWHERE = ""
+"""Stands for every file in a pair of rule and file."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A diagnostic and the rule that it came from."""
+
+    diagnostic: Diagnostic
+    rule: str
+    """Code of the rule; diagnostics of one rule may have several codes."""
+    program: bool = False
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Files that it is about."""
+        fix = self.diagnostic.fix
+        return frozenset({self.diagnostic.location.path}) | (fix.paths if fix else frozenset())
+
+
+@dataclass
+class Findings:
+    """What one round found."""
+
+    found: list[Finding] = field(default_factory=list)
+    units: list[tuple[str, ProgramUnit]] = field(default_factory=list)
+    """Programs, with the code of the rule that named them."""
+    problems: list[Diagnostic] = field(default_factory=list)
+    crashed: set[tuple[str, str]] = field(default_factory=set)
+    """Rule and file; rule and `ANYWHERE` for a program rule."""
+
+
+class Checker:
+    """The rules in force, ready to run; remembers what it found in modules that did not change."""
+
+    def __init__(self, registry: Registry, settings: Settings) -> None:
+        self.registry = registry
+        self.settings = settings
+        self._exact: dict[str, list[Rule]] = {}
+        self._prefixes: list[tuple[str, Rule]] = []
+        for rule in registry.file_rules:
+            for symbol in rule.symbols:
+                if symbol.endswith(".*"):
+                    self._prefixes.append((symbol[:-1], rule))
+                else:
+                    self._exact.setdefault(symbol, []).append(rule)
+        self._rules_for: dict[str, tuple[Rule, ...]] = {}
+        self._cache: dict[str, tuple[Module, list[Finding]]] = {}
+        self._comments: dict[str, tuple[Module, Suppressions]] = {}
+
+    def check(
+        self, editable: Iterable[Module], modules: Mapping[str, Module], banned: set[tuple[str, str]]
+    ) -> Findings:
+        """Run file rules over `editable`, program rules over `modules`, without the banned pairs of rule and file."""
+        findings = Findings()
+        for module in editable:
+            found = self._check_file(module, findings, banned)
+            kept = [finding for finding in found if self._wanted(finding, modules, banned)]
+            module.edits = list(self._edits(kept))
+            module.fixes = [f.diagnostic.fix for f in kept if f.diagnostic.fix and self.applicable(f.diagnostic)]
+            findings.found += kept
+        for rule in self.registry.program_rules:
+            if (rule.code, ANYWHERE) not in banned:
+                self._check_program(rule, modules, findings, banned)
+        return findings
+
+    def applicable(self, diagnostic: Diagnostic) -> bool:
+        """Whether the settings let its fix be applied."""
+        fix = diagnostic.fix
+        least = Applicability.UNSAFE if self.settings.unsafe else Applicability.SAFE
+        return fix is not None and fix.applicability >= least and bool(fix.edits or fix.new_files)
+
+    def _edits(self, found: Iterable[Finding]) -> Iterator[Edit]:
+        for finding in found:
+            if self.applicable(finding.diagnostic) and finding.diagnostic.fix is not None:
+                yield from finding.diagnostic.fix.edits
+
+    def _wanted(self, finding: Finding, modules: Mapping[str, Module], banned: set[tuple[str, str]]) -> bool:
+        diagnostic = finding.diagnostic
+        if not self.settings.selects(diagnostic.code):
+            return False
+        if any((finding.rule, path) in banned for path in finding.paths):
+            return False
+        module = modules.get(diagnostic.location.path)
+        return module is None or not suppressed(self._silenced(module), diagnostic.location.line, diagnostic.code)
+
+    def _silenced(self, module: Module) -> Suppressions:
+        known = self._comments.get(module.path)
+        if known is None or known[0] is not module:
+            known = self._comments[module.path] = (module, suppressions(module.text))
+        return known[1]
+
+    # -- file rules ---------------------------------------------------------------------------------------------------
+
+    def _check_file(self, module: Module, findings: Findings, banned: set[tuple[str, str]]) -> list[Finding]:
+        if not module.mentions_tensorflow:
+            return []
+        known = self._cache.get(module.path)
+        if known is not None and known[0] is module:
+            return known[1]
+        failed: dict[str, Exception] = {}
+        found: list[Finding] = []
+
+        for node, name in module.references():
+            for rule in self._dispatch(name):
+                if rule.code not in failed and (rule.code, module.path) not in banned:
+                    try:
+                        found += [Finding(diagnostic, rule.code) for diagnostic in list(rule.check(node, name, module))]
+                    except Exception as error:
+                        failed[rule.code] = error
+        for code, failure in failed.items():
+            findings.problems.append(_crash(module.path, code, failure))
+            findings.crashed.add((code, module.path))
+        # Half of what a rule meant to say may be worse than nothing.
+        found = [finding for finding in found if finding.rule not in failed]
+        self._cache[module.path] = (module, found)
+        return found
+
+    def _dispatch(self, name: str) -> tuple[Rule, ...]:
+        rules = self._rules_for.get(name)
+        if rules is None:
+            exact = self._exact.get(name, [])
+            wild = [rule for prefix, rule in self._prefixes if name.startswith(prefix) and rule not in exact]
+            rules = self._rules_for[name] = tuple(dict.fromkeys((*exact, *wild)))
+        return rules
+
+    # -- program rules ------------------------------------------------------------------------------------------------
+
+    def _check_program(
+        self, rule: ProgramRule, modules: Mapping[str, Module], findings: Findings, banned: set[tuple[str, str]]
+    ) -> None:
+        from migrator.project import Project  # only where there is something to look at
+
+        project = Project(modules)
+        found: list[Finding] = []
+        units: list[tuple[str, ProgramUnit]] = []
+        results: Iterator[Union[Diagnostic, ProgramUnit]]
+        try:
+            results = rule.check_program(project, self.settings)
+            for result in results:
+                if isinstance(result, ProgramUnit):
+                    units.append((rule.code, result))
+                else:
+                    found.append(Finding(result, rule.code, program=True))
+        except Exception as error:
+            path = min(modules, default="")
+            findings.problems.append(_crash(path, rule.code, error))
+            findings.crashed.add((rule.code, ANYWHERE))
+            return
+        findings.found += [finding for finding in found if self._wanted(finding, modules, banned)]
+        findings.units += units
+
+
+def _crash(path: str, code: str, error: Exception) -> Diagnostic:
+    if isinstance(error, (RecursionError, MemoryError)):
+        return deep_problem(path, code)
+    return internal_problem(path, code, error)

@@ -1,0 +1,229 @@
+"""Which files to look at: those named, and the Python files of the project below the directories named."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from migrator.diagnostics import Diagnostic
+from migrator.problems import UNREADABLE, problem
+
+IGNORED_DIRECTORIES = frozenset(
+    # fmt: off
+    [
+        ".git",
+        ".hg",
+        ".svn",
+        ".bzr",
+        ".tox",
+        ".nox",
+        ".eggs",
+        ".venv",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".ipynb_checkpoints",
+        "__pycache__",
+        "__pypackages__",
+        "node_modules",
+        "site-packages",
+        "dist-packages",
+        "build",
+        "dist",
+        "third_party",
+        "third-party",
+        "thirdparty",
+        "vendor",
+        "_vendor",
+        "vendored",
+    ]
+    # fmt: on
+)
+"""Directories whose code is not the user's own. They are searched only when they are named."""
+
+
+@dataclass
+class Discovery:
+    """The files found, in a stable order, and what could not be found."""
+
+    files: list[str] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+    roots: tuple[str, ...] = ()
+    """Real paths of the directories below which files may be written."""
+
+
+def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
+    """Find the Python files of `paths`: files as they are, directories searched.
+
+    Inside a git repository a search finds what git tracks and what it does not ignore; elsewhere it walks the tree.
+    Symbolic links to directories are not followed. A file that is reached twice is listed once.
+
+    Args:
+      paths: files and directories.
+      exclude: glob patterns for names (``*_pb2.py``, ``legacy``) or for paths below a given directory (``gen/*.py``).
+    """
+    found = Discovery()
+    patterns = tuple(exclude)
+    roots: list[str] = []
+    seen: dict[str, str] = {}
+    for path in paths:
+        path = os.path.normpath(path)
+        if os.path.isdir(path):
+            root = os.path.realpath(path)
+            roots.append(root)
+            for name in sorted(_search(path)):
+                if not _excluded(name, patterns) and _readable_link(path, name, root):
+                    _add(os.path.normpath(os.path.join(path, name)), seen)
+        elif os.path.exists(path):
+            roots.append(os.path.dirname(os.path.realpath(path) if not os.path.islink(path) else os.path.abspath(path)))
+            _add(path, seen)
+        else:
+            found.problems.append(problem(UNREADABLE, path, "no such file or directory"))
+    found.files = list(seen.values())
+    found.roots = tuple(roots)
+    return found
+
+
+def _add(path: str, seen: dict[str, str]) -> None:
+    real = os.path.realpath(path)
+    # Prefer the file itself to a link to it, so that what is shown is what is written.
+    if real not in seen or (os.path.islink(seen[real]) and not os.path.islink(path)):
+        seen[real] = path
+
+
+def _readable_link(root: str, name: str, real_root: str) -> bool:
+    path = os.path.join(root, name)
+    if not os.path.islink(path):
+        return True
+    return os.path.isfile(path) and within(os.path.realpath(path), (real_root,))
+
+
+def within(path: str, roots: Iterable[str]) -> bool:
+    """Whether the real path `path` lies in one of `roots`."""
+    return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
+
+
+def _excluded(name: str, patterns: tuple[str, ...]) -> bool:
+    parts = PurePath(name).parts
+    posix = "/".join(parts)
+    for pattern in patterns:
+        plain = pattern.rstrip("/")
+        while plain.startswith("./"):
+            plain = plain[2:]
+        if "/" not in plain and any(fnmatch.fnmatch(part, plain) for part in parts):
+            return True
+        ancestors = ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
+        if any(fnmatch.fnmatch(ancestor, plain) for ancestor in ancestors) or fnmatch.fnmatch(posix, "*/" + plain):
+            return True
+    return False
+
+
+def _search(root: str) -> Iterator[str]:
+    """Python files below `root`, relative to it."""
+    listed = _git_files(root) if in_repository(root) else None
+    if not listed:  # Not a repository, or a directory that git ignores but the user named.
+        yield from _walk(root)
+        return
+    environments: dict[str, bool] = {}
+    for name in listed:
+        if name.endswith("/"):  # A repository of its own inside this one, not a submodule.
+            inner = os.path.join(root, name)
+            if not _skipped(name.rstrip("/") + "/x", root, environments):
+                yield from (os.path.join(name, inner_name) for inner_name in _search(inner))
+        elif not name.endswith(".py") or _skipped(name, root, environments):
+            continue
+        elif os.path.isfile(os.path.join(root, name)):
+            yield name
+
+
+def _skipped(name: str, root: str, environments: dict[str, bool]) -> bool:
+    directory = os.path.dirname(name)
+    if directory in environments:
+        return environments[directory]
+    if not directory:
+        result = False
+    elif os.path.basename(directory) in IGNORED_DIRECTORIES:
+        result = True
+    else:
+        result = os.path.exists(os.path.join(root, directory, "pyvenv.cfg")) or _skipped(directory, root, environments)
+    environments[directory] = result
+    return result
+
+
+def _walk(root: str) -> Iterator[str]:
+    for directory, directories, files in os.walk(root):
+        relative = os.path.relpath(directory, root)
+        prefix = "" if relative == os.curdir else relative
+        if prefix and ".git" in directories + files:
+            directories.clear()
+            yield from (os.path.join(prefix, name) for name in _search(directory))
+            continue
+        directories[:] = [
+            name
+            for name in directories
+            if name not in IGNORED_DIRECTORIES and not os.path.exists(os.path.join(directory, name, "pyvenv.cfg"))
+        ]
+        for name in files:
+            if name.endswith(".py") and os.path.isfile(os.path.join(directory, name)):
+                yield os.path.join(prefix, name)
+
+
+def in_repository(path: str) -> bool:
+    """Whether a directory lies in a git work tree; looks, does not run git."""
+    directory = os.path.realpath(path)
+    while True:
+        if os.path.exists(os.path.join(directory, ".git")):
+            return True
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return False
+        directory = parent
+
+
+def git(directory: str, *arguments: str) -> bytes | None:
+    """Output of a git command that only reads, or None when it fails."""
+    # A hostile repository must not run a program of its own through its configuration.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
+    environment = dict(os.environ, GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
+    try:
+        done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, timeout=120, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _git_files(root: str) -> list[str] | None:
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed is None:
+        return None
+    return sorted({os.fsdecode(name) for name in listed.split(b"\0") if name})
+
+
+def dirty_files(paths: Iterable[str]) -> list[str]:
+    """Those of `paths` that git knows to differ from the last commit, or not to be in it."""
+    by_directory: dict[str, list[str]] = {}
+    for path in paths:
+        directory = os.path.dirname(os.path.realpath(path))
+        by_directory.setdefault(directory, []).append(path)
+    dirty: list[str] = []
+    states: dict[str, frozenset[str]] = {}
+    for directory, members in by_directory.items():
+        if not os.path.isdir(directory) or not in_repository(directory):
+            continue
+        top_output = git(directory, "rev-parse", "--show-toplevel")
+        if top_output is None:
+            continue
+        top = os.path.realpath(os.fsdecode(top_output.rstrip(b"\n")))
+        if top not in states:
+            states[top] = _dirty_in(top)
+        dirty += [path for path in members if os.path.relpath(os.path.realpath(path), top) in states[top]]
+    return sorted(dirty)
+
+
+def _dirty_in(top: str) -> frozenset[str]:
+    output = git(top, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignored=no")
+    return frozenset(os.fsdecode(entry[3:]) for entry in (output or b"").split(b"\0") if len(entry) > 3)

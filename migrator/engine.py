@@ -1,0 +1,309 @@
+"""Migrates one component: the files of a tree that import each other, as text, in memory.
+
+Each round parses the files, runs the rules, and applies the fixes that are allowed and do not overlap. The rounds end
+when nothing is left to apply. Whatever goes wrong with a file or in a rule becomes a diagnostic; the rest goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from migrator import vendoring
+from migrator.checking import Checker, Finding, Findings
+from migrator.companions import Companions
+from migrator.diagnostics import Diagnostic, Edit, Outcome
+from migrator.fixes import Selection, splice
+from migrator.module import Module
+from migrator.places import Shift, in_original
+from migrator.problems import (
+    ENCODING,
+    OCCUPIED,
+    broken_problem,
+    deep_problem,
+    fixpoint_problem,
+    internal_problem,
+    problem,
+    syntax_problem,
+)
+from migrator.registry import Registry, load
+from migrator.sources import SourceFile, translate_newlines
+from migrator.units import Units, is_remark
+
+if TYPE_CHECKING:
+    from migrator.settings import Settings
+
+MAX_ROUNDS = 10
+_MAX_RESTARTS = 3
+
+Stuck = frozenset[tuple[str, str]]
+
+
+def migrate_component(
+    files: Iterable[SourceFile],
+    settings: Settings,
+    registry: Registry | None = None,
+    context: Iterable[SourceFile] = (),
+) -> list[Outcome]:
+    """Migrate files that belong together.
+
+    Args:
+      files: the component.
+      settings: what to select, and whether unsafe fixes are applied.
+      registry: the rules; by default all that are installed.
+      context: further files that rules may look into, but that are not changed here.
+
+    Returns:
+      One outcome for each of `files`, in their order, then one for each file to create. Places are those of the
+      original text; with `settings.apply`, what remains is placed in the new text.
+    """
+    sources = {source.path: source for source in files}
+    others = {source.path: source for source in context if source.path not in sources}
+    with _without_garbage_collection():
+        return _migrate(sources, others, settings, registry or load())
+
+
+def _migrate(
+    sources: Mapping[str, SourceFile], context: Mapping[str, SourceFile], settings: Settings, registry: Registry
+) -> list[Outcome]:
+    banned: set[tuple[str, str]] = set()
+    notes: list[Diagnostic] = []
+    for _ in range(_MAX_RESTARTS):
+        run = _Run(sources, context, settings, registry, banned)
+        stuck = run.to_fixpoint()
+        if not stuck:
+            return run.outcomes(notes)
+        # Start again without the rules that do not come to an end.
+        banned |= stuck
+        for path in sorted({path for _, path in stuck}):
+            codes = ", ".join(sorted(code for code, where in stuck if where == path))
+            notes.append(fixpoint_problem(path, codes, MAX_ROUNDS))
+    return [
+        Outcome(path, "failed", source.raw, source.raw, remaining=_about(path, notes))
+        for path, source in sources.items()
+    ]
+
+
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Syntax trees are many objects without cycles: looking for cycles in them takes longer than parsing."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+def parse(source: SourceFile) -> Module:
+    """The parsed module. Raises SyntaxError, RecursionError, MemoryError or ValueError."""
+    module = Module(source.path, source.text)
+    module.tree  # noqa: B018  parses now
+    return module
+
+
+class _Run:
+    """One attempt at a component."""
+
+    def __init__(
+        self,
+        sources: Mapping[str, SourceFile],
+        context: Mapping[str, SourceFile],
+        settings: Settings,
+        registry: Registry,
+        banned: set[tuple[str, str]],
+    ) -> None:
+        self.original = dict(sources)
+        self.current = dict(sources)
+        self.settings = settings
+        self.banned = set(banned)
+        self.checker = Checker(registry, settings)
+        self.companions = Companions(self.current)
+        self.modules: dict[str, Module] = {}
+        self.failures: dict[str, Diagnostic] = {}
+        self.notes: list[Diagnostic] = []
+        self.applied: list[Diagnostic] = []
+        self.left: list[Diagnostic] = []
+        self.units = Units()
+        self.shifts: dict[str, list[Shift]] = {}
+        for source in (*sources.values(), *context.values()):
+            try:
+                self.modules[source.path] = parse(source)
+            except Exception as error:
+                self.failures[source.path] = _parse_problem(source, error)
+        self.before = dict(self.modules)
+
+    # -- rounds -------------------------------------------------------------------------------------------------------
+
+    def to_fixpoint(self) -> Stuck:
+        """Run rounds; returns rule and file of the fixes that never end, if any."""
+        chosen: list[Finding] = []
+        for number in range(MAX_ROUNDS + 1):
+            findings = self._check()
+            candidates = self._candidates(findings)
+            if number == MAX_ROUNDS and candidates:
+                return frozenset((finding.rule, path) for finding in candidates for path in finding.paths)
+            modules, shifts = dict(self.modules), {path: list(steps) for path, steps in self.shifts.items()}
+            chosen = self._apply(candidates)
+            self._settle(findings, chosen, modules, shifts)
+            if not chosen:
+                break
+        return frozenset()
+
+    def _check(self) -> Findings:
+        editable = [module for path, module in self.modules.items() if self._may_edit(path)]
+        findings = self.checker.check(editable, self.modules, self.banned)
+        self.banned |= findings.crashed
+        self.notes += findings.problems
+        return findings
+
+    def _may_edit(self, path: str) -> bool:
+        return path in self.original and path in self.modules and not vendoring.is_vendored(self.modules[path].text)
+
+    def _candidates(self, findings: Findings) -> list[Finding]:
+        """Findings whose fix may be applied, those that matter most first."""
+        candidates = []
+        for finding in findings.found:
+            fix = finding.diagnostic.fix
+            if fix is None or not self.checker.applicable(finding.diagnostic):
+                continue
+            if not all(self._may_edit(path) for path in fix.paths):
+                continue
+            if self._changes_nothing(fix.edits) and not self.companions.would_change(fix.new_files):
+                continue
+            reason = self.companions.occupied(fix.new_files)
+            if reason is None:
+                candidates.append(finding)
+            else:
+                self._note(problem(OCCUPIED, finding.diagnostic.location.path, reason))
+        return sorted(candidates, key=_priority)
+
+    def _note(self, diagnostic: Diagnostic) -> None:
+        if diagnostic not in self.notes:
+            self.notes.append(diagnostic)
+
+    def _changes_nothing(self, edits: Iterable[Edit]) -> bool:
+        return all(self.modules[edit.path].source[edit.start : edit.end] == edit.text.encode() for edit in edits)
+
+    def _apply(self, candidates: list[Finding]) -> list[Finding]:
+        """Splice the fixes that do not overlap; those whose result does not parse are banned. Returns the applied."""
+        while candidates:
+            selection = Selection()
+            chosen = [
+                finding for finding in candidates if finding.diagnostic.fix and selection.add(finding.diagnostic.fix)
+            ]
+            edits = selection.edits()
+            results, broken = self._results(edits)
+            if not broken:
+                break
+            for path, error in broken.items():
+                self._ban(path, error, chosen)
+            candidates = [finding for finding in candidates if not self._is_banned(finding)]
+        else:
+            return []
+        for path, (source, module) in results.items():
+            self.shifts.setdefault(path, []).append(Shift.of(edits[path]))
+            self.current[path] = source
+            self.modules[path] = module
+        for finding in chosen:
+            if finding.diagnostic.fix is not None:
+                for path in self.companions.add(finding.diagnostic.fix.new_files):
+                    self.modules[path] = parse(self.current[path])
+        return chosen
+
+    def _results(
+        self, edits: Mapping[str, list[Edit]]
+    ) -> tuple[dict[str, tuple[SourceFile, Module]], dict[str, Exception]]:
+        results: dict[str, tuple[SourceFile, Module]] = {}
+        broken: dict[str, Exception] = {}
+        for path, changes in edits.items():
+            source = self.current[path]
+            newline = source.newline if source.mixed else "\n"
+            changes = [replace(edit, text=translate_newlines(edit.text, newline)) for edit in changes]
+            try:
+                changed = source.with_data(splice(self.modules[path].source, changes))
+                results[path] = changed, parse(changed)
+            except Exception as error:
+                broken[path] = error
+            edits[path][:] = changes
+        return results, broken
+
+    def _ban(self, path: str, error: Exception, chosen: Iterable[Finding]) -> None:
+        """Take back the fixes that break `path`: those that do so alone, else all that touch it."""
+        touching = [finding for finding in chosen if finding.diagnostic.fix and path in finding.diagnostic.fix.paths]
+        guilty = [finding for finding in touching if self._breaks(finding, path)] or touching
+        self.banned.update((finding.rule, path) for finding in guilty)
+        codes = ", ".join(sorted({finding.diagnostic.code for finding in guilty}))
+        if isinstance(error, UnicodeEncodeError):
+            reason = f"{codes} needs a character that {error.encoding} lacks: save the file as UTF-8"
+            self.notes.append(problem(ENCODING, path, reason))
+        else:
+            self.notes.append(broken_problem(path, codes, error))
+
+    def _breaks(self, finding: Finding, path: str) -> bool:
+        fix = finding.diagnostic.fix
+        edits = [edit for edit in fix.edits if edit.path == path] if fix else []
+        return bool(self._results({path: edits})[1])
+
+    def _is_banned(self, finding: Finding) -> bool:
+        return any((finding.rule, path) in self.banned for path in finding.paths)
+
+    # -- results ------------------------------------------------------------------------------------------------------
+
+    def _settle(
+        self,
+        findings: Findings,
+        chosen: list[Finding],
+        modules: Mapping[str, Module],
+        shifts: Mapping[str, list[Shift]],
+    ) -> None:
+        """Note what a round over `modules` said; what remains is what the last round said."""
+        fixes = [finding for finding in chosen if finding.program]
+        applied = {id(finding) for finding in chosen}
+        self.units.settle(findings.units, fixes)
+        for finding in findings.found:
+            if id(finding) in applied:
+                self.applied.append(in_original(finding.diagnostic, shifts, modules, self.before))
+            elif is_remark(finding, fixes):
+                self.notes.append(in_original(finding.diagnostic, shifts, modules, self.before))
+            elif not chosen and self.settings.apply:
+                self.left.append(finding.diagnostic)
+            elif not chosen:
+                self.left.append(in_original(finding.diagnostic, shifts, modules, self.before))
+
+    def outcomes(self, notes: Iterable[Diagnostic]) -> list[Outcome]:
+        """One outcome for each file, and for each new one."""
+        left = [*self.failures.values(), *notes, *self.notes, *self.left]
+        outcomes = []
+        for path, source in self.original.items():
+            after = self.current[path].raw
+            failed = path in self.failures
+            status = "failed" if failed else "unchanged" if after == source.raw else "changed"
+            applied = () if status == "unchanged" else _about(path, self.applied)
+            units = tuple(self.units.of(path))
+            outcomes.append(Outcome(path, status, source.raw, after, applied, _about(path, left), units))
+        return outcomes + self.companions.outcomes()
+
+
+def _about(path: str, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Those located in `path`, each once, in source order."""
+    mine = {diagnostic for diagnostic in diagnostics if diagnostic.location.path == path}
+    return tuple(sorted(mine, key=lambda diagnostic: (diagnostic.location, diagnostic.code, diagnostic.message)))
+
+
+def _priority(finding: Finding) -> tuple[bool, list[tuple[str, int, int]], str, str]:
+    fix = finding.diagnostic.fix
+    spans = sorted((edit.path, edit.start, edit.end) for edit in fix.edits) if fix else []
+    return not finding.program, spans, finding.diagnostic.code, finding.diagnostic.message
+
+
+def _parse_problem(source: SourceFile, error: Exception) -> Diagnostic:
+    if isinstance(error, SyntaxError):
+        return syntax_problem(source.path, error, source.text)
+    if isinstance(error, (RecursionError, MemoryError)):
+        return deep_problem(source.path)
+    return internal_problem(source.path, "E005 (reading)", error)

@@ -1,0 +1,178 @@
+"""Writes `call`: the tensor statements, with `training` for the mode and walks over lists of layers."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.modes import ALL_MODES
+from migrator.modelfn.names import reads, targets
+from migrator.modelfn.sites import Site
+from migrator.modelfn.writer import NOT_TRAINING, TRAINING, Shared, Writer
+
+
+class CallWriter(Writer):
+    """`live` says in which modes a leaf's values are read through other definitions as well (see `guard`)."""
+
+    def __init__(self, shared: Shared, names: dict[str, str], sites: list[Site]) -> None:
+        super().__init__(shared, "call", names)
+        self.sites = sites
+        self.leaves: list[Leaf] = []
+        self.results: dict[str, set[str]] = {}
+        """Per mode, names that are read after `call`."""
+        self.uses_training = False
+
+    def transform(self, node: ast.AST) -> str | None:
+        """Notes whether the written code reads `training`."""
+        text = super().transform(node)
+        if text in ("training", "not training", "(not training)"):
+            self.uses_training = True
+        return text
+
+    def guard(self, leaf: Leaf) -> str | None:
+        """The test that a statement needs because it does not run in every mode; None if it may always run."""
+        if leaf.guard == ALL_MODES:
+            return None
+        missing = [mode for mode in ALL_MODES - leaf.guard if self._read_in(leaf, mode)]
+        if not missing:
+            return None
+        guard = frozenset(leaf.guard | {m for m in ALL_MODES - leaf.guard if m not in missing})
+        if guard == TRAINING:
+            return "training"
+        if guard == NOT_TRAINING:
+            return "not training"
+        # Nothing reads the value in the modes that were added: either test does.
+        if "train" in guard and "infer" in missing and "eval" in missing:
+            return "training"
+        if "train" not in guard:
+            raise Unsupported("the forward pass tells evaluation from prediction", leaf.node)
+        raise Unsupported("the forward pass tells evaluation from prediction", leaf.node)
+
+    def _read_in(self, leaf: Leaf, mode: str) -> bool:
+        """Whether in `mode`, where the leaf does not run, a name that it defines is read later on."""
+        if leaf.defs & self.results.get(mode, set()):
+            return True
+        return any(
+            other.index > leaf.index and mode in other.modes and leaf.defs & self.plan.slicer.inputs(other)
+            for other in self.leaves
+        )
+
+    def block(self, leaves: list[Leaf], indent: str, depth: int = 0) -> list[str]:
+        """Leaves in order; neighbours with the same guard share one `if`."""
+        lines: list[str] = []
+        position, previous = 0, None
+        while position < len(leaves):
+            group = self._group(leaves, position, depth)
+            guards = {self.guard(leaf) for leaf in group}
+            guard = guards.pop() if len(guards) == 1 else None
+            if guard is None:
+                lines += self._plain(group, indent, depth)
+                position, previous = position + len(group), None
+                continue
+            end = position + len(group)
+            while end < len(leaves):
+                more = self._group(leaves, end, depth)
+                if {self.guard(leaf) for leaf in more} != {guard}:
+                    break
+                group, end = group + more, end + len(more)
+            inner: list[str] = []
+            start = 0
+            while start < len(group):
+                part = self._group(group, start, depth)
+                inner += self._plain(part, indent + depth, guarded=True)
+                start += len(part)
+            if inner:
+                self.uses_training = True
+                other = {"training": "not training", "not training": "training"}[guard]
+                lines += [f"{indent}else:" if previous == other else f"{indent}if {guard}:"]
+                lines += inner[1:] if not inner[0].strip() else inner
+            position, previous = end, guard
+        return lines
+
+    def _group(self, leaves: list[Leaf], position: int, depth: int) -> list[Leaf]:
+        """The leaf at `position`, or all leaves of the compound statement that begins there."""
+        first = leaves[position]
+        if len(first.frames) == depth:
+            return [first]
+        node = first.frames[depth].node
+        end = position
+        while end < len(leaves) and len(leaves[end].frames) > depth and leaves[end].frames[depth].node is node:
+            end += 1
+        return leaves[position:end]
+
+    def _plain(self, group: list[Leaf], indent: str, depth: int, guarded: bool = False) -> list[str]:
+        if len(group[0].frames) == depth:
+            return self.leaf(group[0], indent)
+        if guarded:
+            held, self.guard = self.guard, lambda leaf: None  # type: ignore[method-assign]
+            try:
+                return self.compound(group[0].frames[depth].node, group, indent, depth)
+            finally:
+                self.guard = held  # type: ignore[method-assign]
+        return self.compound(group[0].frames[depth].node, group, indent, depth)
+
+    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+        """A statement; ``name = <made object>`` falls away, the name stands for the object."""
+        node = leaf.node
+        if isinstance(node, ast.Assign) and id(node.value) in self.plan.site_of:
+            if self.plan.site_of[id(node.value)].layer.inputs is None:
+                return []
+        return super().leaf(leaf, indent)
+
+    def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
+        """``for units, dense in zip(params["units"], self.dense_layers):`` and simpler forms of it."""
+        plan = self.plan
+        sites = [s for s in self.sites if s.leaf in leaves and node in s.loops and s.first is None]
+        if not sites:
+            return super().loop_header(node, leaves, inner, indent)
+        comments = [line for line in super().loop_header(node, leaves, inner, indent) if not line.strip() or "#" in line[:len(indent) + 1]]
+        comments = [line for line in comments if not line.strip() or line.strip().startswith("#")]
+        level = sites[0].loops.index(node)
+        items, lists = [], []
+        for site in sites:
+            last = level == len(site.loops) - 1
+            items.append(site.item if last else f"{site.item}_row")
+            lists.append(f"self.{site.attribute}" if level == 0 else f"{site.item}_row")
+        used = self._words(inner)
+        counter, target, iterable = _enumerated(node)
+        counted = counter is not None and bool(targets(counter) & used)
+        valued = bool(targets(target) & used)
+        names = ([self.text(target)] if valued else []) + items
+        sources = ([self.text(iterable)] if valued else []) + lists
+        head = ", ".join(names)
+        source = sources[0] if len(sources) == 1 else f"zip({', '.join(sources)})"
+        if counted:
+            assert counter is not None
+            head = f"{self.text(counter)}, {head if len(names) == 1 else f'({head})'}"
+            source = f"enumerate({source})"
+        del plan
+        return [*comments, f"{indent}for {head} in {source}:"]
+
+    @staticmethod
+    def _words(lines: list[str]) -> set[str]:
+        """Names that written lines mention."""
+        found: set[str] = set()
+        for line in lines:
+            word = ""
+            for char in line + " ":
+                if char.isalnum() or char == "_":
+                    word += char
+                else:
+                    if word:
+                        found.add(word)
+                    word = ""
+        return found
+
+
+def _enumerated(node: ast.For) -> tuple[ast.expr | None, ast.expr, ast.expr]:
+    """Counter, target and iterable of a loop; the counter is None unless the loop is over ``enumerate(iterable)``."""
+    iterable = node.iter
+    if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate":
+        if len(iterable.args) == 1 and not iterable.keywords and isinstance(node.target, ast.Tuple):
+            if len(node.target.elts) == 2:
+                return node.target.elts[0], node.target.elts[1], iterable.args[0]
+    return None, node.target, iterable
+
+
+__all__ = ["CallWriter", "reads"]

@@ -1,0 +1,178 @@
+"""Writes the function that builds and compiles the model: what `train_op` said, as an optimizer."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads
+from migrator.modelfn.scopes import scope_calls
+from migrator.modelfn.translate import Time
+from migrator.modelfn.writer import Writer
+
+if TYPE_CHECKING:
+    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.plan import Plan
+
+GROUP = "tensorflow.group"
+
+
+class _Tracing(Writer):
+    """Notes which names the written text reads."""
+
+    def __init__(self, generator: Generator) -> None:
+        super().__init__(generator.shared, "factory", {})
+        self.read: set[str] = set()
+
+    def transform(self, node: ast.AST) -> str | None:
+        text = super().transform(node)
+        if isinstance(node, ast.Name) and text is None:
+            self.read.add(node.id)
+        return text
+
+    def closure(self, results: list[ast.expr], before: list[Leaf]) -> tuple[list[str], list[Leaf]]:
+        """Text of `results` and the leaves that it really needs after translation."""
+        texts = [self.text(result) for result in results]
+        chosen: list[Leaf] = []
+        for leaf in sorted(before, key=lambda leaf: leaf.index, reverse=True):
+            if leaf.defs & self.read:
+                chosen.append(leaf)
+                self.shared.renderer.statement(leaf.node, self.transform, "")
+                for frame in leaf.frames:
+                    if not isinstance(frame.node, ast.With):
+                        self.read |= frame.reads()
+        return texts, chosen[::-1]
+
+
+def minimize_call(plan: Plan) -> ast.Call | None:
+    """The ``optimizer.minimize(loss)`` behind the train op; None if there is no training spec."""
+    node = plan.field("train", "train_op")
+    if node is None:
+        if "train" in plan.specs and plan.field("train", "loss") is not None and "eval" not in plan.specs:
+            raise Unsupported("the training spec has no train_op", plan.specs["train"].leaf.node)
+        return None
+    value, _ = plan.followed(node, "train")
+    if isinstance(value, ast.Call) and plan.module.resolve(value.func) == GROUP:
+        for part in value.args:
+            inner, _ = plan.followed(part, "train")
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "minimize":
+                value = inner
+                break
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.func.attr != "minimize":
+        raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
+    loss = plan.field("train", "loss")
+    given = value.args[0] if value.args else next((k.value for k in value.keywords if k.arg == "loss"), None)
+    if given is None or loss is None or ast.dump(given) != ast.dump(loss):
+        same = given is not None and loss is not None
+        if not same or plan.followed(given, "train")[0] is not plan.followed(loss, "train")[0]:  # type: ignore[arg-type]
+            raise Unsupported("the train op minimizes something else than the loss of the spec", value)
+    named = {k.arg for k in value.keywords} - {"loss", "global_step", "name"}
+    if named or len(value.args) > 2:
+        raise Unsupported("arguments of minimize() other than loss and global_step are not migrated yet", value)
+    if len(value.args) < 2 and not any(k.arg == "global_step" for k in value.keywords):
+        raise Unsupported("minimize() without global_step: the step never advances", value)
+    return value
+
+
+def factory_lines(generator: Generator) -> list[str]:
+    """The lines of the factory."""
+    plan, shared = generator.plan, generator.shared
+    tracing = _Tracing(generator)
+    results: list[ast.expr] = []
+    minimize = minimize_call(plan)
+    if minimize is not None:
+        assert isinstance(minimize.func, ast.Attribute)
+        results.append(minimize.func.value)
+    partitioner = _partitioner(plan)
+    if partitioner is not None:
+        results.append(partitioner)
+    before = [leaf for leaf in plan.flow.leaves if "train" in leaf.modes and not isinstance(leaf.node, ast.Return)]
+    texts, leaves = tracing.closure(results, before)
+    for leaf in leaves:
+        if plan.time(leaf) > Time.MODE:
+            if plan.time(leaf) is Time.DYNAMIC or not _schedule_only(plan, leaf):
+                raise Unsupported("the optimizer depends on a tensor", leaf.node)
+
+    indent = generator.indent + generator.unit
+    parameters = [_parameter(plan, name) for name in plan.statics if name != "config"]
+    parameters += ["config=None", "model_dir=None"]
+    lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
+    lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
+    inner = indent + generator.unit
+    body = Writer(shared, "factory", {}).block(leaves, inner)
+    early: list[str] = []
+    if partitioner is not None:
+        needed = _support_of(plan, partitioner, leaves)
+        early = Writer(shared, "factory", {}).block(needed, indent)
+        rest = [leaf for leaf in leaves if leaf not in needed]
+        body = Writer(shared, "factory", {}).block(rest, inner)
+        early = [line for line in early if line.strip()]
+        strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={texts[-1]})"
+    else:
+        strategy = f"{shared.need('make_strategy')}(config)"
+    lines += early
+    lines.append(f"{indent}with {strategy}.scope():")
+    lines.append(f"{inner}model = {generator.class_name}({', '.join(generator.init_statics)})")
+    while body and not body[0].strip():
+        body.pop(0)
+    lines += body
+    lines.append(f"{inner}model.compile({f'optimizer={texts[0]}' if minimize is not None else ''})")
+    arguments = ["model", "config"]
+    arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
+    lines.append(f"{indent}return {shared.need('configure')}({', '.join(arguments)})")
+    return lines
+
+
+def _schedule_only(plan: Plan, leaf: Leaf) -> bool:
+    """Whether the leaf is a learning rate schedule or an optimizer: a tensor in TF1, an object in Keras."""
+    node = leaf.node
+    if not isinstance(node, ast.Assign):
+        return False
+    value = node.value
+    return any(
+        isinstance(child, ast.Call) and plan.module.resolve(child.func) in plan.translations.training
+        for child in ([value] if isinstance(value, ast.Call) else [])
+    )
+
+
+def _partitioner(plan: Plan) -> ast.expr | None:
+    """The one partitioner of the model's variables."""
+    found: list[ast.expr] = []
+    for leaf in plan.flow.leaves:
+        for call in scope_calls(plan, leaf):
+            found += [k.value for k in call.keywords if k.arg == "partitioner"]
+    for site in plan.sites:
+        found += [k.value for k in site.call.keywords if k.arg == "partitioner"]
+    distinct = {ast.dump(node): node for node in found if not (isinstance(node, ast.Constant) and node.value is None)}
+    if len(distinct) > 1:
+        raise Unsupported("more than one partitioner is not migrated yet", list(distinct.values())[1])
+    return next(iter(distinct.values()), None)
+
+
+def _support_of(plan: Plan, node: ast.expr, leaves: list[Leaf]) -> list[Leaf]:
+    wanted = reads(node)
+    found = []
+    for leaf in reversed(leaves):
+        if leaf.defs & wanted:
+            found.append(leaf)
+            wanted |= plan.slicer.inputs(leaf)
+    return found[::-1]
+
+
+def _parameter(plan: Plan, name: str) -> str:
+    args = plan.function.args
+    positional = [*args.posonlyargs, *args.args]
+    offset = len(positional) - len(args.defaults)
+    for index, arg in enumerate(positional):
+        if arg.arg == name and index >= offset:
+            return f"{name}={plan.module.segment(args.defaults[index - offset])}"
+    for arg, default in zip(args.kwonlyargs, args.kw_defaults):
+        if arg.arg == name and default is not None:
+            return f"{name}={plan.module.segment(default)}"
+    return name
+
+
+def _defaults_last(parameters: list[str]) -> list[str]:
+    return [p for p in parameters if "=" not in p] + [p for p in parameters if "=" in p]

@@ -1,0 +1,172 @@
+"""A function body as a list of simple statements, each with the modes in which it runs and the control around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.modes import ALL_MODES, Modes
+from migrator.modelfn.names import binds, reads, rebinds, targets
+
+Set = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One arm of a compound statement that stays in the generated code."""
+
+    node: ast.For | ast.If | ast.With
+    arm: str
+    """``body`` or ``orelse``."""
+
+    def reads(self) -> set[str]:
+        """Names that the head of the statement reads."""
+        if isinstance(self.node, ast.If):
+            return reads(self.node.test)
+        if isinstance(self.node, ast.For):
+            return reads(self.node.iter)
+        return reads([item.context_expr for item in self.node.items])
+
+    def binds(self) -> set[str]:
+        """Names that the head of the statement binds."""
+        if isinstance(self.node, ast.For):
+            return targets(self.node.target)
+        if isinstance(self.node, ast.With):
+            return set().union(*(targets(i.optional_vars) for i in self.node.items if i.optional_vars is not None))
+        return set()
+
+
+@dataclass(eq=False)
+class Leaf:
+    """A statement that is moved as a whole."""
+
+    index: int
+    node: ast.stmt
+    modes: frozenset[str]
+    guard: frozenset[str]
+    """Like `modes`, without what conditions in `frames` say about the mode."""
+    frames: tuple[Frame, ...]
+    mode_only: bool = False
+    """Only names a mode test, such as ``is_training = mode == TRAIN``."""
+    defs: frozenset[str] = field(init=False)
+    uses: frozenset[str] = field(init=False)
+    kills: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.defs = frozenset(binds(self.node))
+        self.kills = frozenset(rebinds(self.node))
+        mutated = self.defs - self.kills if not isinstance(self.node, ast.FunctionDef) else frozenset()
+        self.uses = frozenset(reads(self.node)) | mutated
+
+    @property
+    def loops(self) -> tuple[ast.For, ...]:
+        """The loops around the statement, outermost first."""
+        return tuple(f.node for f in self.frames if isinstance(f.node, ast.For))
+
+
+class Flow:
+    """The leaves of a body in source order. `whole` says which compound statements are kept in one piece."""
+
+    def __init__(self, body: Iterable[ast.stmt], modes: Modes, whole: Callable[[ast.stmt], bool]) -> None:
+        self.leaves: list[Leaf] = []
+        self.modes = modes
+        self._whole = whole
+        self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
+
+    def _walk(self, body: Iterable[ast.stmt], modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
+        for statement in body:
+            if not modes:
+                break
+            after = self._statement(statement, modes, guard, frames)
+            modes, guard = after, guard - (modes - after)
+        return modes
+
+    def _statement(self, node: ast.stmt, modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
+        if isinstance(node, ast.If):
+            return self._if(node, modes, guard, frames)
+        if isinstance(node, (ast.For, ast.With)) and not self._whole(node):
+            after = self._walk(node.body, modes, guard, (*frames, Frame(node, "body")))
+            if isinstance(node, ast.For):
+                if node.orelse:
+                    raise Unsupported("a loop with an `else` is not followed", node)
+                if after != modes:
+                    raise Unsupported("a `return` inside a loop is not followed", node)
+            return after
+        learnt = self.modes.learn(node) or (guard != ALL_MODES and self.modes.learn_constant(node, modes))
+        self.leaves.append(Leaf(len(self.leaves), node, modes, guard, frames, mode_only=learnt))
+        return frozenset() if isinstance(node, (ast.Return, ast.Raise)) else modes
+
+    def _if(self, node: ast.If, modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
+        values = {mode: self.modes.evaluate(node.test, mode) for mode in modes}
+        yes = frozenset(m for m in modes if values[m] is not False)
+        no = frozenset(m for m in modes if values[m] is not True)
+        if not yes & no:  # the mode alone decides
+            after = self._walk(node.body, yes, guard & yes, frames)
+            return after | self._walk(node.orelse, no, guard & no, frames)
+        if self._whole(node):
+            self.leaves.append(Leaf(len(self.leaves), node, modes, guard, frames))
+            return modes
+        out_yes = self._walk(node.body, yes, guard, (*frames, Frame(node, "body")))
+        out_no = self._walk(node.orelse, no, guard, (*frames, Frame(node, "orelse")))
+        if yes - out_yes or no - out_no:
+            only_raise = _only_raises(node.body) or _only_raises(node.orelse)
+            if not only_raise:
+                raise Unsupported("a `return` under a condition that is not about the mode is not followed", node)
+        return out_yes | out_no
+
+
+def _only_raises(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Raise)
+
+
+class Slicer:
+    """Which leaves a value depends on."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.leaves = flow.leaves
+
+    def reaching(self, name: str, before: int, mode: str | None, at: Leaf | None = None) -> list[Leaf]:
+        """Leaves that may have given `name` its value just before leaf number `before`, latest first."""
+        found: list[Leaf] = []
+        for leaf in reversed(self.leaves[:before]):
+            if name in leaf.defs and (mode is None or mode in leaf.modes):
+                found.append(leaf)
+                if name in leaf.kills and self._certain(leaf, at):
+                    break
+        if at is not None and at.loops:
+            for leaf in self.leaves[before:]:
+                if name in leaf.defs and leaf.loops[:1] == at.loops[:1] and (mode is None or mode in leaf.modes):
+                    found.append(leaf)
+        return found
+
+    @staticmethod
+    def _certain(leaf: Leaf, at: Leaf | None) -> bool:
+        """Whether `leaf` has run whenever `at` (None: the end of the body) runs."""
+        around = [f for f in leaf.frames if not isinstance(f.node, ast.With)]
+        return all(at is not None and frame in at.frames for frame in around)
+
+    def closure(self, names: Iterable[str], before: int, mode: str | None, at: Leaf | None = None) -> set[Leaf]:
+        """All leaves that the values of `names` before leaf `before` depend on, control included."""
+        found: set[Leaf] = set()
+        stack = [(name, before, at) for name in names]
+        seen: set[tuple[str, int]] = set()
+        while stack:
+            name, position, where = stack.pop()
+            if (name, position) in seen:
+                continue
+            seen.add((name, position))
+            for leaf in self.reaching(name, position, mode, where):
+                if leaf not in found:
+                    found.add(leaf)
+                    stack.extend((use, leaf.index, leaf) for use in self.inputs(leaf))
+        return found
+
+    @staticmethod
+    def inputs(leaf: Leaf) -> set[str]:
+        """Names whose values a leaf needs, the heads of its frames included."""
+        needed = set(leaf.uses)
+        for frame in leaf.frames:
+            needed |= frame.reads()
+        return needed

@@ -1,0 +1,148 @@
+"""Writes `__init__`: static statements, and the construction of every layer and variable."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads, targets
+from migrator.modelfn.sites import Site
+from migrator.modelfn.writer import Shared, Writer
+
+WIDTH = 118
+
+
+class InitWriter(Writer):
+    """`sites` are the layers to make, `kept` the static names that become attributes (name to attribute)."""
+
+    def __init__(self, shared: Shared, sites: list[Site], kept: dict[str, str], extra: list[Leaf]) -> None:
+        super().__init__(shared, "init", {name: f"self.{attribute}" for name, attribute in kept.items()})
+        self.sites = sites
+        self.support = self._support(kept, extra)
+        made = {site.leaf for site in sites}
+        self.leaves = sorted(self.support | made, key=lambda leaf: leaf.index)
+
+    def _support(self, kept: dict[str, str], extra: list[Leaf]) -> set[Leaf]:
+        """Static statements that must run here."""
+        plan = self.plan
+        found: set[Leaf] = set(extra)
+        stack: list[str] = list(kept)
+        for site in self.sites:
+            for _, value in site.layer.arguments:
+                if not isinstance(value, str):
+                    stack.extend(reads(value))
+            for frame in site.leaf.frames:
+                if not isinstance(frame.node, ast.With):
+                    stack.extend(frame.reads())
+        for leaf in extra:
+            stack.extend(plan.slicer.inputs(leaf))
+        seen: set[str] = set()
+        objects = {site.leaf for site in self.sites if self._is_object(site)}
+        while stack:
+            name = stack.pop()
+            if name in seen or name in plan.modes.names:
+                continue
+            seen.add(name)
+            for leaf in plan.definitions(name):
+                if not plan.is_static(leaf):
+                    continue
+                if leaf not in objects:
+                    found.add(leaf)
+                stack.extend(plan.slicer.inputs(leaf))
+        return found
+
+    def _is_object(self, site: Site) -> bool:
+        """Whether the leaf is ``name = <the made object>``."""
+        node = site.leaf.node
+        return site.layer.inputs is None and isinstance(node, ast.Assign) and node.value is site.call
+
+    def lines(self, indent: str) -> list[str]:
+        """The body below ``super().__init__()``."""
+        return self.block(self.leaves, indent)
+
+    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+        """A static statement, or the layers that a statement makes."""
+        if leaf in self.support:
+            return self.shared.renderer.statement(leaf.node, self.transform, indent)
+        lines: list[str] = []
+        for site in self.sites:
+            if site.leaf is leaf and site.first is None:
+                made = self._made(site)
+                if site.loops:
+                    lines.append(f"{indent}self.{site.attribute}{'[-1]' * (len(site.loops) - 1)}.append({made})")
+                else:
+                    lines += self._wrapped(f"{indent}self.{site.attribute} = ", site, made, indent)
+        return lines
+
+    def _wrapped(self, head: str, site: Site, made: str, indent: str) -> list[str]:
+        """An assignment, broken after the opening parenthesis where the line would be too long."""
+        if len(head) + len(made) <= WIDTH or "\n" in made:
+            return (head + made).split("\n")
+        arguments = [(n, self._argument(v)) for n, v in site.layer.arguments]
+        lines = [f"{head}{site.layer.constructor}("]
+        lines += [f"{indent}{self.unit}{text if name is None else f'{name}={text}'}," for name, text in arguments]
+        return [*lines, f"{indent})"]
+
+    def _mode_test(self, node: ast.expr) -> str | None:
+        """Layers are made for training: mode terms of a condition are true and fall away."""
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) and self.plan.modes.mentions(node):
+            rest = [v for v in node.values if self.plan.modes.evaluate(v, "train") is not True]
+            if rest and len(rest) < len(node.values):
+                return " and ".join(self.text(v) for v in rest)
+        return super()._mode_test(node)
+
+    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        """Loops become list comprehensions where nothing but layers is made in them."""
+        if isinstance(node, ast.With) and not any(leaf in self.support for leaf in leaves):
+            return self.block(leaves, indent, depth + 1)
+        if isinstance(node, ast.If):
+            return self._condition(node, leaves, indent, depth)
+        if not isinstance(node, ast.For):
+            return super().compound(node, leaves, indent, depth)
+        level = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
+        sites = [s for s in self.sites if s.leaf in leaves and s.first is None]
+        plain = all(_only_scopes(leaf, depth + 1) for leaf in leaves)
+        if level == 0 and plain and sites and not any(leaf in self.support for leaf in leaves):
+            return [line for site in sites for line in self._comprehension(node, site, indent)]
+        lines = [f"{indent}self.{s.attribute}{'[-1]' * (level - 1)}" + (".append([])" if level else " = []") for s in sites]
+        return [*lines, *super().compound(node, leaves, indent, depth)]
+
+    def _comprehension(self, node: ast.For, site: Site, indent: str) -> list[str]:
+        made = self._made(site)
+        used: set[str] = set()
+        for _, value in site.layer.arguments:
+            used |= set() if isinstance(value, str) else reads(value)
+        head = self.loop(node, used)
+        line = f"{indent}self.{site.attribute} = [{made} for {head}]"
+        if len(line) <= WIDTH and "\n" not in made:
+            return [line]
+        return [f"{indent}self.{site.attribute} = [", f"{indent}{self.unit}{made}", f"{indent}{self.unit}for {head}", f"{indent}]"]
+
+    def loop(self, node: ast.For, used: set[str]) -> str:
+        """``target in iterable`` without a counter that nobody reads."""
+        target, iterable = node.target, node.iter
+        counted = isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate"
+        if counted and isinstance(target, ast.Tuple) and len(target.elts) == 2 and not targets(target.elts[0]) & used:
+            assert isinstance(iterable, ast.Call)
+            if len(iterable.args) == 1 and not iterable.keywords:
+                return f"{self.text(target.elts[1])} in {self.text(iterable.args[0])}"
+        return f"{self.text(target)} in {self.text(iterable)}"
+
+    def _condition(self, node: ast.If, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        arms: dict[str, list[str]] = {}
+        for arm in ("body", "orelse"):
+            mine = [leaf for leaf in leaves if leaf.frames[depth].arm == arm]
+            arms[arm] = self.block(mine, indent + depth + 1)
+        for arm, other in (("body", "orelse"), ("orelse", "body")):
+            for site in self.sites:  # lists of layers keep one entry per turn of the loop
+                if site.leaf in leaves and site.leaf.frames[depth].arm == other and site.loops:
+                    if any(isinstance(f.node, ast.For) for f in site.leaf.frames[depth:]):
+                        raise Unsupported("a loop under a condition inside a loop makes layers", node)
+                    level = len(site.loops) - 1
+                    arms[arm].append(f"{indent}{self.unit}self.{site.attribute}{'[-1]' * level}.append(None)")
+        return self.condition(node, arms["body"], arms["orelse"], indent)
+
+
+def _only_scopes(leaf: Leaf, depth: int) -> bool:
+    return all(isinstance(frame.node, ast.With) for frame in leaf.frames[depth:])

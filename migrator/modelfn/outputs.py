@@ -1,0 +1,162 @@
+"""What `call` returns: the predictions, and whatever the loss and the metrics still need of the forward pass."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads
+from migrator.modelfn.plan import Plan
+from migrator.modelfn.translate import Time
+
+
+@dataclass
+class Outputs:
+    """The value of `call`."""
+
+    entries: list[tuple[str, ast.expr | str]] = field(default_factory=list)
+    """Key (source text) and value of the returned dict."""
+    single: str | None = None
+    """Instead of a dict: the one name that is returned."""
+    merged: str | None = None
+    """Name of a dict that the entries are added to."""
+    predicted: list[str] | None = None
+    """Keys that `predict` gives; None: all of them."""
+    predicted_single: str | None = None
+    """Key whose value alone is the prediction."""
+    names: dict[str, str] = field(default_factory=dict)
+    """How the loss and the metrics write a name of the forward pass."""
+    dropped: set[Leaf] = field(default_factory=set)
+    """Leaves that only build the dict of predictions."""
+
+
+def boundary(plan: Plan, leaves: list[Leaf], results: list[ast.expr], mode: str) -> tuple[list[str], set[Leaf]]:
+    """Names of the forward pass that `leaves` and `results` read, and leaves to repeat because they are free of data."""
+    inside = set(plan.call_leaves)
+    names: dict[str, None] = {}
+    repeated: set[Leaf] = set()
+    end = plan.specs[mode].leaf
+    readers = [(leaf, plan.slicer.inputs(leaf)) for leaf in leaves] + [(end, set().union(*(reads(r) for r in results)))]
+    while readers:
+        reader, wanted = readers.pop(0)
+        for name in sorted(wanted):
+            if plan.times.name(name) is Time.STATIC:
+                continue
+            sources = plan.slicer.reaching(name, reader.index, mode, reader)
+            mine = [s for s in sources if s in inside and s not in repeated]
+            if not mine:
+                continue
+            if all(plan.time(s) is not Time.DYNAMIC and not plan.sites_in(s) for s in mine):
+                repeated.update(mine)
+                readers.extend((s, plan.slicer.inputs(s)) for s in mine)
+                continue
+            if len(mine) != len(sources):
+                raise Unsupported(f"`{name}` comes from the forward pass or from the labels", reader.node)
+            final = [s for s in plan.slicer.reaching(name, 1 << 30, mode, None) if s in inside]
+            if set(final) - set(mine):
+                raise Unsupported(f"`{name}` gets another value after the loss has read it", reader.node)
+            names.setdefault(name)
+    return list(names), repeated
+
+
+def outputs(plan: Plan, needed: list[str]) -> Outputs:
+    """Decides what `call` returns so that predictions, and the names in `needed`, come out of it."""
+    result = Outputs()
+    prediction = plan.field("infer", "predictions")
+    if prediction is None:
+        prediction = plan.field("eval", "predictions") if "infer" not in plan.specs else None
+        if prediction is not None and any(leaf in plan.tainted for leaf in plan.slice_of(prediction, "eval")):
+            prediction = None
+        if prediction is not None and plan.slice_of(prediction, "eval") - set(plan.call_leaves):
+            prediction = None  # nobody predicts with this model
+    mode = "infer" if "infer" in plan.specs else "eval"
+    if prediction is None:
+        if len(needed) == 1:
+            result.single = needed[0]
+            result.names[needed[0]] = "y_pred"
+        else:
+            _add(result, needed)
+        return result
+
+    literal, leaf = plan.followed(prediction, mode)
+    items = _items(literal)
+    name = prediction.id if isinstance(prediction, ast.Name) else None
+    if items is not None and not (leaf is not None and _changed(plan, leaf, name)):
+        if leaf is not None:
+            result.dropped.add(leaf)
+        held = {v.id: k for k, v in items if isinstance(v, ast.Name)}
+        extra = [n for n in needed if n not in held and n != name]
+        result.entries = [(repr_key(n), n) for n in extra] + [(k, v) for k, v in items]
+        result.names.update({n: f"y_pred[{held[n] if n in held else repr_key(n)}]" for n in needed if n != name})
+        if name is not None:
+            result.names[name] = "y_pred"
+        if extra:
+            result.predicted = [k for k, _ in items]
+        return result
+    if name is not None and needed == [name] or (name is not None and not needed):
+        result.single = name
+        result.names[name] = "y_pred"
+        return result
+    if _is_dict(plan, literal, leaf, name):
+        assert name is not None
+        extra = [n for n in needed if n != name]
+        result.merged = name
+        result.entries = [(repr_key(n), n) for n in extra]
+        result.names.update({n: f"y_pred[{repr_key(n)}]" for n in extra})
+        result.names[name] = "y_pred"
+        if extra:
+            raise Unsupported("the keys of the predictions are not seen", prediction)
+        return result
+    key = name or "predictions"
+    if key in needed:
+        needed = [n for n in needed if n != key]
+    result.entries = [(repr_key(n), n) for n in needed] + [(repr_key(key), prediction)]
+    result.names.update({n: f"y_pred[{repr_key(n)}]" for n in [*needed, key]})
+    if not needed:
+        result.entries, result.single = [], None
+        result.entries = [("", prediction)]
+        result.names[key] = "y_pred"
+        return result
+    result.predicted_single = repr_key(key)
+    return result
+
+
+def repr_key(name: str) -> str:
+    """A name as a dict key."""
+    return f'"{name}"'
+
+
+def _add(result: Outputs, names: list[str]) -> None:
+    result.entries = [(repr_key(n), n) for n in names]
+    result.names.update({n: f"y_pred[{repr_key(n)}]" for n in names})
+
+
+def _items(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
+    """Keys and values of a dict display or ``dict(a=b)`` with literal keys."""
+    if isinstance(node, ast.Dict):
+        if any(k is None for k in node.keys):
+            return None
+        return [(ast.unparse(k).replace("'", '"'), v) for k, v in zip(node.keys, node.values) if k is not None]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
+        if node.args or any(k.arg is None for k in node.keywords):
+            return None
+        return [(repr_key(k.arg or ""), k.value) for k in node.keywords]
+    return None
+
+
+def _changed(plan: Plan, leaf: Leaf, name: str | None) -> bool:
+    return name is not None and any(name in other.defs for other in plan.flow.leaves if other is not leaf)
+
+
+def _is_dict(plan: Plan, literal: ast.expr, leaf: Leaf | None, name: str | None) -> bool:
+    del leaf
+    if _items(literal) is not None:
+        return True
+    if name is None:
+        return False
+    for other in plan.definitions(name):
+        if isinstance(other.node, ast.Assign) and _items(other.node.value) is not None:
+            return True
+    return False

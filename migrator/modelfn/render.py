@@ -1,0 +1,146 @@
+"""Source text of syntax nodes with replacements spliced in: what is not replaced stays byte for byte."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from migrator.diagnostics import Edit
+
+if TYPE_CHECKING:
+    from migrator.module import Module
+
+Transform = Callable[[ast.AST], "str | None"]
+Splice = tuple[int, int, str]
+
+
+class Renderer:
+    """Renders nodes of one module. `edits` are rewrites that hold for the whole file (renamed symbols, for example)."""
+
+    def __init__(self, module: Module, edits: Iterable[Edit] = ()) -> None:
+        self.module = module
+        self._edits = sorted((edit.start, edit.end, edit.text) for edit in edits)
+        self._starts = [start for start, _, _ in self._edits]
+        self._line_starts = [*module.line_starts, len(module.source)]
+
+    def expression(self, node: ast.AST, transform: Transform) -> str:
+        """The text of `node`, where `transform` may give another text for any node below it (outermost first)."""
+        replaced = transform(node)
+        if replaced is not None:
+            return replaced
+        start, end = self.module.span(node)
+        return self._spliced(start, end, list(self._replacements(node, transform)))
+
+    def statement(self, node: ast.stmt, transform: Transform, indent: str) -> list[str]:
+        """The lines of a statement at `indent`, with the comments that stand right above it and behind it."""
+        start, end = self.module.span(node)
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(d.lineno for d in decorators)])
+        line_start = self._line_starts[first - 1]
+        old_indent = self._indent_at(first)
+        alone = self.module.source[line_start:start].strip() == b"" if not decorators else True
+        end_of_line = self._end_of_line(end)
+        tail = self.module.source[end:end_of_line]
+        keep_tail = tail.strip().startswith(b"#") and alone
+        splices = list(self._replacements(node, transform))
+        frozen = _string_lines(node)
+        for number in range(first + 1, (node.end_lineno or first) + 1):
+            if number not in frozen:
+                splices.append(self._reindented(number, old_indent, indent))
+        body = self._spliced(start if not decorators else line_start + len(old_indent), end, splices)
+        if keep_tail:
+            body += "  " + tail.strip().decode()
+        lines = self._comments_above(first, indent) if alone else []
+        return lines + (indent + body).split("\n")
+
+    def header(self, node: ast.For | ast.If | ast.With | ast.While, transform: Transform, indent: str) -> list[str]:
+        """The lines of a compound statement up to its colon, with the comments above it."""
+        first_child = node.body[0]
+        start, _ = self.module.span(node)
+        colon = self.module.source.rfind(b":", start, self._body_start(first_child))
+        text = self._spliced(start, colon + 1, list(self._replacements(node, transform, header=True)))
+        return [*self._comments_above(node.lineno, indent), *(indent + text).split("\n")]
+
+    def _body_start(self, child: ast.stmt) -> int:
+        """Where the text of the first statement of a body begins, before its leading comments."""
+        position = self.module.span(child)[0]
+        line = child.lineno
+        while line > 1 and self._line(line - 1).strip().startswith(b"#"):
+            line -= 1
+            position = self._line_starts[line - 1]
+        return position
+
+    def _replacements(self, node: ast.AST, transform: Transform, header: bool = False) -> Iterator[Splice]:
+        for child in ast.iter_child_nodes(node):
+            if header and isinstance(child, ast.stmt):
+                continue
+            if not hasattr(child, "lineno"):
+                yield from self._replacements(child, transform)
+                continue
+            text = transform(child)
+            if text is None:
+                yield from self._replacements(child, transform)
+            else:
+                start, end = self.module.span(child)
+                yield start, end, text
+
+    def _spliced(self, start: int, end: int, splices: list[Splice]) -> str:
+        taken = sorted(splices)
+        position = bisect.bisect_left(self._starts, start)
+        while position < len(self._edits) and self._edits[position][0] < end:
+            edit = self._edits[position]
+            if edit[1] <= end and not any(s < edit[1] and edit[0] < e or s == edit[0] for s, e, _ in splices):
+                taken.append(edit)
+            position += 1
+        taken.sort()
+        out: list[bytes] = []
+        cursor = start
+        for s, e, text in taken:
+            if s < cursor:  # a re-indentation inside a replaced node
+                continue
+            out.append(self.module.source[cursor:s])
+            out.append(text.encode())
+            cursor = e
+        out.append(self.module.source[cursor:end])
+        return b"".join(out).decode()
+
+    def _line(self, number: int) -> bytes:
+        return self.module.source[self._line_starts[number - 1] : self._line_starts[number]]
+
+    def _end_of_line(self, position: int) -> int:
+        end = self.module.source.find(b"\n", position)
+        return len(self.module.source) if end < 0 else end
+
+    def _indent_at(self, number: int) -> str:
+        line = self._line(number)
+        return line[: len(line) - len(line.lstrip(b" \t"))].decode()
+
+    def _reindented(self, number: int, old: str, new: str) -> Splice:
+        start = self._line_starts[number - 1]
+        present = self._indent_at(number)
+        if not self._line(number).strip():
+            return start, start + len(present), ""
+        wanted = new + present[len(old) :] if present.startswith(old) else new
+        return start, start + len(present), wanted
+
+    def _comments_above(self, number: int, indent: str) -> list[str]:
+        comments: list[str] = []
+        while number > 1 and self._line(number - 1).strip().startswith(b"#"):
+            number -= 1
+            comments.insert(0, indent + self._line(number).strip().decode())
+        if number > 1 and not self._line(number - 1).strip():
+            comments.insert(0, "")
+        return comments
+
+
+def _string_lines(node: ast.AST) -> set[int]:
+    """Numbers of the lines that begin inside a string: their leading blanks belong to the string."""
+    lines: set[int] = set()
+    for child in ast.walk(node):
+        text = isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))
+        if text or isinstance(child, ast.JoinedStr):
+            first, last = getattr(child, "lineno", 0), getattr(child, "end_lineno", 0) or 0
+            lines.update(range(first + 1, last + 1))
+    return lines

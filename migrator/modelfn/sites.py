@@ -1,0 +1,176 @@
+"""The places where a model_fn makes layers and variables, and the attributes that will hold them."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.translate import Layer
+
+if TYPE_CHECKING:
+    from migrator.modelfn.plan import Plan
+
+# Attributes and methods of keras.Model that a layer's attribute must not hide (Keras 2 and 3).
+RESERVED = frozenset(
+    """activity_regularizer add_loss add_metric add_update add_variable add_weight autotune_steps_per_execution build
+    build_from_config built call compile compile_config compile_from_config compiled_loss compiled_metrics compute_dtype
+    compute_loss compute_mask compute_metrics compute_output_shape compute_output_signature count_params device_scope
+    distribute_reduction_method distribute_strategy dtype dtype_policy dynamic evaluate export features finalize_state
+    fit from_config get_build_config get_compile_config get_config get_input_at get_layer get_metrics_result
+    get_weight_paths get_weights history inbound_nodes input input_dtype input_mask input_names input_shape input_spec
+    inputs jit_compile labels layers load_own_variables load_weights loss losses make_predict_function
+    make_test_function make_train_function metrics metrics_names metrics_variables name name_scope non_trainable_variables
+    non_trainable_weights optimizer outbound_nodes output output_mask output_names output_shape outputs params path
+    predict predict_function predict_on_batch predict_step quantize reset_metrics reset_states run_config run_eagerly
+    save save_own_variables save_spec save_weights set_weights state_updates stateful stateless_call
+    stateless_compute_loss stop_training submodules summary supports_jit supports_masking symbolic_call test_function
+    test_on_batch test_step to_json to_yaml train_function train_on_batch train_step train_tf_function trainable
+    trainable_variables trainable_weights updates variable_dtype variables weights with_name_scope loss_metric
+    loss_tracker config training""".split()
+)
+# Names that programs give to whatever flows through a network: they say nothing about one layer.
+_ANONYMOUS = re.compile(r"^(x|h|y|z|net|out|outs|output|outputs|inp|input|inputs|hidden|layer|tmp|temp|result|res|features|last)\d*_?$")
+_LISTS = {"dense": "dense_layers"}
+
+
+@dataclass(eq=False)
+class Site:
+    """One call that makes a layer or a variable."""
+
+    call: ast.Call
+    leaf: Leaf
+    layer: Layer
+    attribute: str = ""
+    """Name on the model; a list of layers where the site stands in loops."""
+    item: str = ""
+    """Name of one element of that list inside the loop that uses it."""
+    first: Site | None = None
+    """The site that made the layer which this one shares (reuse)."""
+
+    @property
+    def loops(self) -> tuple[ast.For, ...]:
+        """Loops around the site, outermost first."""
+        return self.leaf.loops
+
+
+def find_sites(plan: Plan) -> list[Site]:
+    """All sites of the body in the order of evaluation, named."""
+    sites: list[Site] = []
+    for leaf in plan.flow.leaves:
+        for call, hidden in _calls(leaf.node, False):
+            name = plan.module.resolve(call.func)
+            rule = plan.translations.layers.get(name) if name is not None else None
+            if rule is None or name is None:
+                continue
+            layer = rule(call, name, plan.module.resolve)
+            if layer is None:
+                continue
+            if hidden:
+                raise Unsupported("layers made in a lambda, a nested function or a comprehension are not migrated yet", call)
+            if layer.moving is not None and not plan.updates_run:
+                frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
+                layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
+            sites.append(Site(call, leaf, layer))
+    # An object made inside the arguments of another one belongs to it: `Sequential([Dense(1)])`.
+    inner = {id(c) for s in sites if s.layer.inputs is None for c in ast.walk(s.call) if c is not s.call}
+    sites = [s for s in sites if id(s.call) not in inner]
+    _refuse_sharing(plan, sites)
+    _name(plan, sites)
+    return sites
+
+
+def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:
+    """Two sites with one name share variables in TF1."""
+    from migrator.modelfn.scopes import literal_pattern, scope_prefix
+
+    seen: set[str] = set()
+    for site in sites:
+        own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
+        if own is None or prefix is None or not site.layer.variables or not site.leaf.modes:
+            continue
+        if prefix + own in seen:
+            raise Unsupported(f"the variables of `{prefix + own}` are shared by two calls", site.call)
+        seen.add(prefix + own)
+
+
+def _calls(node: ast.AST, hidden: bool) -> Iterator[tuple[ast.Call, bool]]:
+    """Calls below `node` in the order in which they are evaluated."""
+    for child in ast.iter_child_nodes(node):
+        deeper = hidden or isinstance(
+            child, (ast.Lambda, ast.FunctionDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+        )
+        yield from _calls(child, deeper)
+        if isinstance(child, ast.Call):
+            yield child, hidden
+
+
+def _name(plan: Plan, sites: list[Site]) -> None:
+    taken = set(RESERVED) | set(plan.statics)
+    assigned = _assigned_once(plan, sites)
+    counts: dict[str, int] = {}
+    for site in sites:
+        base = _literal_name(site.layer.name)
+        if base is None:
+            base = assigned.get(id(site.call))
+        if base is None:
+            number = counts.get(site.layer.scope, 0)
+            counts[site.layer.scope] = number + 1
+            base = site.layer.scope if not number else f"{site.layer.scope}_{number}"
+        if site.loops:
+            site.item = base if base not in RESERVED else base + "_layer"
+            base = _LISTS.get(base, base + "s" if not base.endswith("s") else base + "_list")
+        elif base in taken and base in RESERVED:
+            base += "_layer"
+        attribute, number = base, 1
+        while attribute in taken:
+            number += 1
+            attribute = f"{base}_{number}"
+        taken.add(attribute)
+        site.attribute = attribute
+        if site.loops:
+            local, number = site.item, 1
+            while plan.is_local(local) or local in (plan.features, plan.labels, "training"):
+                local = f"{site.item}_layer" if number == 1 else f"{site.item}_layer_{number}"
+                number += 1
+            site.item = local
+
+
+def _literal_name(node: ast.expr | None) -> str | None:
+    """An identifier from a literal layer name; of ``"mlp%d" % i`` and the like, the fixed beginning."""
+    text: str | None = None
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+    elif isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+        text = re.split(r"%|\{", node.left.value)[0]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        if isinstance(node.func.value, ast.Constant) and isinstance(node.func.value.value, str):
+            text = node.func.value.value.split("{")[0]
+    elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
+        text = str(node.values[0].value)
+    if text is None:
+        return None
+    text = re.sub(r"\W+", "_", text).strip("_").lower()
+    if not text or text[0].isdigit() or keyword.iskeyword(text):
+        return None
+    return text
+
+
+def _assigned_once(plan: Plan, sites: list[Site]) -> dict[int, str]:
+    """Names of variables that hold the result of just one site, where the name says something."""
+    found: dict[int, str] = {}
+    for site in sites:
+        node = site.leaf.node
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            continue
+        name = node.targets[0].id
+        if node.value is not site.call or _ANONYMOUS.match(name):
+            continue
+        if len([leaf for leaf in plan.flow.leaves if name in leaf.defs]) == 1:
+            found[id(site.call)] = name
+    return found

@@ -1,0 +1,128 @@
+"""Binding times of names and expressions inside one function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrator.modelfn.flow import Flow, Frame
+from migrator.modelfn.modes import Modes
+from migrator.modelfn.names import reads, targets
+from migrator.modelfn.translate import Time, Translations
+
+TENSOR_SHAPE = frozenset({"shape", "get_shape"})
+_CHEAP_CALLS = frozenset({"int", "float", "str", "len", "bool", "tuple", "list", "range", "min", "max", "dict"})
+
+
+class Times:
+    """Answers when a value is known. `dynamic` are the parameters that hold tensors."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        modes: Modes,
+        dynamic: set[str],
+        resolve: Callable[[ast.expr], str | None],
+        translations: Translations,
+        calls: Callable[[ast.Call], Time | None] = lambda call: None,
+    ) -> None:
+        self._modes = modes
+        self._resolve = resolve
+        self._translations = translations
+        self._calls = calls
+        self._names: dict[str, Time] = {name: Time.DYNAMIC for name in dynamic}
+        self._bound = {name for leaf in flow.leaves for name in leaf.defs}
+        changed = True
+        while changed:
+            changed = False
+            for leaf in flow.leaves:
+                for name, time in self._defined(leaf.node):
+                    changed |= self._raise(name, time)
+                for frame in leaf.frames:
+                    for name in frame.binds():
+                        changed |= self._raise(name, self.head(frame))
+
+    def _raise(self, name: str, time: Time) -> bool:
+        if time <= self._names.get(name, Time.STATIC):
+            return False
+        self._names[name] = time
+        return True
+
+    def head(self, frame: Frame) -> Time:
+        """When the head of a compound statement is known."""
+        if isinstance(frame.node, ast.If):
+            return self.of(frame.node.test)
+        if isinstance(frame.node, ast.For):
+            return self.of(frame.node.iter)
+        return max((self.of(i.context_expr) for i in frame.node.items), default=Time.STATIC)
+
+    def name(self, name: str) -> Time:
+        """When a name is known; names from outside the function are static."""
+        if name == self._modes.parameter or name in self._modes.names:
+            return Time.MODE
+        return self._names.get(name, Time.STATIC)
+
+    def _defined(self, node: ast.stmt) -> list[tuple[str, Time]]:
+        if isinstance(node, ast.Assign):
+            time = self.of(node.value)
+            found = [(name, time) for target in node.targets for name in targets(target)]
+            roots = [t for t in node.targets if isinstance(t, (ast.Subscript, ast.Attribute))]
+            return found + [(name, time) for root in roots for name in reads(root) if name in self._bound]
+        if isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            time = self.of(node.value) if node.value is not None else Time.STATIC
+            return [(name, time) for name in targets(node.target) | reads(node.target) if name in self._bound]
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            return [(node.name, self._function(node))]
+        time = max((self.of(n) for n in ast.walk(node) if isinstance(n, ast.expr)), default=Time.STATIC)
+        from migrator.modelfn.names import binds
+
+        return [(name, time) for name in binds(node)]
+
+    def _function(self, node: ast.stmt) -> Time:
+        captured = max((self.name(n) for n in reads(node)), default=Time.STATIC)
+        tensors = any(
+            isinstance(n, ast.Call) and self._library_call(n) is Time.EAGER for n in ast.walk(node)
+        )
+        return max(captured, Time.EAGER if tensors else Time.STATIC)
+
+    def _library_call(self, call: ast.Call) -> Time | None:
+        name = self._resolve(call.func)
+        if name is None or not self._translations.library(name):
+            return None
+        return Time.STATIC if self._translations.static(name) else Time.EAGER
+
+    def of(self, node: ast.AST) -> Time:
+        """When the value of an expression is known."""
+        if isinstance(node, ast.Constant):
+            return Time.STATIC
+        if isinstance(node, ast.Name):
+            return self.name(node.id)
+        if isinstance(node, ast.Lambda):
+            return max((self.name(n) for n in reads(node)), default=Time.STATIC)
+        if isinstance(node, ast.Call):
+            own = self._calls(node)
+            if own is None:
+                own = self._library_call(node)
+            base = Time.STATIC if own is None else own
+            parts: list[ast.AST] = [*node.args, *(k.value for k in node.keywords)]
+            if own is None or isinstance(node.func, ast.Call):
+                parts.append(node.func)
+            return max([base, *(self.of(p) for p in parts)])
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            names = max((self.name(n) for n in reads(node)), default=Time.STATIC)
+            inner = [self._library_call(n) or Time.STATIC for n in ast.walk(node) if isinstance(n, ast.Call)]
+            return max([names, *inner])
+        return max((self.of(child) for child in ast.iter_child_nodes(node)), default=Time.STATIC)
+
+
+def is_cheap(node: ast.expr) -> bool:
+    """Whether computing the value again is free of cost and effects: constants, look-ups, arithmetic."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.Call):
+            function = child.func
+            method = isinstance(function, ast.Attribute) and function.attr in ("get", "items", "keys", "values", "split")
+            if not method and not (isinstance(function, ast.Name) and function.id in _CHEAP_CALLS):
+                return False
+        elif isinstance(child, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
+            return False
+    return True

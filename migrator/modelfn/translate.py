@@ -1,0 +1,153 @@
+"""What the analysis has to be told about a library: which calls make layers, which are plain values, how others are
+written in Keras. The rules fill a `Translations`; this package never names a TensorFlow symbol itself."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, Union
+
+from migrator.modelfn.errors import Unsupported
+
+Value = Union[ast.expr, str]
+"""An argument: a node of the program, or text written by a rule."""
+
+
+class Time(enum.IntEnum):
+    """When a value is known. The time of an expression is the latest of its parts."""
+
+    STATIC = 0
+    """When the model is built: parameters, flags, constants, initializers, layer objects."""
+    MODE = 1
+    """When the model is built, but different in training: ``0.5 if training else 1.0``."""
+    EAGER = 2
+    """A tensor that depends on static values only."""
+    DYNAMIC = 3
+    """A tensor that depends on features or labels."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A call that makes a layer or a variable, split into making (static) and using (dynamic)."""
+
+    constructor: str
+    """Text of the callable, such as ``tf.keras.layers.Dense`` or ``self.add_weight``."""
+    arguments: tuple[tuple[str | None, Value], ...]
+    """Of the constructor; the name is None for positional ones."""
+    inputs: tuple[tuple[str | None, Value], ...] | None
+    """Arguments of the call of the layer; None: the value is the made object itself."""
+    scope: str
+    """What TF1 calls the layer when it has no name: ``dense`` (then ``dense_1`` and so on)."""
+    name: ast.expr | None = None
+    """The name that the program gives it."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """TF1 variable under the scope and the attribute of the Keras layer: ``("kernel", "kernel")``."""
+    moving: str | None = None
+    """Argument with the momentum of moving statistics, which TF1 only updates through UPDATE_OPS."""
+
+
+class Writing(Protocol):
+    """What a translation may ask while it writes an expression."""
+
+    tf: str
+    """The file's name for TensorFlow 2."""
+    where: str
+    """``init``, ``call``, ``loss``, ``metrics`` or ``factory``: the function being written."""
+
+    def text(self, value: Value) -> str:
+        """The migrated text of a node."""
+
+    def need(self, helper: str) -> str:
+        """Asks for a vendored helper; returns its name."""
+
+    def resolve(self, node: ast.expr) -> str | None:
+        """The qualified name of a reference."""
+
+    def is_static(self, node: ast.expr) -> bool:
+        """Whether the value is known when the model is built."""
+
+    def is_step(self, node: ast.expr) -> bool:
+        """Whether the value is the global step (perhaps cast to another type)."""
+
+    def fact(self, name: str) -> bool:
+        """Facts about the model: ``sparse`` (it looks rows up), ``scheduled`` (the learning rate changes),
+        ``regularized`` (some layer has a regularizer)."""
+
+
+Expression = Callable[[ast.Call, "Writing"], "str | None"]
+LayerRule = Callable[[ast.Call, str, Callable[[ast.expr], "str | None"]], "Layer | None"]
+
+
+class Table(Protocol):
+    """Rules by qualified name; a dict is one."""
+
+    def get(self, name: str, /) -> LayerRule | None:
+        """The rule for a callable."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+
+
+@dataclass
+class Translations:
+    """All that the rules know, by qualified name."""
+
+    layers: Table = field(default_factory=dict)
+    expressions: dict[str, Expression] = field(default_factory=dict)
+    metrics: dict[str, MetricRule] = field(default_factory=dict)
+    training: frozenset[str] = frozenset()
+    """Functions that make optimizers, schedules or train ops."""
+    steps: frozenset[str] = frozenset()
+    """Functions that give the global step."""
+    schedules: frozenset[str] = frozenset()
+    """Functions of the global step that give a learning rate."""
+    lookups: frozenset[str] = frozenset()
+    """Functions whose gradients touch some rows of a variable only."""
+    static: Callable[[str], bool] = lambda name: False
+    """Whether calling this library function with static arguments gives a static value (not a tensor)."""
+    library: Callable[[str], bool] = lambda name: name.startswith("tensorflow.")
+    """Whether a qualified name belongs to the library, so that its calls give tensors unless `static` says no."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """An evaluation metric: how it is made and how it is fed."""
+
+    constructor: str
+    arguments: tuple[tuple[str | None, Value], ...]
+    update: tuple[tuple[str | None, Value], ...]
+
+
+MetricRule = Callable[[ast.Call, "Writing"], Metric]
+
+
+def bind(call: ast.Call, signature: str, what: str) -> dict[str, ast.expr]:
+    """The arguments of `call` by parameter name. `signature` lists the parameters, separated by blanks.
+
+    Raises Unsupported for ``*args``, ``**kwargs``, unknown keywords and too many arguments.
+    """
+    names = signature.split()
+    bound: dict[str, ast.expr] = {}
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        raise Unsupported(f"the arguments of {what} are hidden behind * or **", call)
+    if len(call.args) > len(names):
+        raise Unsupported(f"{what} takes {len(names)} positional arguments, {len(call.args)} are given", call)
+    bound.update(zip(names, call.args))
+    for keyword in call.keywords:
+        assert keyword.arg is not None
+        if keyword.arg not in names or keyword.arg in bound:
+            raise Unsupported(f"{what} has no argument `{keyword.arg}`, or it is given twice", keyword.value)
+        bound[keyword.arg] = keyword.value
+    return bound
+
+
+def format_call(function: str, arguments: Mapping[str, str] | list[tuple[str | None, str]]) -> str:
+    """``function(a, name=b)`` on one line."""
+    pairs = list(arguments.items()) if isinstance(arguments, Mapping) else arguments
+    return f"{function}({', '.join(text if name is None else f'{name}={text}' for name, text in pairs)})"
+
+
+def is_none(node: ast.expr | None) -> bool:
+    """Whether an argument is absent or the literal None."""
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)

@@ -1,0 +1,263 @@
+"""Writes leaves of a model_fn as the body of one generated function."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterable
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Frame, Leaf
+from migrator.modelfn.modes import ALL_MODES
+from migrator.modelfn.names import reads, targets
+from migrator.modelfn.plan import Plan
+from migrator.modelfn.render import Renderer
+from migrator.modelfn.sites import Site
+from migrator.modelfn.translate import Time, Value, format_call
+
+TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
+SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.control_dependencies", "tensorflow.name_scope"})
+
+
+class Shared:
+    """What the functions of one generated class have in common."""
+
+    def __init__(
+        self, plan: Plan, renderer: Renderer, tf: str, facts: dict[str, bool], need: Callable[[str], str]
+    ) -> None:
+        self.plan = plan
+        self.renderer = renderer
+        self.tf = tf
+        self.facts = facts
+        self.need = need
+        first = plan.function.body[0]
+        self.unit = " " * max(first.col_offset - plan.function.col_offset, 1)
+        """One level of indentation, as the file has it."""
+
+
+class Writer:
+    """One generated function. `names` maps names of the model_fn to their text here."""
+
+    def __init__(self, shared: Shared, where: str, names: dict[str, str]) -> None:
+        self.shared = shared
+        self.plan = shared.plan
+        self.where = where
+        self.names = names
+        self.tf = shared.tf
+        self.unit = shared.unit
+        self.skip: set[ast.AST] = set()
+
+    # -- what translations may ask (translate.Writing) ----------------------------------------------------------------
+
+    def text(self, value: Value) -> str:
+        """The migrated text of a node."""
+        return value if isinstance(value, str) else self.shared.renderer.expression(value, self.transform)
+
+    def need(self, helper: str) -> str:
+        """Asks for a vendored helper; returns its name."""
+        return self.shared.need(helper)
+
+    def resolve(self, node: ast.expr) -> str | None:
+        """The qualified name of a reference."""
+        return self.plan.module.resolve(node)
+
+    def is_static(self, node: ast.expr) -> bool:
+        """Whether the value is known when the model is built."""
+        return self.plan.times.of(node) is Time.STATIC
+
+    def is_step(self, node: ast.expr) -> bool:
+        """Whether the value is the global step (perhaps cast to another type)."""
+        for _ in range(5):
+            if isinstance(node, ast.Call):
+                name = self.resolve(node.func) or ""
+                if name in self.plan.translations.steps:
+                    return True
+                if name.rsplit(".", 1)[-1] in ("cast", "to_float", "to_int32", "to_int64") and node.args:
+                    node = node.args[0]
+                    continue
+                return False
+            if not isinstance(node, ast.Name):
+                return False
+            leaves = self.plan.definitions(node.id)
+            if len(leaves) != 1 or not isinstance(leaves[0].node, ast.Assign):
+                return False
+            node = leaves[0].node.value
+        return False
+
+    def fact(self, name: str) -> bool:
+        """Facts about the model."""
+        return self.shared.facts.get(name, False)
+
+    # -- expressions --------------------------------------------------------------------------------------------------
+
+    def transform(self, node: ast.AST) -> str | None:
+        """The text that replaces a node, None to keep it and look below."""
+        if isinstance(node, ast.JoinedStr) and sys.version_info < (3, 12):
+            return self._formatted(node)
+        if isinstance(node, ast.Name):
+            return self._name(node)
+        if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
+            return self._mode_test(node)
+        if isinstance(node, ast.Call):
+            site = self.plan.site_of.get(id(node))
+            if site is not None:
+                return self._made(site) if self.where == "init" else self._used(site)
+            name = self.resolve(node.func)
+            translate = self.plan.translations.expressions.get(name) if name is not None else None
+            if translate is not None:
+                return translate(node, self)
+        return None
+
+    def _name(self, node: ast.Name) -> str | None:
+        if node.id in self.plan.modes.names and self.where == "call":
+            return self._mode_text(self.plan.modes.names[node.id], node)
+        text = self.names.get(node.id)
+        if text is not None and text.startswith("not ") and not isinstance(self.plan.module.parent(node), ast.keyword):
+            return f"({text})"
+        if text is None and node.id == self.plan.mode:
+            raise Unsupported("the mode is used as a value", node)
+        return text
+
+    def _mode_test(self, node: ast.expr) -> str | None:
+        if not self.plan.modes.mentions(node):
+            return None
+        table = self.plan.modes.table(node)
+        return None if table is None else self._mode_text(table, node)
+
+    def _mode_text(self, table: dict[str, bool], node: ast.AST) -> str:
+        on = frozenset(mode for mode, value in table.items() if value)
+        if on == ALL_MODES or not on:
+            return str(bool(on))
+        if self.where == "init":
+            return str("train" in on)
+        if self.where != "call":
+            raise Unsupported("the loss or a metric depends on the mode", node)
+        if on == TRAINING:
+            return "training"
+        if on == NOT_TRAINING:
+            parent = self.plan.module.parent(node)
+            bare = isinstance(parent, (ast.keyword, ast.If, ast.IfExp, ast.Assign, ast.Call))
+            return "not training" if bare else "(not training)"
+        raise Unsupported("the forward pass tells evaluation from prediction", node)
+
+    def _formatted(self, node: ast.JoinedStr) -> str | None:
+        """f-strings have no reliable positions before Python 3.12: refuse where a name in them must change."""
+        for name in reads(node):
+            if name in self.names and self.names[name] != name:
+                fields = [v.value for v in node.values if isinstance(v, ast.FormattedValue)]
+                source = self.plan.module
+                if all(source.segment(f) == ast.unparse(f) for f in fields):
+                    return None
+                raise Unsupported("a name inside this f-string has to change", node)
+        return None
+
+    def _made(self, site: Site) -> str:
+        """The construction of a layer."""
+        arguments = [(name, self._argument(value)) for name, value in site.layer.arguments]
+        constructor = site.layer.constructor
+        return format_call(self.tf + constructor[2:] if constructor.startswith("tf.") else constructor, arguments)
+
+    def _argument(self, value: Value) -> str:
+        if not isinstance(value, str) and self.plan.times.of(value) > Time.MODE:
+            raise Unsupported("a layer is made from a value that is known only when data flows", value)
+        return self.text(value)
+
+    def _used(self, site: Site) -> str:
+        """The application of a layer, or the object it made."""
+        layer = site.item if site.loops else f"self.{site.attribute}"
+        if site.layer.inputs is None:
+            return layer
+        return format_call(layer, [(name, self.text(value)) for name, value in site.layer.inputs])
+
+    # -- statements ---------------------------------------------------------------------------------------------------
+
+    def block(self, leaves: list[Leaf], indent: str, depth: int = 0) -> list[str]:
+        """The lines of consecutive leaves that share their first `depth` frames."""
+        lines: list[str] = []
+        position = 0
+        while position < len(leaves):
+            leaf = leaves[position]
+            if len(leaf.frames) == depth:
+                lines += self.leaf(leaf, indent)
+                position += 1
+                continue
+            node = leaf.frames[depth].node
+            end = position
+            while end < len(leaves) and len(leaves[end].frames) > depth and leaves[end].frames[depth].node is node:
+                end += 1
+            lines += self.compound(node, leaves[position:end], indent, depth)
+            position = end
+        return lines
+
+    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+        """One statement."""
+        if leaf.node in self.skip:
+            return []
+        return self.shared.renderer.statement(leaf.node, self.transform, indent)
+
+    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        """A loop, condition or scope around leaves."""
+        if isinstance(node, ast.With):
+            if all(self.resolve_with(item) in SCOPES for item in node.items):
+                return self.block(leaves, indent, depth + 1)
+            inner = self.block(leaves, indent + self.unit, depth + 1)
+            return [*self.shared.renderer.header(node, self.transform, indent), *inner] if inner else []
+        if isinstance(node, ast.For):
+            inner = self.block(leaves, indent + self.unit, depth + 1)
+            return [*self.loop_header(node, leaves, inner, indent), *inner] if inner else []
+        assert isinstance(node, ast.If)
+        body = self.block([x for x in leaves if x.frames[depth].arm == "body"], indent + self.unit, depth + 1)
+        orelse = self.block([x for x in leaves if x.frames[depth].arm == "orelse"], indent + self.unit, depth + 1)
+        return self.condition(node, body, orelse, indent)
+
+    def condition(self, node: ast.If, body: list[str], orelse: list[str], indent: str) -> list[str]:
+        """An `if` with its arms already written."""
+        if not body and not orelse:
+            return []
+        if not body:
+            test = self.text(node.test)
+            simple = isinstance(node.test, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+            return [f"{indent}if not {test if simple else f'({test})'}:", *orelse]
+        lines = [*self.shared.renderer.header(node, self.transform, indent), *body]
+        if not orelse:
+            return lines
+        chained = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and orelse[0].startswith(f"{indent}{self.unit}if ")
+        if chained and all(line.startswith(indent + self.unit) or not line.strip() for line in orelse):
+            shifted = [line[len(self.unit) :] if line.strip() else line for line in orelse]
+            return [*lines, indent + "el" + shifted[0].lstrip(), *shifted[1:]]
+        return [*lines, f"{indent}else:", *orelse]
+
+    def resolve_with(self, item: ast.withitem) -> str | None:
+        """The qualified name of the function that makes a context manager."""
+        return self.resolve(item.context_expr.func) if isinstance(item.context_expr, ast.Call) else None
+
+    def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
+        """The head of a loop; in `call` it also walks the lists of layers that were made in it."""
+        return self.shared.renderer.header(node, self.transform, indent)
+
+
+def static_support(plan: Plan, names: Iterable[str], copied: Callable[[str], bool]) -> tuple[set[Leaf], dict[str, None]]:
+    """Static leaves that must be written to have `names`, and the names to be kept on the model instead."""
+    leaves: set[Leaf] = set()
+    kept: dict[str, None] = {}
+    stack = sorted(names, reverse=True)
+    seen: set[str] = set()
+    while stack:
+        name = stack.pop()
+        if name in seen or not plan.is_local(name) or name in plan.modes.names:
+            continue
+        seen.add(name)
+        if plan.times.name(name) is not Time.STATIC:
+            continue
+        if not copied(name):
+            kept.setdefault(name)
+            continue
+        for leaf in plan.definitions(name):
+            leaves.add(leaf)
+            stack.extend(plan.slicer.inputs(leaf))
+    return leaves, kept
+
+
+def loop_targets(frame: Frame) -> set[str]:
+    """Names bound by a loop head."""
+    return targets(frame.node.target) if isinstance(frame.node, ast.For) else set()

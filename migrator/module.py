@@ -1,0 +1,421 @@
+"""One source file as the rules see it: tree, byte spans, resolved names, and builders of edits.
+
+Everything is computed on first use, so a file without TensorFlow costs one search for a byte string.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Union
+
+from .diagnostics import Edit, Fix, Location
+from .dialect import module_dialect, reference_dialect
+from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, analyze, dotted, normalize
+
+_NEWLINE = re.compile(rb"\r\n|\r|\n")
+
+Span = tuple[int, int]
+Place = Union[ast.AST, Span]
+
+
+class Module:
+    """A decoded source file.
+
+    `text` is the file without byte order mark; all offsets are bytes in its UTF-8 form, `source`.
+    Reading `tree`, and all that needs it, raises SyntaxError or RecursionError for a file that Python cannot parse.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.source: bytes = text.encode("utf-8", "surrogatepass")
+        self.inherited_dialect: str | None = None
+        """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
+        self.memo: dict[str, Any] = {}
+        """What a rule worked out about the file as a whole, by the rule's name."""
+        self.edits: list[Edit] = []
+        """Safe edits that the file rules of this round proposed; filled by the engine for the program rules."""
+        self.fixes: list[Fix] = []
+        """The fixes that these edits belong to."""
+
+    def __repr__(self) -> str:
+        return f"Module({self.path!r})"
+
+    # -- text ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def mentions_tensorflow(self) -> bool:
+        """Whether the word occurs at all; False means that no name of this file can resolve to TensorFlow."""
+        return b"tensorflow" in self.source
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The parsed file."""
+        return ast.parse(self.text, filename=self.path)
+
+    @cached_property
+    def newline(self) -> str:
+        """Line ending that new lines of this file should have: that of its first line."""
+        found = _NEWLINE.search(self.source)
+        return found.group().decode() if found else "\n"
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Byte offset of the start of each line."""
+        return [0, *(match.end() for match in _NEWLINE.finditer(self.source))]
+
+    def offset(self, line: int, column: int) -> int:
+        """Byte offset of a position as `ast` gives it: `line` from 1, `column` in bytes."""
+        return self.line_starts[line - 1] + column
+
+    def span(self, node: Place) -> Span:
+        """Byte span of a node, without parentheses around it; a function or class starts at its `def`."""
+        if isinstance(node, tuple):
+            return node
+        positioned: ast.expr = node  # type: ignore[assignment]
+        assert positioned.end_lineno is not None and positioned.end_col_offset is not None
+        return (
+            self.offset(positioned.lineno, positioned.col_offset),
+            self.offset(positioned.end_lineno, positioned.end_col_offset),
+        )
+
+    def segment(self, node: Place) -> str:
+        """Source text of a node or span."""
+        start, end = self.span(node)
+        return self.source[start:end].decode("utf-8", "surrogatepass")
+
+    def location(self, node: Union[Place, int]) -> Location:
+        """Where a node, span or byte offset starts, with the column counted in characters."""
+        start = node if isinstance(node, int) else self.span(node)[0]
+        line = bisect.bisect_right(self.line_starts, start)
+        before = self.source[self.line_starts[line - 1] : start]
+        return Location(self.path, line, len(before.decode("utf-8", "surrogatepass")) + 1)
+
+    def line_span(self, node: Place) -> Span:
+        """Span of the whole lines that a node touches, with the last line's ending."""
+        start, end = self.span(node)
+        first = bisect.bisect_right(self.line_starts, start) - 1
+        last = bisect.bisect_left(self.line_starts, end, lo=first + 1)
+        stop = self.line_starts[last] if last < len(self.line_starts) else len(self.source)
+        return self.line_starts[first], stop
+
+    def outer_span(self, node: ast.expr) -> Span:
+        """Span of an expression together with the parentheses that wrap just it, if any.
+
+        Not for the only argument of a call, whose parentheses look the same: there it answers the plain span.
+        """
+        start, end = self.span(node)
+        if isinstance(self.parent(node), (ast.Call, ast.ClassDef, ast.FormattedValue)):
+            return start, end
+        while True:
+            before = self.skip_back(start)
+            after = self.skip(end)
+            if self.source[before - 1 : before] == b"(" and self.source[after : after + 1] == b")":
+                start, end = before - 1, after + 1
+            else:
+                return start, end
+
+    def skip(self, position: int) -> int:
+        """First offset from `position` on that is neither white space, nor comment, nor line continuation."""
+        source, end = self.source, len(self.source)
+        while position < end:
+            char = source[position : position + 1]
+            if char in b" \t\r\n\f":
+                position += 1
+            elif char == b"#":
+                found = _NEWLINE.search(source, position)
+                position = found.start() if found else end
+            elif char == b"\\" and source[position + 1 : position + 2] in (b"\n", b"\r"):
+                position += 2
+            else:
+                break
+        return position
+
+    def skip_back(self, position: int) -> int:
+        """Offset just after the last byte before `position` that is neither white space nor part of a comment."""
+        source = self.source
+        while position > 0:
+            while position > 0 and source[position - 1 : position] in (b" ", b"\t", b"\r", b"\n", b"\f", b"\\"):
+                position -= 1
+            comment = self._comment_start(position)
+            if comment is None:
+                break
+            position = comment
+        return position
+
+    def _comment_start(self, position: int) -> int | None:
+        """Start of the comment that ends at `position`, which is the end of its line."""
+        index = bisect.bisect_left(self._comments, position)
+        for start in self._comments[max(0, index - 1) : index]:
+            found = _NEWLINE.search(self.source, start)
+            stop = found.start() if found else len(self.source)
+            if start < position <= stop:
+                return start
+        return None
+
+    @cached_property
+    def _comments(self) -> list[int]:
+        """Offsets of all comments, in order."""
+        import io
+        import tokenize
+
+        found = []
+        try:
+            # `tokenize` columns count characters; lines are those that `io.StringIO` splits, as in `line_starts`.
+            for token in tokenize.generate_tokens(io.StringIO(self.text, newline=None).readline):
+                if token.type == tokenize.COMMENT:
+                    line, column = token.start
+                    found.append(self.offset(line, len(token.line[:column].encode("utf-8", "surrogatepass"))))
+        except (tokenize.TokenError, SyntaxError):  # `ast` accepts a few files that `tokenize` does not
+            pass
+        return found
+
+    def comments_in(self, start: int, end: int) -> bool:
+        """Whether a comment starts inside the span."""
+        index = bisect.bisect_left(self._comments, start)
+        return index < len(self._comments) and self._comments[index] < end
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """Scopes, bindings, imports and parents."""
+        return analyze(self.tree)
+
+    @property
+    def imports(self) -> ImportMap:
+        """All import statements."""
+        return self.analysis.imports
+
+    @property
+    def star_import(self) -> list[str]:
+        """Normalised names of the modules imported with ``from … import *``."""
+        return [normalize(entry.target) for entry in self.imports.stars]
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node that `node` stands in."""
+        return self.analysis.parents.get(node)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Parent, grandparent and so on up to the module."""
+        parents = self.analysis.parents
+        while node in parents:
+            node = parents[node]
+            yield node
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that contains `node`."""
+        while not isinstance(node, ast.stmt):
+            node = self.analysis.parents[node]
+        return node
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope in which the code at `node` runs."""
+        scopes = self._scopes
+        while node not in scopes:
+            parent = self.analysis.parents.get(node)
+            if parent is None:
+                break
+            node = parent
+        return scopes.get(node, self.analysis.root)
+
+    @cached_property
+    def _scopes(self) -> dict[ast.AST, Scope]:
+        return {scope.node: scope for scope in self.analysis.scope_of.values()} | dict(self.analysis.scope_of)
+
+    def raw_names(self, node: ast.AST) -> frozenset[str]:
+        """What a dotted expression may stand for, as written in the imports (``tensorflow.compat.v1.X``)."""
+        return self.analysis.raw_names(node)
+
+    def qualified(self, node: ast.AST) -> str | None:
+        """Like `resolve`, but names of relative imports are answered too, with their leading dots."""
+        names = {normalize(name) for name in self.analysis.raw_names(node)}
+        if len(names) != 1:
+            return None
+        name = names.pop()
+        return None if name == UNKNOWN else name
+
+    def resolve(self, node: ast.AST) -> str | None:
+        """The library name of a dotted expression, such as ``tensorflow.estimator.Estimator`` or ``absl.flags.FLAGS``.
+
+        ``tensorflow.compat.v1.X`` and ``tensorflow.compat.v2.X`` are answered as ``tensorflow.X``. None when the root
+        of the expression is not an import or an alias of one, or when it may be one of several things.
+        """
+        name = self.qualified(node)
+        return None if name is None or name.startswith(".") else name
+
+    def bindings(self, node: ast.Name) -> list[Binding]:
+        """All places that may have bound this name."""
+        return self.analysis.bindings(node)
+
+    def is_bound(self, name: str, at: ast.AST) -> bool:
+        """Whether code at `at` already sees some binding of `name` in this file."""
+        scope = self.scope(at)
+        return scope.lookup(name) is not None or name in self.star_import
+
+    @cached_property
+    def bound_names(self) -> frozenset[str]:
+        """Every name that any scope of the file binds."""
+        found: set[str] = set()
+        seen: set[Scope] = set()
+        for scope in (self.analysis.root, *self._scopes.values()):
+            if scope not in seen:
+                seen.add(scope)
+                found.update(scope.bindings)
+        return frozenset(found)
+
+    def references(self) -> list[tuple[ast.expr, str]]:
+        """Every place that reads a resolved library name: outermost dotted expression and its name, in source order.
+
+        Expressions whose position in the source is not known exactly (f-strings before Python 3.12) are left out.
+        """
+        return self._references
+
+    @cached_property
+    def _references(self) -> list[tuple[ast.expr, str]]:
+        analysis = self.analysis
+        parents = analysis.parents
+        found: list[tuple[int, int, ast.expr, str]] = []
+        suspects = self._unplaced_nodes
+        for root, _ in analysis.loads:
+            node: ast.expr = root
+            while True:
+                parent = parents.get(node)
+                if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
+                    break
+                node = parent
+            name = self.resolve(node)
+            if name is not None and node not in suspects:
+                found.append((node.lineno, node.col_offset, node, name))
+        found.sort(key=lambda item: item[:2])
+        return [(node, name) for _, _, node, name in found]
+
+    @cached_property
+    def _unplaced_nodes(self) -> frozenset[ast.AST]:
+        """Nodes inside f-strings whose offsets do not lead to their text."""
+        if sys.version_info >= (3, 12):
+            return frozenset()
+        bad: set[ast.AST] = set()
+        for field in self.analysis.formatted:
+            try:
+                again = ast.parse("(" + self.segment(field.value) + ")", mode="eval").body
+                exact = ast.dump(again) == ast.dump(field.value)
+            except (SyntaxError, ValueError, IndexError):
+                exact = False
+            if not exact:
+                bad.update(ast.walk(field.value))
+        return frozenset(bad)
+
+    # -- dialect ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _dialect(self) -> tuple[str | None, str]:
+        if self.inherited_dialect is not None:
+            return self.inherited_dialect, "decided before this run changed the file"
+        return module_dialect(self)
+
+    @property
+    def module_dialect(self) -> str | None:
+        """``v1`` or ``v2``: what a plain `import tensorflow as tf` of this file means; None without evidence."""
+        return self._dialect[0]
+
+    @property
+    def dialect_reason(self) -> str:
+        """The evidence for `module_dialect`, as a phrase for messages."""
+        return self._dialect[1]
+
+    def dialect(self, node: ast.AST) -> str | None:
+        """``v1`` or ``v2`` for one reference: by its own path through compat, else that of the module."""
+        return reference_dialect(self.analysis.raw_names(node)) or self.module_dialect
+
+    def explicit_dialect(self, node: ast.AST) -> str | None:
+        """``v1`` or ``v2`` only where the reference itself goes through ``compat``."""
+        return reference_dialect(self.analysis.raw_names(node))
+
+    # -- edits --------------------------------------------------------------------------------------------------------
+
+    def edit(self, place: Place, text: str) -> Edit:
+        """Replace a node or span by `text`."""
+        start, end = self.span(place)
+        return Edit(self.path, start, end, text)
+
+    def insert(self, position: int, text: str) -> Edit:
+        """Insert `text` at a byte offset."""
+        return Edit(self.path, position, position, text)
+
+    def delete_statement(self, node: ast.stmt) -> Edit:
+        """Remove a statement with its line and trailing comment; ``pass`` stays where a block would be empty."""
+        parent = self.parent(node)
+        start, end = self.span(node)
+        first, last = self.line_span(node)
+        tail = self.skip_inline(end)
+        alone = not self.source[first:start].strip() and tail >= last
+        only = any(
+            getattr(parent, block, None) == [node] and not isinstance(parent, ast.Module)
+            for block in ("body", "orelse", "finalbody", "handlers")
+        )
+        if only:
+            return self.edit((start, end), "pass")
+        if alone:
+            return self.edit((first, last), "")
+        if self.source[tail : tail + 1] == b";":  # `a; b`: the statement goes with its semicolon
+            stop = self.skip_inline(tail + 1)
+            return self.edit((start, stop if stop < last else tail + 1), "")
+        before = self.source[first:start].rstrip()
+        if before.endswith(b";"):
+            return self.edit((first + len(before) - 1, end), "")
+        return self.edit((start, end), "pass")
+
+    def skip_inline(self, position: int) -> int:
+        """Past blanks and a comment to the next code on this line, or past the line's ending."""
+        source = self.source
+        while position < len(source) and source[position : position + 1] in (b" ", b"\t"):
+            position += 1
+        if position == len(source) or source[position : position + 1] in (b"#", b"\n", b"\r"):
+            found = _NEWLINE.search(source, position)
+            return found.end() if found else len(source)
+        return position
+
+    def import_position(self) -> int:
+        """Byte offset of the line before which a new top-level import fits: the first TensorFlow import of the file,
+        else after the imports at its head, the docstring and ``__future__`` imports."""
+        body = self.tree.body
+        last: ast.stmt | None = None
+        for index, node in enumerate(body):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names = [alias.name for alias in node.names]
+                module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+                level = node.level if isinstance(node, ast.ImportFrom) else 0
+                roots = {name.partition(".")[0] for name in ([module] if module else names)}
+                starts_line = not self.source[self.line_span(node)[0] : self.span(node)[0]].strip()
+                if "tensorflow" in roots and not level and starts_line:
+                    return self.line_span(node)[0]
+                last = node
+            elif index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                last = node
+            elif last is not None and not isinstance(node, ast.Try):
+                break
+        return self.line_span(last)[1] if last is not None else self._header_end()
+
+    def _header_end(self) -> int:
+        """After the shebang and the comments at the head of a file without imports or docstring."""
+        position = 0
+        for start in self.line_starts[1:]:
+            if not self.source[position:start].lstrip().startswith(b"#"):
+                break
+            position = start
+        return position
+
+    def add_import(self, statement: str) -> Edit:
+        """Insert one import statement as a line of its own at `import_position`."""
+        position = self.import_position()
+        lead = "" if position == 0 or self.source[position - 1 : position] in (b"\n", b"\r") else self.newline
+        return self.insert(position, lead + statement + self.newline)
+
+
+__all__ = ["Binding", "Import", "ImportMap", "Module", "Place", "Scope", "Span", "dotted"]

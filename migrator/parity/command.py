@@ -1,0 +1,134 @@
+"""`migrate parity`: train the program before and after migration, and compare."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+MISSING = "migrate parity needs numpy in this interpreter, and TensorFlow in the ones that run the programs: {}"
+
+
+class _Command(click.Command):
+    """Takes what stands behind ``--`` as the arguments of the program."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["program_args"] = ()
+        if "--" in args:
+            place = args.index("--")
+            ctx.meta["program_args"] = tuple(args[place + 1 :])
+            args = args[:place]
+        return super().parse_args(ctx, args)
+
+
+@click.command("parity", cls=_Command, no_args_is_help=True, options_metavar="[OPTIONS] [-- ARGS]")
+@click.argument("paths", nargs=-1, required=True, metavar="PROGRAM | OLD NEW | PARITY.TOML...")
+@click.option("--entry", default="", metavar="FILE", help="The file that starts the program, where a folder is given.")
+@click.option("-m", "--module", default="", metavar="MODULE", help="Start this module of the folder instead of a file.")
+@click.option("--old-python", default="", metavar="PATH", help="Interpreter of the old side, such as one with TF 1.15.")
+@click.option("--new-python", default="", metavar="PATH", help="Interpreter of the new side.")
+@click.option("--old-dialect", type=click.Choice(["auto", "v1", "v2"]), default="auto", show_default=True,
+              help="What `import tensorflow` means in the old program on TensorFlow 2.")  # fmt: skip
+@click.option("--steps", type=click.IntRange(min=0), default=0, metavar="N",
+              help="Stop after N training steps on both sides [default: as the program does].")  # fmt: skip
+@click.option("--rtol", type=float, default=1e-5, show_default=True, help="Relative tolerance of losses and metrics.")
+@click.option("--atol", type=float, default=1e-7, show_default=True, help="Absolute tolerance.")
+@click.option("--mode", type=click.Choice(["replay", "live"]), default="replay", show_default=True,
+              help="live: compare the batches that the new input pipeline makes as well.")  # fmt: skip
+@click.option("--timeout", type=float, default=600.0, show_default=True, metavar="SECONDS", help="Limit for each side.")
+@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+              help="Keep logs, working copies and recordings here.")  # fmt: skip
+@click.option("--json", "json_file", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write JSON.")
+@click.option("--junit-xml", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write JUnit XML.")
+@click.option("--markdown", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write Markdown.")
+@click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write one HTML page.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing while the programs run.")
+@click.pass_context
+def parity(ctx: click.Context, paths: tuple[str, ...], **options: Any) -> None:
+    """Train a program before and after migration, and compare losses, metrics, weights and predictions.
+
+    Given one program, a copy of it is migrated first. Given two, they are compared. Given a parity.toml, or a folder
+    that holds some, all their cases are run. No program is edited; each runs in a process and a working copy of its
+    own, with the initial weights, batches and dropout masks of the old one replayed to the new one.
+
+    Exits with 0 if everything is equal, 1 if something differs, 2 if something could not be run.
+    """
+    try:
+        from migrator.parity.case import CaseError
+        from migrator.parity.progress import Progress
+        from migrator.parity.report import CaseReport, exit_code
+        from migrator.parity.runner import run_case
+        from migrator.parity.terminal import show
+    except ImportError as error:
+        click.echo(MISSING.format(error), err=True)
+        ctx.exit(2)
+    try:
+        cases = _cases(paths, ctx.meta["program_args"], options)
+    except CaseError as error:
+        click.echo(f"Error: {error}", err=True)
+        ctx.exit(2)
+    reports: list[CaseReport] = []
+    progress = Progress(quiet=options["quiet"])
+    try:
+        for case in cases:
+            reports.append(run_case(case, progress, options["keep"]))
+    except KeyboardInterrupt:
+        click.echo("interrupted; both programs were ended", err=True)
+        ctx.exit(130)
+    show(reports)
+    _write(reports, options)
+    ctx.exit(exit_code(reports))
+
+
+def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
+    from migrator.parity.case import Case, CaseError, Program, load_cases
+    from migrator.parity.report import Tolerance
+
+    for path in paths:
+        if not Path(path).exists():
+            raise CaseError(f"{path}: no such file or folder")
+    start = {"entry": options["entry"], "module": options["module"], "args": args}
+    old = Program(Path(paths[0]), python=options["old_python"] or sys.executable, **start)
+    defaults = Case(
+        name=Path(paths[0]).resolve().stem,
+        old=old,
+        steps=options["steps"],
+        tolerance=Tolerance(options["rtol"], options["atol"]),
+        mode=options["mode"],
+        dialect=options["old_dialect"],
+        timeout=options["timeout"],
+        new_python=options["new_python"] or sys.executable,
+    )
+    started = bool(options["entry"] or options["module"])
+    listed = [Path(path).suffix == ".toml" or (not started and _holds_cases(Path(path))) for path in paths]
+    if all(listed):
+        return [case for path in paths for case in load_cases(Path(path), defaults)]
+    if any(listed) or len(paths) > 2:
+        raise CaseError("give one program, two programs, or parity.toml files: " + " ".join(paths))
+    if len(paths) == 1:
+        return [defaults]
+    from dataclasses import replace
+
+    return [replace(defaults, new=Program(Path(paths[1]), python=defaults.new_python, **start))]
+
+
+def _holds_cases(path: Path) -> bool:
+    return path.is_dir() and next(path.rglob("parity.toml"), None) is not None
+
+
+def _write(reports: list[Any], options: dict[str, Any]) -> None:
+    from migrator.parity import formats
+    from migrator.reporting.parity_html import to_html
+
+    for name, render in (
+        ("json_file", formats.to_json),
+        ("junit_xml", formats.to_junit),
+        ("markdown", formats.to_markdown),
+        ("html", to_html),
+    ):
+        if options[name] is not None:
+            options[name].parent.mkdir(parents=True, exist_ok=True)
+            options[name].write_text(render(reports), "utf-8")
+            click.echo(f"wrote {options[name]}", err=True)

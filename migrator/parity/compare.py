@@ -1,0 +1,284 @@
+"""Judges two recordings: which numbers differ, at which step first, and which variable went first.
+
+Raises nothing for differing programs; what is missing on one side is a difference as much as a wrong number is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Collection
+
+import numpy as np
+
+from migrator.parity import batches
+from migrator.parity.probe.store import Reader
+from migrator.parity.report import (
+    COULD_NOT_RUN,
+    DIFFERENT,
+    EQUAL,
+    SECTIONS,
+    ArrayRow,
+    CaseReport,
+    Difference,
+    LossRow,
+    Tolerance,
+    ValueRow,
+)
+
+
+def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: Collection[str] = SECTIONS) -> None:
+    """Fill `report` from the recordings of both sides and set its verdict.
+
+    `steps` is how many training steps were asked for (0: as many as the old program takes).
+    """
+    tolerance = report.tolerance
+    for side, reader in ((report.old, old), (report.new, new)):
+        side.versions = next((event["versions"] for event in reader.of("meta")), {})
+    report.notes += list(dict.fromkeys(event["text"] for reader in (old, new) for event in reader.of("note")))
+    mapping = {(e["stream"], pair[0]): pair for e in new.of("mapping") for pair in e["pairs"]}
+    found: list[Difference] = []
+    streams = sorted({event["stream"] for event in old.of("step")} | {event["stream"] for event in new.of("step")})
+    for stream in streams:
+        name = f"model {stream + 1}, " if len(streams) > 1 else ""
+        left = [event for event in old.of("step") if event["stream"] == stream]
+        right = [event for event in new.of("step") if event["stream"] == stream]
+        rows = [_loss_row(stream, i + 1, a["loss"], b["loss"], tolerance) for i, (a, b) in enumerate(zip(left, right))]
+        if "losses" in what:
+            report.losses += rows
+            found += _loss_differences(name, rows, _first_variable(left, right, old, new, tolerance), left, right)
+        if "steps" in what:
+            found += _step_differences(name, len(left), len(right), steps)
+        if "weights" in what:
+            report.weights += _weights(name, stream, old, new, mapping, tolerance)
+    found += [
+        Difference("weights", row.where + row.name, _apart(row, tolerance)) for row in report.weights if not row.equal
+    ]
+    if "metrics" in what:
+        found += _metrics(report, old, new)
+    if "predictions" in what:
+        found += _predictions(report, old, new)
+    if report.mode == "live" and "batches" in what:
+        report.batches_compared, differences, notes = batches.compare_batches(old, new)
+        found += differences
+        report.notes += notes
+    report.differences += found
+    numbers = len(report.losses) + len(report.weights) + len(report.metrics) + len(report.predictions)
+    if not numbers and not report.batches_compared and not found:
+        report.verdict = COULD_NOT_RUN
+        report.problem = (
+            "nothing was compared: the old program trained, evaluated and predicted nothing through tf.estimator, or the "
+            "new one nothing through tf.keras.Model (fit, train_on_batch, evaluate, predict, predict_on_batch)"
+        )
+    else:
+        report.verdict = DIFFERENT if report.differences else EQUAL
+
+
+def close(old: float, new: float, tolerance: Tolerance) -> bool:
+    """Whether two numbers are equal within `tolerance`; never for NaN; infinities only with equal sign."""
+    if math.isnan(old) or math.isnan(new):
+        return False
+    return old == new or abs(old - new) <= tolerance.atol + tolerance.rtol * abs(old)
+
+
+def relative(old: float, new: float) -> float:
+    """|old - new| / |old|; infinite where that is not a number."""
+    if old == new:
+        return 0.0
+    if math.isnan(old) or math.isnan(new) or old == 0:
+        return math.inf
+    return abs(old - new) / abs(old)
+
+
+def array_distance(old: Any, new: Any) -> tuple[float, float]:
+    """Largest absolute difference, and that over the largest absolute value of `old`; infinite for NaN or shapes."""
+    a, b = np.asarray(old), np.asarray(new)
+    if a.dtype == object or b.dtype == object:
+        same = a.shape == b.shape and a.tolist() == b.tolist()
+        return (0.0, 0.0) if same else (math.inf, math.inf)
+    if a.shape != b.shape:
+        if a.size != b.size:
+            return math.inf, math.inf
+        b = b.reshape(a.shape)
+    if a.size == 0:
+        return 0.0, 0.0
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    if np.isnan(a).any() or np.isnan(b).any():
+        return math.inf, math.inf
+    with np.errstate(invalid="ignore"):
+        distance = float(np.max(np.where(a == b, 0.0, np.abs(a - b))))
+    scale = float(np.max(np.abs(a)))
+    return distance, (0.0 if distance == 0 else distance / scale if scale else math.inf)
+
+
+def arrays_close(max_abs: float, max_rel: float, tolerance: Tolerance) -> bool:
+    """Whether the distances of `array_distance` are within `tolerance`."""
+    if math.isinf(max_abs):
+        return False
+    scale = max_abs / max_rel if max_rel and not math.isinf(max_rel) else 0.0
+    return max_abs <= tolerance.atol + tolerance.array_rtol * scale
+
+
+def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Tolerance) -> LossRow:
+    return LossRow(stream, step, old, new, relative(old, new), close(old, new, tolerance))
+
+
+def _first_variable(
+    left: list[dict[str, Any]], right: list[dict[str, Any]], old: Reader, new: Reader, tolerance: Tolerance
+) -> str:
+    """A phrase on the variable that went apart first, and after which step; empty if none did."""
+    for index, (a, b) in enumerate(zip(left, right)):
+        worst: tuple[float, str] | None = None
+        for name, sums in a["sums"].items():
+            if name not in b["sums"]:
+                continue
+            if name in a["values"] and name in b["values"]:
+                distance = array_distance(old.array(a["values"][name]), new.array(b["values"][name]))
+            else:
+                distance = array_distance(sums, b["sums"][name])
+            if not arrays_close(*distance, tolerance) and (worst is None or distance[1] > worst[0]):
+                worst = (distance[1], name)
+        if worst:
+            return f"weights first differ after step {index + 1}, most in {worst[1]} (relative {worst[0]:.2g})"
+    return ""
+
+
+def _loss_differences(
+    name: str, rows: list[LossRow], variable: str, left: list[dict[str, Any]], right: list[dict[str, Any]]
+) -> list[Difference]:
+    found = []
+    for side, events in (("old", left), ("new", right)):
+        broken = [i + 1 for i, event in enumerate(events) if not math.isfinite(event["loss"])]
+        if broken:
+            found.append(
+                Difference("losses", f"{name}step {broken[0]}", f"the loss of the {side} program is not a finite number")
+            )
+    first = next((row for row in rows if not row.equal), None)
+    if first is not None:
+        count = sum(not row.equal for row in rows)
+        message = f"first loss that differs: old {first.old:.9g}, new {first.new:.9g}, relative {first.relative:.2g}"
+        message += f"; {count} of {len(rows)} steps differ"
+        message += f"; {variable}" if variable else "; no weight differed before"
+        found.append(Difference("losses", f"{name}step {first.step}", message))
+    elif variable:
+        found.append(Difference("losses", name.rstrip(", "), f"losses are equal, but {variable}"))
+    return found
+
+
+def _step_differences(name: str, old: int, new: int, asked: int) -> list[Difference]:
+    found = []
+    if old and not new:
+        found.append(Difference("steps", name.rstrip(", "), f"the old program trained {old} steps, the new one none"))
+    elif old != new:
+        more = "at least " if new > old else ""
+        found.append(
+            Difference("steps", name.rstrip(", "), f"the old program took {old} training steps, the new one {more}{new}")
+        )
+    if asked and old < asked:
+        found.append(Difference("steps", name.rstrip(", "), f"{asked} steps were asked for, the old program took {old}"))
+    return found
+
+
+def _weights(
+    name: str, stream: int, old: Reader, new: Reader, mapping: dict[Any, Any], tolerance: Tolerance
+) -> list[ArrayRow]:
+    sides = []
+    for reader in (old, new):
+        finals = [event["variables"] for event in reader.of("final") if event["stream"] == stream]
+        sides.append(finals[-1] if finals else {})
+    rows = []
+    for variable, reference in sides[0].items():
+        pair = mapping.get((stream, variable))
+        if variable not in sides[1] or pair is None:
+            if sides[1]:
+                rows.append(ArrayRow(name, variable, "missing", tuple(reference["shape"]), math.inf, math.inf, False))
+            continue
+        distance = array_distance(old.array(reference), new.array(sides[1][variable]))
+        equal = arrays_close(*distance, tolerance)
+        rows.append(ArrayRow(name, variable, pair[1], tuple(reference["shape"]), *distance, equal, pair[2]))
+    return rows
+
+
+def _apart(row: ArrayRow, tolerance: Tolerance) -> str:
+    if math.isinf(row.max_abs):
+        return "missing, of another shape, or not a number"
+    return f"differs by {row.max_abs:.2g} (relative {row.max_rel:.2g}, allowed {tolerance.array_rtol:.0e})"
+
+
+def _text(value: Any) -> str:
+    array = np.asarray(value)
+    if array.size == 1:
+        item = array.reshape(-1)[0]
+        return f"{item:.9g}" if array.dtype.kind == "f" else str(item)
+    return f"{array.dtype.name}{list(array.shape)}"
+
+
+def _metrics(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+    left = {event["call"]: event["metrics"] for event in old.of("metrics")}
+    right = {event["call"]: event["metrics"] for event in new.of("metrics")}
+    with_old = {event["call"]: event["metrics"] for event in new.of("metrics_with_old_weights")}
+    found = _calls("metrics", "evaluate", left, right)
+    for event in new.of("longer"):
+        where = f"evaluate call {event['call']}"
+        found.append(Difference("metrics", where, f"the new program evaluates more than {event['recorded']} batches"))
+    for call in sorted(set(left) & set(right)):
+        where = f"evaluate call {call}"
+        for key in sorted(set(left[call]) | set(right[call])):
+            if key not in right[call] or key not in left[call]:
+                if key != "global_step":
+                    side = "new" if key not in right[call] else "old"
+                    found.append(Difference("metrics", where, f"{key!r} is missing in the {side} program"))
+                continue
+            a, b = old.array(left[call][key]), new.array(right[call][key])
+            distance = array_distance(a, b)
+            if a.size == 1 and b.size == 1 and a.dtype != object and b.dtype != object:
+                x, y = float(a.reshape(-1)[0]), float(b.reshape(-1)[0])
+                row = ValueRow(call, key, _text(a), _text(b), relative(x, y), close(x, y, report.tolerance))
+            else:
+                row = ValueRow(call, key, _text(a), _text(b), distance[1], arrays_close(*distance, report.tolerance))
+            if not row.equal and key in with_old.get(call, {}):
+                c = new.array(with_old[call][key])
+                if arrays_close(*array_distance(a, c), Tolerance(report.tolerance.rtol / 10, report.tolerance.atol)):
+                    row = replace(row, equal=True, with_old_weights=_text(c))
+                    report.notes.append(
+                        f"{where}: {key} counts examples beyond thresholds and moved by rounding, from {row.old} to {row.new}; "
+                        f"computed from the weights of the old program it is {row.with_old_weights}, as it should be"
+                    )
+            report.metrics.append(row)
+            if not row.equal:
+                found.append(Difference("metrics", where, f"{key}: old {row.old}, new {row.new}"))
+    return found
+
+
+def _predictions(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+    left = {event["call"]: event for event in old.of("predictions")}
+    right = {event["call"]: event for event in new.of("predictions")}
+    found = _calls("predictions", "predict", left, right)
+    for call in sorted(set(left) & set(right)):
+        where = f"predict call {call}"
+        a, b = left[call]["outputs"], right[call]["outputs"]
+        for key in sorted(set(a) | set(b)):
+            if key not in a or key not in b:
+                side = "new" if key not in b else "old"
+                found.append(Difference("predictions", where, f"{key!r} is missing in the {side} program"))
+                continue
+            x, y = old.array(a[key]), new.array(b[key])
+            if not left[call]["complete"]:  # the old program stopped reading: compare what it read
+                y = y[: len(x)]
+            distance = array_distance(x, y)
+            equal = arrays_close(*distance, report.tolerance)
+            report.predictions.append(ArrayRow(where, key, key, tuple(x.shape), *distance, equal))
+            if len(x) != len(y):
+                found.append(Difference("predictions", where, f"{key}: old {len(x)} rows, new {len(y)} rows"))
+            elif not equal:
+                message = f"{key} differs by {distance[0]:.2g} (relative {distance[1]:.2g})"
+                found.append(Difference("predictions", where, message))
+    return found
+
+
+def _calls(section: str, kind: str, left: dict[int, Any], right: dict[int, Any]) -> list[Difference]:
+    found = []
+    for call in sorted(set(left) ^ set(right)):
+        side = "new" if call in left else "old"
+        found.append(Difference(section, f"{kind} call {call}", f"is missing in the {side} program"))
+    return found

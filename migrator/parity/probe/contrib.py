@@ -1,0 +1,176 @@
+"""`tf.contrib` of TensorFlow 1 on TensorFlow 2.15, as far as a maintained package has the same code.
+
+`tf_slim` is contrib.layers and contrib.slim under a new name; a few more symbols only moved. The rest is an error that
+names the symbol, never something that is merely similar.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import Any
+
+# contrib module -> places to look in, in order; a place is a module that can be imported, or a dotted name below it.
+_PLACES = {
+    "layers": ("tf_slim", "tf_slim.layers", "tf_slim.layers.layers"),
+    "slim": ("tf_slim", "tf_slim.layers"),
+    "framework": ("tf_slim", "tf_slim.ops.variables", "tensorflow.compat.v1.train", "tensorflow.compat.v1"),
+    "losses": ("tf_slim.losses",),
+    "metrics": ("tf_slim.metrics",),
+    "rnn": ("tensorflow.compat.v1.nn.rnn_cell", "tensorflow.compat.v1.nn"),
+    "data": ("tensorflow.compat.v1.data.experimental",),
+    "distribute": ("tensorflow.compat.v1.distribute", "tensorflow.compat.v1.distribute.experimental"),
+    "feature_column": ("tensorflow.compat.v1.feature_column",),
+    "estimator": ("tensorflow.compat.v1.estimator.experimental",),
+    "lookup": ("tensorflow.python.ops.lookup_ops",),
+    "summary": ("tensorflow.compat.v1.summary",),
+    "tpu": ("tensorflow.compat.v1.estimator.tpu", "tensorflow.compat.v1.tpu"),
+    "cluster_resolver": ("tensorflow.compat.v1.distribute.cluster_resolver",),
+    "eager": ("tensorflow.compat.v1",),
+}
+
+# Names that a place has, but with another meaning than contrib's.
+_NOT_EQUAL = {
+    "estimator": {"LinearSDCA", "KMeans", "RNNClassifier", "RNNEstimator"},
+    "summary": set(),
+    "framework": {"load_variable_slot_initializer"},
+}
+
+
+class HParams:
+    """`tf.contrib.training.HParams`: attributes with values, which can be overridden and parsed from ``a=1,b=2``."""
+
+    def __init__(self, **values: Any) -> None:
+        self._names: list[str] = []
+        for name, value in values.items():
+            self.add_hparam(name, value)
+
+    def add_hparam(self, name: str, value: Any) -> None:
+        if name in self._names:
+            raise ValueError("Hyperparameter name is reserved: {}".format(name))
+        self._names.append(name)
+        setattr(self, name, value)
+
+    def set_hparam(self, name: str, value: Any) -> None:
+        if name not in self._names:
+            raise KeyError(name)
+        setattr(self, name, value)
+
+    def del_hparam(self, name: str) -> None:
+        self._names.remove(name)
+        delattr(self, name)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return getattr(self, key) if key in self._names else default
+
+    def values(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._names}
+
+    def override_from_dict(self, values: dict[str, Any]) -> HParams:
+        for name, value in values.items():
+            self.set_hparam(name, value)
+        return self
+
+    def parse(self, text: str) -> HParams:
+        """Assign from ``name=value,name=[v1,v2]``; values take the type of the present ones."""
+        import re
+
+        for name, listed, plain in re.findall(r"(\w+)\s*=\s*(?:\[([^\]]*)\]|([^,]*))", text):
+            present = getattr(self, name)
+            if listed or isinstance(present, (list, tuple)):
+                kind = type(present[0]) if present else str
+                self.set_hparam(name, [_convert(item.strip(), kind) for item in listed.split(",")])
+            else:
+                self.set_hparam(name, _convert(plain.strip(), type(present)))
+        return self
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._names
+
+    def __repr__(self) -> str:
+        return "HParams({})".format(sorted(self.values().items()))
+
+
+def _convert(text: str, kind: type) -> Any:
+    if kind is bool:
+        return text.lower() in ("1", "true")
+    return text if kind is type(None) else kind(text)
+
+
+class Contrib(types.ModuleType):
+    """`tensorflow.contrib`: its modules are made when they are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__("tensorflow.contrib")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        module = _Part(name)
+        setattr(self, name, module)
+        return module
+
+
+class _Part(types.ModuleType):
+    def __init__(self, part: str) -> None:
+        super().__init__("tensorflow.contrib." + part)
+        self.__dict__["_part"] = part
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if (self._part, name) in _OWN:
+            return _OWN[self._part, name]()
+        needs_slim = False
+        if name not in _NOT_EQUAL.get(self._part, ()):
+            for place in _PLACES.get(self._part, ()):
+                try:
+                    found = _lookup(place, name)
+                except ImportError:
+                    needs_slim = needs_slim or place.startswith("tf_slim")
+                    continue
+                if found is not None:
+                    return found
+        symbol = "tf.contrib.{}.{}".format(self._part, name)
+        if needs_slim:
+            raise AttributeError("{} needs the package tf_slim beside TensorFlow 2: pip install tf_slim".format(symbol))
+        raise AttributeError(
+            "{} has no equal in TensorFlow 2 or tf_slim; give the old side a TensorFlow 1.15 interpreter: "
+            "--old-python PATH".format(symbol)
+        )
+
+
+def _lookup(place: str, name: str) -> Any:
+    if place.startswith("tensorflow.compat.v1"):
+        import tensorflow as tf
+
+        target: Any = tf.compat.v1
+        for part in place.split(".")[3:]:
+            target = getattr(target, part)
+    else:
+        target = importlib.import_module(place)
+    found = getattr(target, name, None)
+    if found is None:
+        try:
+            found = importlib.import_module(place + "." + name)  # such as contrib.slim.nets
+        except ImportError:
+            if not place.startswith("tf_slim") and not place.startswith("tensorflow"):
+                raise
+    return found
+
+
+def _batch_and_drop_remainder() -> Any:
+    return lambda batch_size: lambda dataset: dataset.batch(batch_size, drop_remainder=True)
+
+
+def _nest() -> Any:
+    import tensorflow as tf
+
+    return tf.nest
+
+
+_OWN = {
+    ("training", "HParams"): lambda: HParams,
+    ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
+    ("framework", "nest"): _nest,
+}

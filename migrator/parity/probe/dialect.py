@@ -1,0 +1,133 @@
+"""Lets a program written for TensorFlow 1 run on TensorFlow 2.15: `tensorflow` stands for `tensorflow.compat.v1`.
+
+Only imports made by files of the program are answered so; TensorFlow itself, Keras and every other package keep the
+TensorFlow they know. That is why this hooks `__import__`, which sees who imports, and not `sys.modules`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import os
+import types
+from typing import Any, Iterator
+
+from . import contrib
+
+
+class Facade(types.ModuleType):
+    """`tensorflow` as TF1 programs know it."""
+
+    def __init__(self) -> None:
+        super().__init__("tensorflow")
+        import tensorflow as tf
+
+        self.__dict__["_v1"] = tf.compat.v1
+        self.__dict__["_v2"] = tf
+        self.__dict__["__path__"] = list(getattr(tf, "__path__", []))
+        self.__dict__["__file__"] = getattr(tf, "__file__", None)
+        self.__dict__["contrib"] = contrib.Contrib()
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "python":
+            return importlib.import_module("tensorflow.python")
+        if name in ("compat", "core"):
+            return getattr(self._v2, name)
+        try:
+            return getattr(self._v1, name)
+        except AttributeError:
+            raise AttributeError(
+                "tensorflow.{} is neither in tensorflow.compat.v1 nor in tf_slim of this interpreter; "
+                "give the old side a TensorFlow 1.15 interpreter: --old-python PATH".format(name)
+            ) from None
+
+
+def install(root: str) -> None:
+    """Switch TF2 behaviour off and answer imports of files below `root` with the facade."""
+    import tensorflow as tf
+
+    tf.compat.v1.disable_v2_behavior()
+    facade = Facade()
+    original = builtins.__import__
+    root = os.path.realpath(root) + os.sep
+
+    def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+        if level or not (name == "tensorflow" or name.startswith("tensorflow.")) or not _below(globals, root):
+            return original(name, globals, locals, fromlist, level)
+        parts = name.split(".")[1:]
+        if parts and parts[0] in ("python", "core", "compat"):
+            module = original(name, globals, locals, fromlist, level)
+            return module if fromlist else facade
+        target: Any = facade
+        for part in parts:
+            target = getattr(target, part)
+        if fromlist:
+            for item in fromlist:
+                if item != "*" and not hasattr(target, item):
+                    getattr(target, item)  # raises the error that says what to do
+        return target if fromlist else facade
+
+    builtins.__import__ = import_
+
+
+def _below(globals: Any, root: str) -> bool:
+    file = (globals or {}).get("__file__")
+    return isinstance(file, str) and os.path.realpath(file).startswith(root)
+
+
+def written_for_v1(root: str) -> bool:
+    """Whether a program below `root` uses, through a plain `import tensorflow`, names that only TensorFlow 1 has."""
+    import tensorflow as tf
+
+    for path in _python_files(root):
+        for name in _tensorflow_names(path):
+            if name.startswith("contrib") or (not _has(tf, name) and _has(tf.compat.v1, name)):
+                return True
+    return False
+
+
+def _has(module: Any, name: str) -> bool:
+    for part in name.split("."):
+        if not hasattr(module, part):
+            return False
+        module = getattr(module, part)
+        if isinstance(module, type):  # members of a class are no evidence
+            return True
+    return True
+
+
+def _python_files(root: str) -> Iterator[str]:
+    for folder, _, files in os.walk(root):
+        for file in files:
+            if file.endswith(".py"):
+                yield os.path.join(folder, file)
+
+
+def _tensorflow_names(path: str) -> Iterator[str]:
+    """Dotted names used through `import tensorflow [as x]` or `from tensorflow import x`, without the root."""
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (SyntaxError, ValueError):
+        return
+    aliases = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name == "tensorflow" or (alias.name.startswith("tensorflow.contrib") and not alias.asname):
+                    aliases.add(alias.asname or "tensorflow")
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            if node.module.split(".")[:2] == ["tensorflow", "contrib"]:
+                yield "contrib"
+            elif node.module == "tensorflow":
+                for alias in node.names:
+                    yield alias.name
+    for node in ast.walk(tree):
+        parts: list[str] = []
+        current: Any = node
+        while isinstance(current, ast.Attribute):
+            parts.insert(0, current.attr)
+            current = current.value
+        if parts and isinstance(current, ast.Name) and current.id in aliases and parts[0] not in ("compat", "python"):
+            yield ".".join(parts)

@@ -1,0 +1,205 @@
+"""Which Keras variable is which TF1 variable: by the map of the migration, by name, by order of creation.
+
+Pure data, no TensorFlow: a variable is a name, a shape and whether it is trained.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Sequence
+
+
+class MappingError(Exception):
+    """Variables that could not be told apart or have no counterpart; the text lists both sides."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """`name` is a TF1 variable name or the name Keras gives; `key` finds the variable again."""
+
+    name: str
+    shape: tuple[int, ...]
+    trainable: bool = True
+    key: int = 0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """`how` is ``map``, ``name`` or ``order``."""
+
+    old: Variable
+    new: Variable
+    how: str
+
+
+_LEAVES = {
+    "weights": "kernel",
+    "biases": "bias",
+    "w": "kernel",
+    "b": "bias",
+    "embedding_weights": "embeddings",
+    "moving_mean": "moving_mean",
+    "moving_var": "moving_variance",
+}
+_SCOPES = {
+    "batchnorm": "batch_normalization",
+    "fully_connected": "dense",
+    "conv": "conv2d",
+    "convolution": "conv2d",
+    "layernorm": "layer_normalization",
+    "layer_norm": "layer_normalization",
+}
+_NUMBERED = {"dense", "conv1d", "conv2d", "conv3d", "conv2d_transpose", "separable_conv2d", "embedding", "lstm", "gru"} | {
+    "batch_normalization",
+    "layer_normalization",
+}
+"""Layers that both libraries number by themselves; Keras goes on counting over all models of a process."""
+
+
+def normalise(name: str) -> tuple[str, ...]:
+    """Parts of a variable name with TF1, contrib and Keras spellings made equal: ``fc/weights:0`` -> (fc, kernel)."""
+    parts = [part.lower() for part in name.split(":")[0].split("/") if part]
+    if not parts:
+        return ()
+    parts[-1] = _LEAVES.get(parts[-1], parts[-1])
+    for index, part in enumerate(parts[:-1]):
+        stem, number = re.match(r"^(.*?)(_\d+)?$", part).groups()  # type: ignore[union-attr]
+        parts[index] = _SCOPES.get(stem, stem) + (number or "")
+    return tuple(parts)
+
+
+def match(
+    old: Sequence[Variable], new: Sequence[Variable], explicit: Sequence[tuple[Variable, Variable]] = ()
+) -> list[Pair]:
+    """Pair every variable of `old` with one of `new`.
+
+    `explicit` are pairs known from the migration; they may differ in shape but not in size. Non-trained variables of
+    `new` may stay without a partner (counters and the like). Raises MappingError, which lists both sides.
+    """
+    pairs = [Pair(left, right, "map") for left, right in explicit]
+    for pair in pairs:
+        if _size(pair.old) != _size(pair.new):
+            raise MappingError(
+                "the migration maps {} {} to {} {}: their sizes differ".format(
+                    pair.old.name, list(pair.old.shape), pair.new.name, list(pair.new.shape)
+                )
+            )
+    left = [v for v in old if all(v is not pair.old for pair in pairs)]
+    right = [v for v in new if all(v is not pair.new for pair in pairs)]
+    for pair in _by_name(left, right):
+        pairs.append(pair)
+    left = [v for v in left if all(v is not pair.old for pair in pairs)]
+    right = [v for v in right if all(v is not pair.new for pair in pairs)]
+    pairs += _by_order(left, right)
+    matched = {id(pair.old) for pair in pairs} | {id(pair.new) for pair in pairs}
+    rest_old = [v for v in left if id(v) not in matched]
+    rest_new = [v for v in right if id(v) not in matched]
+    if rest_old or any(v.trainable for v in rest_new):
+        raise MappingError(_explain(rest_old, rest_new, pairs))
+    rank = {id(variable): index for index, variable in enumerate(old)}
+    return sorted(pairs, key=lambda pair: rank[id(pair.old)])
+
+
+def _renumbered(variables: Sequence[Variable]) -> dict[int, tuple[str, ...]]:
+    """Normalised names by id, in which dense_3, dense_4 of one scope have become dense_0, dense_1."""
+    names = {id(v): normalise(v.name) for v in variables}
+    numbers: dict[tuple[tuple[str, ...], str], set[int]] = defaultdict(set)
+    for name in names.values():
+        for index, part in enumerate(name[:-1]):
+            stem, number = re.match(r"^(.*?)(?:_(\d+))?$", part).groups()  # type: ignore[union-attr]
+            if stem in _NUMBERED:
+                numbers[name[:index], stem].add(int(number or 0))
+
+    def renumber(name: tuple[str, ...]) -> tuple[str, ...]:
+        parts = list(name)
+        for index, part in enumerate(name[:-1]):
+            stem, number = re.match(r"^(.*?)(?:_(\d+))?$", part).groups()  # type: ignore[union-attr]
+            if stem in _NUMBERED:
+                parts[index] = "{}_{}".format(stem, sorted(numbers[name[:index], stem]).index(int(number or 0)))
+        return tuple(parts)
+
+    return {key: renumber(name) for key, name in names.items()}
+
+
+def _by_name(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair]:
+    """Pairs whose names share their longest tail with each other and with nobody else, at equal size."""
+    names = _renumbered(old)
+    names.update(_renumbered(new))
+
+    def score(left: Variable, right: Variable) -> int:
+        if _size(left) != _size(right) or _squeezed(left) != _squeezed(right):
+            return 0
+        a, b = names[id(left)], names[id(right)]
+        common = 0
+        while common < min(len(a), len(b)) and a[-1 - common] == b[-1 - common]:
+            common += 1
+        # A lone ``kernel`` says nothing, unless it is all there is of the name.
+        return common if common >= 2 or (common == 1 and min(len(a), len(b)) == 1) else 0
+
+    def best(one: Variable, others: Sequence[Variable]) -> Variable | None:
+        scored = [(score(one, other), other) for other in others]
+        top = max((value for value, _ in scored), default=0)
+        winners = [other for value, other in scored if value == top]
+        return winners[0] if top and len(winners) == 1 else None
+
+    backwards = {id(right): best(right, old) for right in new}
+    result = []
+    for left in old:
+        right = best(left, new)
+        if right is not None and backwards[id(right)] is left:
+            result.append(Pair(left, right, "name"))
+    return result
+
+
+def _by_order(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair]:
+    """Among equal shapes: first to first. Only where both sides have equally many."""
+    groups: dict[Any, tuple[list[Variable], list[Variable]]] = defaultdict(lambda: ([], []))
+    for side, variables in enumerate((old, new)):
+        for variable in variables:
+            leaf = normalise(variable.name)[-1:] if not variable.trainable else ()
+            groups[variable.shape, variable.trainable, leaf][side].append(variable)
+    result = []
+    for lefts, rights in groups.values():
+        if len(lefts) == len(rights):
+            result += [Pair(a, b, "order") for a, b in zip(lefts, rights)]
+    return result
+
+
+def expand(pattern: str, names: Sequence[str]) -> list[str]:
+    """The names that `pattern` stands for, in the order of their numbers: ``mlp*/w`` -> mlp0/w, mlp1/w, ...
+
+    ``*`` is a number, possibly behind an underscore, or nothing (TF1 names ``dense``, ``dense_1``, ``dense_2``).
+    """
+    if "*" not in pattern:
+        return [pattern] if pattern in names else []
+    expression = re.compile("^" + r"_?(\d*)".join(re.escape(part) for part in pattern.split("*")) + "$")
+    found = []
+    for name in names:
+        hit = expression.match(name)
+        if hit:
+            found.append(([int(number or -1) for number in hit.groups()], name))
+    return [name for _, name in sorted(found)]
+
+
+def _size(variable: Variable) -> int:
+    size = 1
+    for n in variable.shape:
+        size *= n
+    return size
+
+
+def _squeezed(variable: Variable) -> tuple[int, ...]:
+    return tuple(n for n in variable.shape if n != 1)
+
+
+def _explain(old: Sequence[Variable], new: Sequence[Variable], pairs: Sequence[Pair]) -> str:
+    lines = ["the variables of the two programs could not be paired"]
+    for title, variables in (("old program, without partner", old), ("new program, without partner", new)):
+        lines.append("  {}:".format(title))
+        lines += [
+            "    {} {}{}".format(v.name, list(v.shape), "" if v.trainable else " (not trained)") for v in variables
+        ] or ["    none"]
+    lines.append("  paired: {}".format(", ".join("{} = {}".format(p.old.name, p.new.name) for p in pairs) or "none"))
+    return "\n".join(lines)

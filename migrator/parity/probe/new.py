@@ -1,0 +1,417 @@
+"""Runs the new program with the recorded initial values and batches, and records what it computes.
+
+Watches the public methods of `tf.keras.Model`: `fit`, `train_on_batch`, `evaluate`, `predict`, `predict_on_batch`. The
+program keeps its own steps, epochs, callbacks and checkpoints, so one step fewer, or weights not restored, is seen.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import shutil
+import sys
+import threading
+from typing import Any, Callable
+
+import numpy as np
+
+from . import batches, dropout, mapping, program, vendored
+from .replay import Replay, Stream
+
+_LOCAL = threading.local()
+
+
+def _arguments(function: Callable[..., Any], self: Any, args: Any, named: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by name, with ``**kwargs`` merged in."""
+    bound = inspect.signature(function).bind(self, *args, **named)
+    found = dict(bound.arguments)
+    found.pop(next(iter(found)))
+    for key in ("kwargs", "_"):
+        found.update(found.pop(key, {}) if isinstance(found.get(key), dict) else {})
+    found.pop("_use_cached_eval_dataset", None)  # the cached iterator would be the program's own
+    return found
+
+
+def record_losses(stream: Stream, model: Any) -> None:
+    """Make `model.train_step` write its true loss into a buffer, in the graph; logs hold only running means."""
+    import tensorflow as tf
+
+    if stream.losses is None:
+        stream.losses = tf.Variable(tf.zeros([len(stream.steps) + 16], tf.float64), trainable=False)
+        stream.counter = tf.Variable(0, dtype=tf.int64, trainable=False)
+    if getattr(model.train_step, "_parity", None) is stream:
+        return
+    train_step, compute_loss = model.train_step, model.compute_loss
+
+    def watched_compute_loss(*args: Any, **named: Any) -> Any:
+        loss = compute_loss(*args, **named)
+        if getattr(_LOCAL, "losses", None) is not None:
+            _LOCAL.losses.append(loss)
+        return loss
+
+    def watched_train_step(*args: Any, **named: Any) -> Any:
+        _LOCAL.losses, _LOCAL.targets = [], []
+        try:
+            logs = train_step(*args, **named)
+            seen = _LOCAL.losses or _LOCAL.targets
+        finally:
+            _LOCAL.losses = _LOCAL.targets = None
+        if not seen and isinstance(logs, dict) and "loss" in logs:
+            seen = [logs["loss"]]
+        loss = tf.reduce_sum(tf.cast(seen[0], tf.float64)) if seen else tf.constant(np.nan, tf.float64)
+        index = tf.minimum(stream.counter, len(stream.steps) + 15)
+        stream.losses.scatter_nd_update([[index]], [loss])
+        stream.counter.assign_add(1)
+        return logs
+
+    watched_train_step._parity = stream  # type: ignore[attr-defined]
+    # Not through Keras' own __setattr__, which would track them.
+    object.__setattr__(model, "train_step", watched_train_step)
+    object.__setattr__(model, "compute_loss", watched_compute_loss)
+    if getattr(model, "train_function", None) is not None:
+        model.train_function = None
+
+
+def _watch_gradients() -> None:
+    """For models with a train_step of their own: the loss is what the first gradient is taken of."""
+    import tensorflow as tf
+
+    gradient = tf.GradientTape.gradient
+
+    def watched(self: Any, target: Any, *args: Any, **named: Any) -> Any:
+        if getattr(_LOCAL, "targets", None) is not None:
+            _LOCAL.targets.extend(tf.nest.flatten(target)[:1])
+        return gradient(self, target, *args, **named)
+
+    tf.GradientTape.gradient = watched
+
+
+def _callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
+    """The program's callbacks between two of ours."""
+    import tensorflow as tf
+
+    class OneStepPerCall(tf.keras.callbacks.Callback):  # type: ignore[misc, name-defined]
+        """Last in the list: variables are to be seen after each step, also where the program groups steps."""
+
+        def on_train_begin(self, logs: Any = None) -> None:
+            if hasattr(type(self.model), "steps_per_execution") and self.model.steps_per_execution is not None:
+                self.model.steps_per_execution = 1
+
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            self.on_train_begin()
+
+    class ParityCallback(tf.keras.callbacks.Callback):  # type: ignore[misc, name-defined]
+        """Records after each batch; stops at ``--steps``, or one step after the recording."""
+
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            replay.after_step(stream, int(stream.counter.numpy()))
+            if stream.taken >= (replay.limit or len(stream.steps) + 1):
+                self.model.stop_training = True
+
+    if program_callbacks is not None and not isinstance(program_callbacks, (list, tuple)):
+        if hasattr(program_callbacks, "append"):  # a CallbackList
+            program_callbacks.append(ParityCallback())
+            return program_callbacks
+        program_callbacks = [program_callbacks]
+    return [ParityCallback(), *(program_callbacks or ()), OneStepPerCall()]
+
+
+def install(replay: Replay) -> None:
+    """Wrap `tf.keras.Model`, whichever Keras that is."""
+    import tensorflow as tf
+
+    base: Any = tf.keras.Model
+    fit, evaluate, predict = base.fit, base.evaluate, base.predict
+    predict_on_batch, train_on_batch = base.predict_on_batch, base.train_on_batch
+    busy: list[str] = []
+    _watch_gradients()
+
+    def ready(stream: Stream, model: Any, encoded: Any, features: Any) -> None:
+        replay.adopt(stream, model, replay.conform.tree(encoded[0], features))
+        record_losses(stream, model)
+
+    def infer_spec(encoded: Any) -> Any:
+        return _spec_of_recording(replay, encoded)
+
+    def watched_fit(self: Any, *args: Any, **named: Any) -> Any:
+        if "fit" in busy:
+            return fit(self, *args, **named)
+        given = _arguments(fit, self, args, named)
+        stream = replay.stream_to_train(self)
+        replay.calls["train"] += 1
+        call = replay.calls["train"]
+        replay.writer.event("begin", kind="train", call=call, stream=stream.index)
+        if replay.limit and stream.taken >= replay.limit:
+            replay.note("a call of fit was left out: --steps {} were done".format(replay.limit))
+            history = tf.keras.callbacks.History()
+            history.history, history.epoch = {}, []
+            return history
+        own = batches.own_dataset(given.get("x"), given.get("y"), given.get("sample_weight"), given.get("batch_size"))
+        encoded = stream.steps[0]["batch"]
+        spec = own.element_spec if own is not None else (infer_spec(encoded[0]), infer_spec(encoded[1]))
+        features, labels, _ = batches.split_spec(spec)
+        labels = replay.label_spec(encoded, labels)
+        ready(stream, self, encoded, features)
+        generator = replay.training_batches(stream, features, labels, sentinel=own is not None)
+        given["x"] = batches.replayed(generator, features, labels, own, replay.watcher("train", call))
+        for key in ("y", "sample_weight", "batch_size"):
+            given.pop(key, None)
+        given["callbacks"] = _callbacks(replay, stream, given.get("callbacks"))
+        busy.append("fit")
+        before = stream.taken
+        try:
+            return fit(self, **given)
+        finally:
+            busy.remove("fit")
+            replay.finish(stream)
+            replay.writer.event("trained", stream=stream.index, call=call, steps=stream.taken - before)
+
+    def watched_train_on_batch(self: Any, *args: Any, **named: Any) -> Any:
+        given = _arguments(train_on_batch, self, args, named)
+        stream = replay.stream_to_train(self)
+        encoded = stream.steps[min(stream.taken, len(stream.steps) - 1)]["batch"]
+        features = batches.spec_of(given["x"])
+        labels = replay.label_spec(encoded, None if given.get("y") is None else batches.spec_of(given["y"]))
+        ready(stream, self, encoded, features)
+        fitted = batches.tensors(replay.fit_batch(encoded, features, labels))
+        given["x"] = fitted[0]
+        if labels is not None:
+            given["y"] = fitted[1]
+        result = train_on_batch(self, **given)
+        replay.after_step(stream, int(stream.counter.numpy()))
+        replay.finish(stream)
+        return result
+
+    def watched_evaluate(self: Any, *args: Any, **named: Any) -> Any:
+        if "evaluate" in busy:
+            return evaluate(self, *args, **named)
+        given = _arguments(evaluate, self, args, named)
+        replay.calls["evaluate"] += 1
+        call = replay.calls["evaluate"]
+        replay.writer.event("begin", kind="evaluate", call=call)
+        recorded = replay.call_batches.get(("evaluate", call))
+        if recorded is not None:
+            own = batches.own_dataset(
+                given.get("x"), given.get("y"), given.get("sample_weight"), given.get("batch_size")
+            )
+            spec = own.element_spec if own is not None else tuple(infer_spec(part) for part in recorded[0])
+            features, labels, _ = batches.split_spec(spec)
+            labels = replay.label_spec(recorded[0], labels)
+            _adopt_untrained(replay, self, "evaluate", call, recorded[0], features)
+            _compare_length(replay, own, given.get("steps"), len(recorded), call)
+
+            def generate() -> Any:
+                return (replay.fit_batch(encoded, features, labels) for encoded in recorded)
+
+            again = batches.replayed(generate, features, labels, own, None)
+            given["x"] = batches.replayed(generate, features, labels, own, replay.watcher("evaluate", call))
+            for key in ("y", "sample_weight", "batch_size"):
+                given.pop(key, None)
+        replay.progress.say(max((s.taken for s in replay.streams), default=0), replay.limit, "evaluating")
+        busy.append("evaluate")
+        try:
+            result = evaluate(self, **given)
+            metrics = result
+            if not isinstance(result, dict):
+                metrics = dict(zip(self.metrics_names, np.atleast_1d(result).tolist()))
+            if recorded is not None:
+                replay.evaluate_with_old_weights(
+                    call,
+                    self,
+                    metrics,
+                    lambda: evaluate(self, again, steps=given.get("steps"), verbose=0, return_dict=True),
+                )
+        finally:
+            busy.remove("evaluate")
+        kept = {key: replay.writer.array(value) for key, value in metrics.items()}
+        if getattr(self, "optimizer", None) is not None and "global_step" not in kept:
+            kept["global_step"] = replay.writer.array(int(self.optimizer.iterations))
+        replay.writer.event("metrics", call=call, metrics=kept)
+        return result
+
+    def watched_predict(self: Any, *args: Any, **named: Any) -> Any:
+        if "predict" in busy:
+            return predict(self, *args, **named)
+        given = _arguments(predict, self, args, named)
+        replay.calls["predict"] += 1
+        call = replay.calls["predict"]
+        replay.writer.event("begin", kind="predict", call=call)
+        recorded = replay.call_batches.get(("predict", call))
+        if recorded is not None:
+            own = batches.own_dataset(given.get("x"), None, None, given.get("batch_size"))
+            spec = own.element_spec if own is not None else infer_spec(recorded[0][0])
+            features = batches.split_spec(spec)[0]
+            _adopt_untrained(replay, self, "predict", call, recorded[0], features)
+
+            def generate() -> Any:
+                return (replay.fit_batch(encoded, features, None) for encoded in recorded)
+
+            given["x"] = batches.replayed(generate, features, None, own, replay.watcher("predict", call))
+            given.pop("batch_size", None)
+        replay.progress.say(max((s.taken for s in replay.streams), default=0), replay.limit, "predicting")
+        busy.append("predict")
+        try:
+            result = predict(self, **given)
+        finally:
+            busy.remove("predict")
+        _record_predictions(replay, call, result)
+        return result
+
+    def watched_predict_on_batch(self: Any, x: Any) -> Any:
+        if "predict" in busy:
+            return predict_on_batch(self, x)
+        call = replay.calls["predict"]
+        recorded = replay.call_batches.get(("predict", call), [])
+        if not replay.outputs or len(replay.outputs) >= len(recorded):
+            replay.outputs.clear()
+            if call and ("predict", call + 1) not in replay.call_batches and not replay.complete.get(call, True):
+                return predict_on_batch(self, x)  # the old program had stopped reading by then
+            replay.calls["predict"] += 1
+            call = replay.calls["predict"]
+            replay.writer.event("begin", kind="predict", call=call)
+            recorded = replay.call_batches.get(("predict", call), [])
+        if recorded:
+            features = batches.spec_of(x)
+            encoded = recorded[len(replay.outputs)]
+            _adopt_untrained(replay, self, "predict", call, encoded, features)
+            watch = replay.watcher("predict", call)
+            if watch is not None:
+                watch(x)
+            x = batches.tensors(replay.conform.tree(encoded[0], features))
+        result = predict_on_batch(self, x)
+        replay.outputs.append(_flat(result))
+        rows = {
+            key: np.concatenate([np.asarray(part[key]) for part in replay.outputs]) for key in replay.outputs[0]
+        }
+        _record_predictions(replay, call, rows)
+        return result
+
+    base.fit, base.evaluate, base.predict = watched_fit, watched_evaluate, watched_predict
+    base.predict_on_batch, base.train_on_batch = watched_predict_on_batch, watched_train_on_batch
+
+
+def _adopt_untrained(replay: Replay, model: Any, kind: str, call: int, encoded: Any, features: Any) -> None:
+    """A program that only evaluates or predicts still gets the values that the old one had."""
+    stream = replay.streams[replay.call_stream.get((kind, call), 0)]
+    if stream.model is None and stream.first_kind != "train":
+        replay.adopt(stream, model, replay.conform.tree(encoded[0], features))
+
+
+def _compare_length(replay: Replay, own: Any, steps: Any, recorded: int, call: int) -> None:
+    """Note it where the new program would evaluate more batches than were recorded."""
+    more = 0
+    if steps is not None:
+        more = int(steps) - recorded
+    elif own is not None:
+        more = sum(1 for _ in own.skip(recorded).take(1))
+    if more > 0 and not (steps is not None and own is not None and own.cardinality().numpy() == recorded):
+        replay.writer.event("longer", kind="evaluate", call=call, recorded=recorded)
+
+
+def _flat(result: Any) -> dict[str, Any]:
+    """Outputs of a model by key, as `Estimator.predict` names them."""
+    if isinstance(result, dict):
+        flat = {}
+        for key, value in result.items():
+            nested = _flat(value)
+            flat.update({key if inner == "output" else key + "/" + inner: part for inner, part in nested.items()})
+        return flat
+    if isinstance(result, (list, tuple)):
+        return {str(index): np.asarray(value) for index, value in enumerate(result)}
+    return {"output": np.asarray(result)}
+
+
+def _record_predictions(replay: Replay, call: int, result: Any) -> None:
+    outputs = {key: replay.writer.array(value) for key, value in _flat(result).items()}
+    replay.writer.event("predictions", call=call, outputs=outputs, complete=True)
+
+
+def _spec_of_recording(replay: Replay, encoded: Any) -> Any:
+    """Specs made from a recorded batch, for programs whose input has none to ask for."""
+    import tensorflow as tf
+
+    if encoded is None:
+        return None
+    if "dict" in encoded:
+        return {key: _spec_of_recording(replay, item) for key, item in encoded["dict"].items()}
+    if "tuple" in encoded:
+        return tuple(_spec_of_recording(replay, item) for item in encoded["tuple"])
+    if "sparse" in encoded:
+        _, values, shape = (replay.reader.array(part) for part in encoded["sparse"])
+        return tf.SparseTensorSpec([None] * len(shape), tf.string if values.dtype == object else values.dtype)
+    array = replay.reader.array(encoded)
+    shape = [None] + list(array.shape[1:]) if array.ndim else []
+    return tf.TensorSpec(shape, tf.string if array.dtype == object else array.dtype)
+
+
+def _choose_keras() -> None:
+    """Programs that came from Estimators target Keras 2: on TF >= 2.16 that is tf_keras, where it is installed."""
+    from importlib import metadata, util
+
+    version = metadata.version("tensorflow") if _installed("tensorflow") else "2.15"
+    if tuple(int(n) for n in version.split(".")[:2]) >= (2, 16) and util.find_spec("tf_keras") is not None:
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    elif util.find_spec("tf_keras") is None:
+        os.environ.pop("TF_USE_LEGACY_KERAS", None)  # importing Keras would fail
+
+
+def _installed(name: str) -> bool:
+    from importlib import metadata
+
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def main(config_path: str) -> int:
+    """Run the new program that the configuration names, under replay; the exit status of the process."""
+    with open(config_path, encoding="utf-8") as file:
+        config = json.load(file)
+    _choose_keras()
+    replay = Replay(config)
+    import tensorflow as tf
+
+    redirect = program.Redirect(config["sandbox"])
+    for event in replay.reader.of("redirected"):
+        redirect.prefixes += event["prefixes"]
+    for event in replay.reader.of("emptied"):
+        shutil.rmtree(os.path.join(config["sandbox"], event["path"]), ignore_errors=True)
+    keras = str(getattr(tf.keras, "__version__", getattr(tf.keras, "version", lambda: "?")()))
+    versions = {
+        "python": sys.version.split()[0],
+        "tensorflow": tf.__version__,
+        "keras": "{} ({})".format(keras, tf.keras.Model.__module__.split(".")[0]),
+        "numpy": np.__version__,
+    }
+    replay.writer.event("meta", side="new", versions=versions)
+    dropout.install()
+    if replay.live:
+        from . import shuffling
+
+        shuffling.install(replay.writer)
+    install(replay)
+    vendored.install(replay, config["folder"])
+    program.redirect_tensorflow(redirect)
+    program.guard_deletions(redirect, replay.note)
+    replay.progress.say(0, replay.limit, "starting")
+    args = [str(redirect.map(arg)) for arg in config["args"]]
+    args = [_map_option(redirect, arg) for arg in args]
+    try:
+        program.run(config.get("entry", ""), config.get("module", ""), args, config["folder"])
+    except (mapping.MappingError, batches.InputMismatch) as error:
+        replay.writer.event("mismatch", text=str(error))
+        print(error, file=sys.stderr)
+        return 4
+    for call in sorted(replay.open_predictions):
+        vendored.close(replay, call)
+    replay.writer.event("done")
+    return 0
+
+
+def _map_option(redirect: program.Redirect, arg: str) -> str:
+    """``--model_dir=/tmp/x`` with its value redirected."""
+    name, equals, value = arg.partition("=")
+    return name + equals + str(redirect.map(value)) if equals and name.startswith("-") else arg

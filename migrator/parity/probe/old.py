@@ -1,0 +1,321 @@
+"""Records what an Estimator program computes: initial values, batches, losses, metrics, predictions, weights.
+
+Watches `tf.estimator.Estimator`, of which canned estimators are subclasses, through its `_call_model_fn`: there the
+tensors of a batch are known, and hooks can be added to the spec.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, Iterator
+
+import numpy as np
+
+from . import dropout, program, store
+
+FULL_STEP_BYTES = 50_000_000
+"""Values of variables after each step are kept whole until this much is written; checksums are kept always."""
+
+
+class Recorder:
+    """What is known while the old program runs; one per process."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.writer = store.Writer(config["output"])
+        self.progress = program.Progress(config["progress"])
+        self.steps: int = config.get("steps") or 0
+        self.redirect = program.Redirect(config["sandbox"])
+        self.streams: dict[str, int] = {}
+        self.taken: dict[int, int] = {}
+        self.calls = {"train": 0, "evaluate": 0, "predict": 0}
+        self.stack: list[tuple[str, int]] = []
+        self.known: set[int] = set()
+        self.budget = FULL_STEP_BYTES
+        self.folders: set[str] = set()
+        self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
+
+    def note(self, text: str) -> None:
+        self.writer.event("note", text=text)
+
+    def stream(self, estimator: Any) -> int:
+        """Number of the model: estimators that share a model_dir are one model."""
+        return self.streams.setdefault(str(estimator.model_dir), len(self.streams))
+
+    def begin(self, kind: str) -> int:
+        self.calls[kind] += 1
+        self.stack.append((kind, self.calls[kind]))
+        return self.calls[kind]
+
+    def end(self) -> None:
+        self.stack.pop()
+
+    def close_prediction(self, call: int, complete: bool) -> None:
+        """Write what one `predict` has yielded; `complete` if the program took it to its end."""
+        if call in self.open_predictions:
+            rows, single = self.open_predictions.pop(call)
+            outputs = {key: self.writer.array(value) for key, value in _stack(rows, single).items()}
+            self.writer.event("predictions", call=call, outputs=outputs, complete=complete)
+
+
+def _slot_names(variables: list[Any]) -> set[str]:
+    """Names of variables that optimizers made: they are no part of the model."""
+    import tensorflow as tf
+
+    trainable = {_logical(v)[0] for v in tf.compat.v1.trainable_variables()}
+    found = {"global_step", "beta1_power", "beta2_power"}
+    for variable in variables:
+        name = _logical(variable)[0]
+        if name in trainable or name.rsplit("/", 1)[-1] in ("moving_mean", "moving_variance"):
+            continue
+        parts = name.split("/")
+        heads = {"/".join(parts[:n]) for n in range(1, len(parts))} | {"/".join(parts[n:]) for n in range(1, len(parts))}
+        if heads & trainable or parts[-1] in ("beta1_power", "beta2_power") or parts[-1].startswith("beta1_power_"):
+            found.add(name)
+    return found
+
+
+def _logical(variable: Any) -> tuple[str, list[int], list[int] | None]:
+    """Name and shape of the whole variable, and the offset of this part if it is partitioned."""
+    info = getattr(variable, "_save_slice_info", None) or getattr(variable, "_get_save_slice_info", lambda: None)()
+    if info is not None:
+        return info.full_name, [int(n) for n in info.full_shape], [int(n) for n in info.var_offset]
+    return variable.op.name, [int(n) for n in variable.shape.as_list()], None
+
+
+def _read(session: Any, variables: list[Any]) -> dict[str, Any]:
+    """Values of variables by name; parts of a partitioned one are put together."""
+    whole: dict[str, Any] = {}
+    for variable, value in zip(variables, session.run(variables)):
+        name, shape, offset = _logical(variable)
+        if offset is None:
+            whole[name] = value
+        else:
+            target = whole.setdefault(name, np.zeros(shape, value.dtype))
+            target[tuple(slice(start, start + n) for start, n in zip(offset, value.shape))] = value
+    return whole
+
+
+def _make_hook(recorder: Recorder, mode: str, stream: int, features: Any, labels: Any, spec: Any) -> Any:
+    import tensorflow as tf
+
+    class Hook(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc, name-defined]
+        """Fetches the batch with the step that uses it, and reads the variables after it."""
+
+        def begin(self) -> None:
+            every = tf.compat.v1.global_variables()
+            slots = _slot_names(every)
+            self.variables = [v for v in every if _logical(v)[0] not in slots]
+            self.trainable = {_logical(v)[0] for v in tf.compat.v1.trainable_variables()}
+            self.global_step = tf.compat.v1.train.get_global_step()
+            self.kind, self.call = recorder.stack[-1] if recorder.stack else (mode, 0)
+
+        def before_run(self, run_context: Any) -> Any:
+            if stream not in recorder.known or (mode == "train" and not getattr(self, "started", False)):
+                values = _read(run_context.session, self.variables)
+                listed = [
+                    {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v)}
+                    for n, v in values.items()
+                ]
+                recorder.writer.event("variables", stream=stream, kind=self.kind, call=self.call, variables=listed)
+                recorder.known.add(stream)
+            self.started = True
+            fetches = {"batch": {k: v for k, v in (("f", features), ("l", labels)) if v is not None}}
+            if mode == "train":
+                fetches["loss"] = spec.loss
+            return tf.compat.v1.train.SessionRunArgs(fetches)
+
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            batch = run_values.results["batch"]
+            encoded = [recorder.writer.tree(batch.get("f")), recorder.writer.tree(batch.get("l"))]
+            if mode != "train":
+                recorder.writer.event("batch", kind=self.kind, call=self.call, stream=stream, batch=encoded)
+                return
+            values = _read(run_context.session, self.variables)
+            step = int(run_context.session.run(self.global_step))
+            kept = {}
+            size = sum(np.asarray(value).nbytes for value in values.values())
+            if size <= recorder.budget:
+                recorder.budget -= size
+                kept = {name: recorder.writer.array(value) for name, value in values.items()}
+            sums = {name: store.checksums(value) for name, value in values.items()}
+            loss = float(np.asarray(run_values.results["loss"]).reshape(-1)[0])
+            recorder.writer.event(
+                "step", stream=stream, call=self.call, step=step, loss=loss, batch=encoded, sums=sums, values=kept
+            )
+            recorder.taken[stream] = recorder.taken.get(stream, 0) + 1
+            recorder.progress.say(recorder.taken[stream], recorder.steps)
+            if recorder.steps and recorder.taken[stream] >= recorder.steps:
+                run_context.request_stop()
+
+        def end(self, session: Any) -> None:
+            if mode == "train":
+                values = _read(session, self.variables)
+                kept = {name: recorder.writer.array(value) for name, value in values.items()}
+                recorder.writer.event("final", stream=stream, call=self.call, variables=kept)
+
+    return Hook()
+
+
+def install(recorder: Recorder) -> None:
+    """Wrap the Estimator base class of this TensorFlow."""
+    import tensorflow as tf
+    from tensorflow_estimator.python.estimator import estimator as module
+
+    base: Any = module.Estimator
+    call_model_fn, train, evaluate, predict, init = (
+        base._call_model_fn,
+        base.train,
+        base.evaluate,
+        base.predict,
+        base.__init__,
+    )
+
+    def watched_call_model_fn(self: Any, features: Any, labels: Any, mode: Any, config: Any) -> Any:
+        graph = tf.compat.v1.get_default_graph()
+        if graph.seed is None:  # so that a verdict can be had twice
+            graph.seed = 1
+        copy = [None if tree is None else _shallow(tree) for tree in (features, labels)]
+        spec = call_model_fn(self, features, labels, mode, config)
+        kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
+        if not kind or (kind == "predict" and not (recorder.stack and recorder.stack[-1][0] == "predict")):
+            return spec  # an export: nothing runs
+        field = {"train": "training_hooks", "evaluate": "evaluation_hooks", "predict": "prediction_hooks"}[kind]
+        hook = _make_hook(recorder, kind, recorder.stream(self), copy[0], copy[1], spec)
+        return spec._replace(**{field: tuple(getattr(spec, field) or ()) + (hook,)})
+
+    def watched_train(self: Any, *args: Any, **named: Any) -> Any:
+        stream = recorder.stream(self)
+        call = recorder.begin("train")
+        recorder.writer.event("begin", kind="train", call=call, stream=stream)
+        if recorder.steps and recorder.taken.get(stream, 0) >= recorder.steps:
+            recorder.note("train call {} was left out: --steps {} were done".format(call, recorder.steps))
+            recorder.end()
+            return self
+        try:
+            return train(self, *args, **named)
+        finally:
+            recorder.end()
+
+    def watched_evaluate(self: Any, *args: Any, **named: Any) -> Any:
+        call = recorder.begin("evaluate")
+        recorder.writer.event("begin", kind="evaluate", call=call, stream=recorder.stream(self))
+        recorder.progress.say(recorder.taken.get(recorder.stream(self), 0), recorder.steps, "evaluating")
+        try:
+            result = evaluate(self, *args, **named)
+        finally:
+            recorder.end()
+        metrics = {key: recorder.writer.array(value) for key, value in result.items()}
+        recorder.writer.event("metrics", call=call, stream=recorder.stream(self), metrics=metrics)
+        return result
+
+    def watched_predict(self: Any, *args: Any, **named: Any) -> Iterator[Any]:
+        call = recorder.begin("predict")
+        recorder.end()
+        recorder.writer.event("begin", kind="predict", call=call, stream=recorder.stream(self))
+        recorder.progress.say(recorder.taken.get(recorder.stream(self), 0), recorder.steps, "predicting")
+        single = named.get("yield_single_examples", args[4] if len(args) > 4 else True)
+        rows: list[Any] = []
+        recorder.open_predictions[call] = (rows, bool(single))
+        complete = False
+        values = predict(self, *args, **named)
+        try:
+            while True:
+                recorder.stack.append(("predict", call))  # the generator builds its graph at the first request
+                try:
+                    row = next(values)
+                except StopIteration:
+                    complete = True
+                    return
+                finally:
+                    recorder.stack.pop()
+                rows.append(row)
+                yield row
+        finally:
+            recorder.close_prediction(call, complete)
+
+    def watched_init(self: Any, *args: Any, **named: Any) -> None:
+        init(self, *args, **named)
+        _own_folder(recorder, self)
+
+    base._call_model_fn, base.train, base.evaluate = watched_call_model_fn, watched_train, watched_evaluate
+    base.predict, base.__init__ = watched_predict, watched_init
+
+
+def _own_folder(recorder: Recorder, estimator: Any) -> None:
+    """Give the estimator an empty model_dir inside the sandbox."""
+    import shutil
+
+    given = str(estimator._model_dir)
+    place = recorder.redirect.claim(given)
+    if place != given:
+        estimator._model_dir = place
+        estimator._config = estimator._config.replace(model_dir=place)
+    full = os.path.abspath(place)
+    if full not in recorder.folders and os.path.exists(os.path.join(full, "checkpoint")):
+        shutil.rmtree(full)
+        recorder.note("{} held a checkpoint of an earlier run; both sides start without it".format(given))
+        recorder.writer.event("emptied", path=os.path.relpath(full, recorder.redirect.sandbox))
+    recorder.folders.add(full)
+
+
+def _shallow(tree: Any) -> Any:
+    """A copy of the containers of `tree`: model_fns like to add to and pop from their features."""
+    if isinstance(tree, dict):
+        return {key: _shallow(value) for key, value in tree.items()}
+    if isinstance(tree, list) or type(tree) is tuple:
+        return type(tree)(_shallow(value) for value in tree)
+    return tree
+
+
+def _stack(rows: list[Any], single: bool) -> dict[str, Any]:
+    """Rows as `predict` yields them -> arrays [n, ...] by key; rows that are no dicts go under ``output``."""
+    if not rows:
+        return {}
+    tables = [row if isinstance(row, dict) else {"output": row} for row in rows]
+    result = {}
+    for key in tables[0]:
+        values = [np.asarray(row[key]) for row in tables]
+        if not single:
+            values = [part for value in values for part in (value if value.ndim else [value])]
+        result[key] = np.stack(values) if len({np.shape(v) for v in values}) == 1 else np.concatenate(
+            [np.reshape(v, -1) for v in values]
+        )
+    return result
+
+
+def main(config_path: str) -> int:
+    """Run the old program that the configuration names, recorded; the exit status of the process."""
+    with open(config_path, encoding="utf-8") as file:
+        config = json.load(file)
+    recorder = Recorder(config)
+    import tensorflow as tf
+
+    v1 = int(tf.__version__.split(".")[0]) < 2
+    if not hasattr(getattr(tf.compat, "v1", tf), "estimator"):
+        print("TensorFlow {} has no Estimator; the old side needs TensorFlow 1.15 to 2.15".format(tf.__version__))
+        return 3
+    versions = {"python": sys.version.split()[0], "tensorflow": tf.__version__, "numpy": np.__version__}
+    dialect = config.get("dialect", "auto")
+    if not v1 and (dialect == "v1" or dialect == "auto"):
+        from . import dialect as loader
+
+        if dialect == "v1" or loader.written_for_v1(config["folder"]):
+            loader.install(config["folder"])
+            versions["dialect"] = "tensorflow stands for tensorflow.compat.v1"
+    recorder.writer.event("meta", side="old", versions=versions)
+    recorder.note(dropout.install())
+    if config.get("mode") == "live":
+        from . import shuffling
+
+        shuffling.install(recorder.writer)
+    install(recorder)
+    program.guard_deletions(recorder.redirect, recorder.note)
+    recorder.progress.say(0, recorder.steps, "starting")
+    program.run(config.get("entry", ""), config.get("module", ""), config["args"], config["folder"])
+    for call in sorted(recorder.open_predictions):
+        recorder.close_prediction(call, False)
+    recorder.writer.event("redirected", prefixes=recorder.redirect.prefixes)
+    recorder.writer.event("done")
+    return 0

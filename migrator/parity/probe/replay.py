@@ -1,0 +1,275 @@
+"""What is known while the new program runs: the recording, which model stands for which, and how far each one is."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+
+from . import batches, mapping, program, store
+from .old import FULL_STEP_BYTES
+
+
+class Stream:
+    """One model of the old program: its initial values and its training steps."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.variables: list[dict[str, Any]] = []
+        self.first_kind = ""
+        self.steps: list[dict[str, Any]] = []
+        self.model: Any = None
+        self.taken = 0
+        self.pairs: list[tuple[str, Any]] = []
+        self.counter: Any = None
+        self.losses: Any = None
+
+
+class Replay:
+    """The recording of the old side, and the recording of the new side that is being written."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.reader = store.Reader(config["recording"])
+        self.writer = store.Writer(config["output"])
+        self.progress = program.Progress(config["progress"])
+        self.live = config.get("mode") == "live"
+        self.limit: int = config.get("steps") or 0
+        self.explicit: list[tuple[str, str]] = [(a, b) for a, b in config.get("variables", ())]
+        self.notes: set[str] = set()
+        self.conform = batches.Conform(self.reader, self.note)
+        self.budget = FULL_STEP_BYTES
+        self.calls = {"train": 0, "evaluate": 0, "predict": 0}
+        self.outputs: list[dict[str, Any]] = []
+        self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
+        self.streams: list[Stream] = []
+        self.call_batches: dict[tuple[str, int], list[Any]] = {}
+        self.call_stream: dict[tuple[str, int], int] = {}
+        self.complete: dict[int, bool] = {}
+        self.evaluated: dict[int, tuple[Stream, int, dict[str, Any]]] = {}
+        for event in self.reader.events:
+            self._read(event)
+
+    def _read(self, event: dict[str, Any]) -> None:
+        kind = event["type"]
+        if "stream" in event:
+            while len(self.streams) <= event["stream"]:
+                self.streams.append(Stream(len(self.streams)))
+            stream = self.streams[event["stream"]]
+        if kind == "variables" and not stream.variables:
+            stream.variables, stream.first_kind = event["variables"], event["kind"]
+        elif kind == "step":
+            stream.steps.append(event)
+        elif kind == "batch":
+            self.call_batches.setdefault((event["kind"], event["call"]), []).append(event["batch"])
+        elif kind == "begin":
+            self.call_stream[event["kind"], event["call"]] = event["stream"]
+        elif kind == "metrics":
+            self.evaluated[event["call"]] = (stream, len(stream.steps), event["metrics"])
+        elif kind == "predictions":
+            self.complete[event["call"]] = event["complete"]
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.add(text)
+            self.writer.event("note", text=text)
+
+    # Models and streams
+
+    def stream_to_train(self, model: Any) -> Stream:
+        """The stream that `model` goes on with. Raises LookupError if the old program trained nothing more."""
+        for stream in self.streams:
+            if stream.model is model:
+                return stream
+        trained = [stream for stream in self.streams if stream.steps]
+        for stream in trained:
+            if stream.model is None:
+                return stream
+        for stream in trained:  # the program built its model anew, and should have restored it
+            if stream.taken < len(stream.steps):
+                return stream
+        if trained:
+            return trained[-1]
+        raise LookupError("the new program trains a model; the old one trained none")
+
+    def adopt(self, stream: Stream, model: Any, features: Any) -> None:
+        """Build `model` on a batch, pair its variables with those of `stream`, and give them their initial values."""
+        if stream.model is model:
+            return
+        scope = model.distribute_strategy.scope() if hasattr(model, "distribute_strategy") else None
+        if scope is None:
+            model(batches.tensors(features))
+        else:
+            with scope:
+                model(batches.tensors(features))
+        pairs = self._pair(stream, model)
+        fresh = stream.model is None
+        stream.model = model
+        stream.pairs = [(pair.old.name, self._found[pair.new.key]) for pair in pairs]
+        self.writer.event(
+            "mapping",
+            stream=stream.index,
+            pairs=[[pair.old.name, pair.new.name, pair.how, list(pair.old.shape)] for pair in pairs],
+        )
+        if not fresh:
+            return
+        values = {item["name"]: item["value"] for item in stream.variables}
+        for name, variable in stream.pairs:
+            value = self.reader.array(values[name])
+            variable.assign(value.reshape([int(n) for n in variable.shape]))
+
+    def _pair(self, stream: Stream, model: Any) -> list[mapping.Pair]:
+        old = [
+            mapping.Variable(item["name"], tuple(item["value"]["shape"]), item["trainable"], index)
+            for index, item in enumerate(stream.variables)
+        ]
+        self._found = model_variables(model)
+        new = [
+            mapping.Variable(variable_name(v), tuple(int(n) for n in v.shape), bool(v.trainable), index)
+            for index, v in enumerate(self._found)
+        ]
+        explicit = []
+        by_name = {v.name: v for v in old}
+        for tf1_pattern, path in self.explicit:
+            names = mapping.expand(tf1_pattern, list(by_name))
+            targets = resolve(model, path)
+            if len(names) != len(targets):
+                if targets:
+                    self.note("the map {} -> {} fits {} and {} variables".format(
+                        tf1_pattern, path, len(names), len(targets)
+                    ))
+                continue
+            for name, target in zip(names, targets):
+                for index, variable in enumerate(self._found):
+                    if variable is target:
+                        explicit.append((by_name[name], new[index]))
+        return mapping.match(old, new, explicit)
+
+    # Batches
+
+    def training_batches(self, stream: Stream, features: Any, labels: Any, sentinel: bool) -> Any:
+        """Generator function of the batches from the step that `stream` is at.
+
+        After the last one it repeats it once if `sentinel`, to see whether the program wants more steps than recorded.
+        """
+
+        def generate() -> Iterator[Any]:
+            position = stream.taken
+            for event in stream.steps[position:]:
+                yield self.fit_batch(event["batch"], features, labels)
+            if sentinel and stream.steps and not self.limit:
+                yield self.fit_batch(stream.steps[-1]["batch"], features, labels)
+
+        return generate
+
+    def fit_batch(self, encoded: Sequence[Any], features: Any, labels: Any) -> tuple[Any, ...]:
+        fitted = (self.conform.tree(encoded[0], features),)
+        return fitted if labels is None else fitted + (self.conform.tree(encoded[1], labels, "labels"),)
+
+    def label_spec(self, encoded: Sequence[Any], labels: Any) -> Any:
+        """Spec of the labels to replay: None where either side has none."""
+        if labels is not None and encoded[1] is None:
+            return None
+        if labels is None and encoded[1] is not None:
+            self.note("the old program has labels, the input of the new one yields none: they are not replayed")
+        return labels
+
+    # What the new side did
+
+    def after_step(self, stream: Stream, total: int) -> None:
+        """Record the steps that were taken since the last call: `total` is how many were taken in all."""
+        values = {name: np.asarray(variable.numpy()) for name, variable in stream.pairs}
+        losses = stream.losses.numpy()
+        while stream.taken < total:
+            stream.taken += 1
+            fields: dict[str, Any] = {"sums": {}, "values": {}}
+            if stream.taken == total:  # with steps_per_execution > 1 the values between are not to be had
+                fields["sums"] = {name: store.checksums(value) for name, value in values.items()}
+                size = sum(value.nbytes for value in values.values())
+                if size <= self.budget:
+                    self.budget -= size
+                    fields["values"] = {name: self.writer.array(value) for name, value in values.items()}
+            loss = float(losses[min(stream.taken, len(losses)) - 1])
+            self.writer.event("step", stream=stream.index, call=self.calls["train"], step=stream.taken, loss=loss, **fields)
+        self.progress.say(stream.taken, self.limit or len(stream.steps))
+
+    def finish(self, stream: Stream) -> None:
+        """Record the variables as they are at the end of a training call."""
+        values = {name: self.writer.array(variable.numpy()) for name, variable in stream.pairs}
+        self.writer.event("final", stream=stream.index, call=self.calls["train"], variables=values)
+
+    def evaluate_with_old_weights(self, call: int, model: Any, metrics: dict[str, Any], run: Any) -> None:
+        """Where a metric is not the recorded one, record it also as computed from the weights of the old program.
+
+        Accuracy, AUC and their like count examples beyond thresholds: rounding alone moves an example across, and the
+        metric jumps. With equal weights it must not. `run` evaluates again and returns the metrics.
+        """
+        stream, steps, recorded = self.evaluated.get(call, (None, 0, {}))
+        if stream is None or stream.model is not model or not 0 < steps <= len(stream.steps):
+            return
+        values = stream.steps[steps - 1]["values"]
+        apart = [
+            key
+            for key in set(recorded) & set(metrics)
+            if key != "global_step" and not np.allclose(metrics[key], self.reader.array(recorded[key]), 1e-6, 1e-8)
+        ]
+        if not apart or any(name not in values for name, _ in stream.pairs):
+            return
+        mine = [(variable, np.asarray(variable.numpy())) for _, variable in stream.pairs]
+        theirs = [self.reader.array(values[name]).reshape(value.shape) for (name, _), (_, value) in zip(stream.pairs, mine)]
+        if any(np.max(np.abs(a - b), initial=0) > 1e-4 * np.max(np.abs(a), initial=0) + 1e-7 for a, (_, b) in zip(theirs, mine)):
+            return  # more than rounding: the weights themselves are wrong
+        try:
+            for (variable, _), value in zip(mine, theirs):
+                variable.assign(value)
+            again = run()
+        finally:
+            for variable, value in mine:
+                variable.assign(value)
+        kept = {key: self.writer.array(again[key]) for key in apart if key in again}
+        self.writer.event("metrics_with_old_weights", call=call, metrics=kept)
+
+    def watcher(self, kind: str, call: int) -> Any:
+        """In live mode: records each batch of the new program's own input."""
+        if not self.live:
+            return None
+
+        def watch(batch: Any) -> None:
+            parts = batch if type(batch) is tuple else (batch,)
+            encoded = [self.writer.tree(part) for part in parts[:2]] + [None] * (2 - min(len(parts), 2))
+            self.writer.event("own", kind=kind, call=call, batch=encoded)
+
+        return watch
+
+
+def model_variables(model: Any) -> list[Any]:
+    """The variables of a model that are part of what it computes: no metrics, no seeds; in order of creation."""
+    skipped = {id(v) for metric in model.metrics for v in metric.variables}
+    found = []
+    for variable in list(model.trainable_weights) + list(model.non_trainable_weights):
+        name = variable_name(variable).lower()
+        seed = "seed_generator" in name or "statevar" in name
+        if id(variable) not in skipped and not seed and all(variable is not other for other in found):
+            found.append(variable)
+    return found
+
+
+def variable_name(variable: Any) -> str:
+    return str(getattr(variable, "path", None) or variable.name).split(":")[0]
+
+
+def resolve(root: Any, path: str) -> list[Any]:
+    """What an attribute path such as ``deep.mlp.*.kernel`` leads to; ``*`` is every item of a list or dict, in order."""
+    found = [root]
+    for part in path.replace("[", ".").replace("]", "").split("."):
+        following: list[Any] = []
+        for item in found:
+            if part == "*":
+                following += list(item.values()) if hasattr(item, "values") else list(item)
+            elif part.lstrip("-").isdigit():
+                following.append(item[int(part)])
+            elif hasattr(item, part):
+                following.append(getattr(item, part))
+            elif hasattr(item, "keys") and part.strip("'\"") in item:
+                following.append(item[part.strip("'\"")])
+        found = following
+    return found

@@ -1,0 +1,112 @@
+"""Watches `evaluate(model, input_fn, ...)` and `predict(model, input_fn, ...)` of modules of the new program.
+
+Migrated programs have such functions beside them. What these return is what the user sees, and `predict` there does
+not go through `Model.predict`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import os
+import sys
+import types
+from typing import Any, Callable, Iterator
+
+from . import batches
+from .old import _stack
+from .replay import Replay
+
+
+def install(replay: Replay, root: str) -> None:
+    """Wrap such functions as soon as a module below `root` has been imported."""
+    original = builtins.__import__
+    root = os.path.realpath(root) + os.sep
+    done: set[str] = set()
+    seen = [0]
+
+    def import_(name: str, *args: Any, **named: Any) -> Any:
+        module = original(name, *args, **named)
+        if len(sys.modules) != seen[0]:
+            seen[0] = len(sys.modules)
+            for key, loaded in list(sys.modules.items()):
+                file = getattr(loaded, "__file__", None)
+                spec = getattr(loaded, "__spec__", None)
+                busy = getattr(spec, "_initializing", False)
+                if key in done or busy or key == "__main__" or not isinstance(file, str):
+                    continue
+                done.add(key)
+                if os.path.realpath(file).startswith(root):
+                    _wrap(replay, loaded)
+        return module
+
+    builtins.__import__ = import_
+
+
+def _wrap(replay: Replay, module: types.ModuleType) -> None:
+    for name, wrap in (("evaluate", _evaluate), ("predict", _predict)):
+        function = getattr(module, name, None)
+        if inspect.isfunction(function) and function.__module__ == module.__name__:
+            if list(inspect.signature(function).parameters)[:2] == ["model", "input_fn"]:
+                setattr(module, name, wrap(replay, function))
+
+
+def _evaluate(replay: Replay, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def evaluate(*args: Any, **named: Any) -> Any:
+        result = function(*args, **named)
+        if isinstance(result, dict):
+            metrics = {key: replay.writer.array(value) for key, value in result.items()}
+            replay.writer.event("metrics", call=replay.calls["evaluate"], metrics=metrics)
+        return result
+
+    return evaluate
+
+
+def _predict(replay: Replay, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def predict(*args: Any, **named: Any) -> Iterator[Any]:
+        given = inspect.signature(function).bind(*args, **named)
+        given.apply_defaults()
+        replay.calls["predict"] += 1
+        call = replay.calls["predict"]
+        replay.writer.event("begin", kind="predict", call=call)
+        recorded = replay.call_batches.get(("predict", call))
+        if recorded is not None:
+            given.arguments["input_fn"] = _replayed_input(replay, call, recorded, given.arguments["input_fn"])
+        single = bool(given.arguments.get("yield_single_examples", True))
+        rows: list[Any] = []
+        replay.open_predictions[call] = (rows, single)
+        try:
+            for row in function(*given.args, **given.kwargs):
+                rows.append(row)
+                yield row
+        finally:
+            close(replay, call)
+
+    return predict
+
+
+def close(replay: Replay, call: int) -> None:
+    """Write what one `predict` has yielded."""
+    if call in replay.open_predictions:
+        rows, single = replay.open_predictions.pop(call)
+        outputs = {key: replay.writer.array(value) for key, value in _stack(rows, single).items()}
+        replay.writer.event("predictions", call=call, outputs=outputs, complete=True)
+
+
+def _replayed_input(replay: Replay, call: int, recorded: list[Any], input_fn: Callable[..., Any]) -> Any:
+    @functools.wraps(input_fn)
+    def replayed(*args: Any, **named: Any) -> Any:
+        own = input_fn(*args, **named)
+        if not hasattr(own, "element_spec"):
+            return own
+        features = batches.split_spec(own.element_spec)[0]
+
+        def generate() -> Any:
+            return (replay.fit_batch(encoded, features, None) for encoded in recorded)
+
+        return batches.replayed(generate, features, None, own, replay.watcher("predict", call))
+
+    return replayed

@@ -1,0 +1,24 @@
+"""Entry of the child process that runs the program before migration: ``python probe_old.py CONFIG.json``.
+
+Runs under any Python from 3.7 with TensorFlow 1.15 to 2.15 and does not import `migrator`.
+"""
+
+import importlib.util
+import os
+import sys
+
+
+def load_probe(name):
+    """Import ``probe/<name>.py`` under a private package name, whatever `sys.path` is."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe")
+    spec = importlib.util.spec_from_file_location(
+        "_parity_probe", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+    )
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["_parity_probe"] = package
+    spec.loader.exec_module(package)
+    return importlib.import_module("_parity_probe." + name)
+
+
+if __name__ == "__main__":
+    sys.exit(load_probe("old").main(sys.argv[1]))

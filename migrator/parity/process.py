@@ -1,0 +1,103 @@
+"""Child processes: each has a name, a log file, a time limit, and an owner that ends it with its whole group."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import Callable, Mapping
+
+POLL_SECONDS = 0.1
+GRACE_SECONDS = 4.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended."""
+
+    name: str
+    returncode: int
+    seconds: float
+    timed_out: bool
+    log: str
+
+
+def run(
+    name: str,
+    command: list[str],
+    log: str,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout: float,
+    on_poll: Callable[[float], None] = lambda seconds: None,
+) -> Ended:
+    """Run `command` to its end or for `timeout` seconds, with its output in the file `log`.
+
+    The child leads a process group of its own, which is ended also when this call is interrupted. Raises OSError if
+    the command cannot be started.
+    """
+    start = time.monotonic()
+    with open(log, "wb") as output:
+        child = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=cwd, env=env, start_new_session=True
+        )
+    timed_out = False
+    try:
+        while child.poll() is None:
+            seconds = time.monotonic() - start
+            if seconds > timeout:
+                timed_out = True
+                break
+            on_poll(seconds)
+            time.sleep(POLL_SECONDS)
+    finally:
+        end(child)
+    return Ended(name, child.returncode, time.monotonic() - start, timed_out, log)
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    """End the group of `child`: ask, wait, then force."""
+    for sign, wait in ((signal.SIGTERM, GRACE_SECONDS), (signal.SIGKILL, None)):
+        try:
+            os.killpg(child.pid, sign)
+        except (ProcessLookupError, PermissionError):
+            pass
+        try:
+            child.wait(wait)
+        except subprocess.TimeoutExpired:
+            continue
+        if sign is signal.SIGTERM and not _alive(child.pid):
+            return
+
+
+def _alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def tail(path: str, lines: int = 30) -> list[str]:
+    """The last lines of a log."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read()[-65536:].decode("utf-8", "replace")
+    except OSError:
+        return []
+    return text.splitlines()[-lines:]
+
+
+def environment(folder: str, **extra: str) -> dict[str, str]:
+    """Environment of a child: one process, CPU unless the caller says otherwise, temporary files in `folder`."""
+    env = dict(os.environ)
+    for name in ("TF_CONFIG", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "grpc_proxy", "PYTHONSTARTUP"):
+        env.pop(name, None)
+    env.setdefault("CUDA_VISIBLE_DEVICES", "-1")  # GPU sums are not repeatable
+    env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    env.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+    env.update(PYTHONUNBUFFERED="1", PYTHONHASHSEED="0", TMPDIR=folder, TEMP=folder, TMP=folder)
+    env.update(extra)
+    return env

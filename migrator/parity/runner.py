@@ -1,0 +1,135 @@
+"""Runs a case: record the old program, replay the new one, compare."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from migrator.parity import process, sandbox
+from migrator.parity.case import Case, CaseError, Program
+from migrator.parity.compare import compare
+from migrator.parity.migrate import MigrationError, migrate_copy
+from migrator.parity.probe.store import Reader
+from migrator.parity.progress import Progress
+from migrator.parity.report import COULD_NOT_RUN, CaseReport, SideReport
+
+HERE = Path(__file__).resolve().parent
+
+
+class SideError(Exception):
+    """A side did not run to its end; the text has the tail of its log and says where the log is."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A side that ran: where its recording is, and what the report says of it."""
+
+    folder: Path
+    side: SideReport
+
+
+def run_side(side: str, program: Program, root: Path, progress: Progress, case: Case, recording: Path | None) -> Recorded:
+    """Run one side (``old`` or ``new``) in a sandbox at `root`. Raises SideError, CaseError.
+
+    The new side needs `recording`, the folder of what the old one recorded.
+    """
+    start = program.start()
+    box = sandbox.make(root, program)
+    config: dict[str, Any] = {
+        "output": str(box.recording),
+        "progress": str(box.progress),
+        "sandbox": str(box.root),
+        "folder": str(box.program),
+        "entry": str(box.program / start) if start else "",
+        "module": program.module,
+        "args": list(program.args),
+        "steps": case.steps,
+        "mode": case.mode,
+        "dialect": case.dialect,
+        "variables": [list(pair) for pair in case.variables],
+        "recording": str(recording) if recording else "",
+    }
+    config_file = box.root / "config.json"
+    config_file.write_text(json.dumps(config, indent=1), "utf-8")
+    env = process.environment(str(box.temporary))
+    if side == "old":
+        env.pop("TF_USE_LEGACY_KERAS", None)
+    command = [program.python, str(HERE / f"probe_{side}.py"), str(config_file)]
+    with progress.side(case.name, side, box.progress) as on_poll:
+        try:
+            ended = process.run(side, command, str(box.log), str(box.program), env, case.timeout, on_poll)
+        except OSError as error:
+            raise SideError(f"the {side} program could not be started: {error}") from error
+    tail = process.tail(str(box.log))
+    report = SideReport(str(program), {}, ended.seconds, str(box.log), tail)
+    if ended.returncode or ended.timed_out:
+        raise SideError(_failure(side, program, ended, tail, box))
+    return Recorded(box.recording, report)
+
+
+def _failure(side: str, program: Program, ended: process.Ended, tail: list[str], box: sandbox.Sandbox) -> str:
+    if box.recording.exists() and not ended.timed_out:
+        for event in Reader(str(box.recording)).of("mismatch"):
+            return str(event["text"])
+    how = f"ran longer than {ended.seconds:.0f} s and was ended" if ended.timed_out else f"ended with {ended.returncode}"
+    text = "\n".join("  | " + line for line in tail)
+    return f"the {side} program {program} {how}; the last lines of its log ({ended.log}):\n{text}"
+
+
+def run_case(case: Case, progress: Progress, keep: Path | None = None) -> CaseReport:
+    """Run one case. Everything that can go wrong with the programs ends up in the report."""
+    report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode)
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in case.name)
+    root = keep / name if keep else Path(tempfile.mkdtemp(prefix="parity-"))
+    root.mkdir(parents=True, exist_ok=True)
+    report.old.program, report.new.program = str(case.old), str(case.new or "migrated")
+    failed = False
+    try:
+        new, pairs = case.new, case.variables
+        if new is None:
+            new, units = _migrated(case, root)
+            pairs += units
+        recorded = run_side("old", case.old, root / "old", progress, case, None)
+        report.old = recorded.side
+        finish(report, case, new, pairs, recorded, root / "new", progress)
+    except (CaseError, SideError, MigrationError) as error:
+        report.verdict, report.problem = COULD_NOT_RUN, str(error)
+        failed = True
+    finally:
+        if keep is None and not failed:
+            shutil.rmtree(root, ignore_errors=True)
+            report.old.log = report.new.log = ""
+    return report
+
+
+def finish(
+    report: CaseReport,
+    case: Case,
+    new: Program,
+    pairs: tuple[tuple[str, str], ...],
+    recorded: Recorded,
+    root: Path,
+    progress: Progress,
+) -> None:
+    """Replay `new` against what was recorded, and fill `report`. Raises SideError, CaseError."""
+    replayed = run_side("new", new, root, progress, replace(case, variables=pairs), recorded.folder)
+    report.new = replayed.side
+    compare(report, Reader(str(recorded.folder)), Reader(str(replayed.folder)), case.steps, case.compare)
+
+
+def _migrated(case: Case, root: Path) -> tuple[Program, tuple[tuple[str, str], ...]]:
+    """A migrated copy of the old program, and the pairs of variables that the migration knows."""
+    target = root / "migrated"
+    if target.exists():
+        shutil.rmtree(target)
+    sandbox.copy_program(case.old.folder, target, skip=root)
+    start = case.old.start()
+    units = migrate_copy(target)
+    path = target / start if start and case.old.path.is_file() else target
+    entry = "" if case.old.path.is_file() else start
+    program = replace(case.old, path=path, entry=entry, python=case.new_python)
+    return program, tuple(pair for unit in units for pair in unit.variables)

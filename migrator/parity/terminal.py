@@ -1,0 +1,105 @@
+"""The report on the terminal; plain text where the output is no terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import IO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from migrator.parity.formats import summary
+from migrator.parity.report import COULD_NOT_RUN, EQUAL, CaseReport, LossRow
+
+MAX_ROWS = 12
+_STYLE = {EQUAL: "bold green", COULD_NOT_RUN: "bold yellow"}
+
+
+def show(reports: list[CaseReport], file: IO[str] | None = None) -> None:
+    """Print every case, then one line on all of them if there are several."""
+    console = Console(file=file, highlight=False, soft_wrap=True)
+    for report in reports:
+        _show(console, report)
+    if len(reports) > 1:
+        counts = {verdict: sum(report.verdict == verdict for report in reports) for verdict in _verdicts(reports)}
+        console.print(f"{len(reports)} cases: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+
+
+def _verdicts(reports: list[CaseReport]) -> list[str]:
+    return list(dict.fromkeys(report.verdict for report in reports))
+
+
+def _show(console: Console, report: CaseReport) -> None:
+    style = _STYLE.get(report.verdict, "bold red")
+    console.print(f"[bold]{escape(report.name)}[/]: [{style}]{report.verdict}[/]  {escape(summary(report))}")
+    if report.problem:
+        console.print(escape(report.problem))
+    for difference in report.differences:
+        console.print(f"  [red]-[/] {escape(str(difference))}")
+    if report.losses:
+        console.print(_losses(report.losses))
+    if report.metrics:
+        table = _table("evaluation", "metric", "old", "new", "relative")
+        for row in _interesting(report.metrics, lambda row: row.equal):
+            table.add_row(str(row.call), row.key, row.old, row.new, _number(row.relative), style=_row(row.equal))
+        console.print(table)
+    bad = [row for row in report.weights + report.predictions if not row.equal][:MAX_ROWS]
+    if bad:
+        table = _table("array that differs", "in the new program", "shape", "max abs", "max rel")
+        for array in bad:
+            shape = "x".join(map(str, array.shape)) or "scalar"
+            table.add_row(array.name, array.other_name, shape, _number(array.max_abs), _number(array.max_rel))
+        console.print(table)
+    for note in report.notes:
+        console.print(f"  note: {escape(note)}")
+    sides = ", ".join(
+        f"{title}: TensorFlow {side.versions['tensorflow']}, {side.seconds:.1f} s"
+        for title, side in (("old", report.old), ("new", report.new))
+        if side.versions
+    )
+    if sides:
+        console.print(f"  {sides}; allowed: {report.tolerance.rtol:.0e} relative, {report.tolerance.atol:.0e} absolute")
+    if report.old.log or report.new.log:
+        console.print("  logs: " + escape(", ".join(side.log for side in (report.old, report.new) if side.log)))
+
+
+def _losses(rows: list[LossRow]) -> Table:
+    table = _table("step", "old loss", "new loss", "relative")
+    first = next((index for index, row in enumerate(rows) if not row.equal), None)
+    if len(rows) <= MAX_ROWS:
+        wanted = set(range(len(rows)))
+    else:
+        wanted = {0, 1, 2, len(rows) - 2, len(rows) - 1}
+        if first is not None:
+            wanted |= set(range(max(0, first - 2), min(len(rows), first + 4)))
+    last = -1
+    for index in sorted(wanted):
+        if index != last + 1:
+            table.add_row("...", "", "", "")
+        row = rows[index]
+        table.add_row(
+            str(row.step), f"{row.old:.9g}", f"{row.new:.9g}", _number(row.relative), style=_row(row.equal)
+        )
+        last = index
+    return table
+
+
+def _interesting(rows: list, equal) -> list:  # type: ignore[type-arg, no-untyped-def]
+    """Those that differ first, as many as fit."""
+    return sorted(rows, key=equal)[:MAX_ROWS] if len(rows) > MAX_ROWS else rows
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 or column.startswith(("metric", "in the")) else "right")
+    return table
+
+
+def _row(equal: bool) -> str:
+    return "" if equal else "red"
+
+
+def _number(value: float) -> str:
+    return "-" if math.isinf(value) or math.isnan(value) else "0" if value == 0 else f"{value:.1e}"

@@ -1,0 +1,161 @@
+"""Worker processes that may die or hang without harm to anything but the task they were at."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Died:
+    """The worker ended during a task; `code` is its exit code, negative for a signal."""
+
+    code: int | None
+
+
+@dataclass(frozen=True)
+class TimedOut:
+    """The task took longer than it may."""
+
+    seconds: float
+
+
+class TimeLimit(BaseException):
+    """Raised in this process when `time_limit` runs out; no `except Exception` swallows it."""
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    pipe: connection.Connection
+    task: int | None = None
+    deadline: float = 0.0
+
+
+def _serve(function: Callable[[Any], Any], pipe: connection.Connection, parent: connection.Connection) -> None:
+    """Life of a worker: take a task, send its result, until the parent is gone."""
+    parent.close()  # so that the end of the parent is seen as the end of the pipe
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            pipe.send(function(pipe.recv()))
+
+
+def default_context() -> BaseContext:
+    """Fork where it is cheap and safe, else spawn."""
+    forks = "fork" in multiprocessing.get_all_start_methods() and os.uname().sysname == "Linux"
+    return multiprocessing.get_context("fork" if forks and threading.active_count() == 1 else "spawn")
+
+
+def run_tasks(
+    function: Callable[[Any], Any],
+    tasks: Sequence[Any],
+    jobs: int,
+    timeout: float,
+    context: BaseContext | None = None,
+) -> Iterator[tuple[int, Any]]:
+    """Yield number and result of every task, as they finish. The result is `Died` or `TimedOut` where there is none.
+
+    Args:
+      function: importable; called with one task in a worker. It should not raise.
+      tasks: what to call it with; picklable.
+      jobs: number of workers.
+      timeout: seconds for one task.
+    """
+    context = context or default_context()
+    waiting = list(range(len(tasks)))[::-1]
+    workers: list[_Worker] = []
+    try:
+        while waiting or workers:
+            while waiting and len(workers) < jobs:
+                workers.append(_start(context, function))
+            for worker in [worker for worker in workers if worker.task is None]:
+                if waiting:
+                    _give(worker, waiting.pop(), tasks, timeout)
+                else:
+                    workers.remove(worker)
+                    _stop(worker)
+            yield from _collect(workers)
+    finally:
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
+            _stop(worker)
+
+
+def _start(context: BaseContext, function: Callable[[Any], Any]) -> _Worker:
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(function, theirs, ours), daemon=True)  # type: ignore[attr-defined]
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _give(worker: _Worker, number: int, tasks: Sequence[Any], timeout: float) -> None:
+    worker.task = number
+    worker.deadline = time.monotonic() + timeout
+    with contextlib.suppress(OSError):  # a worker that is dead already is noticed when its result is read
+        worker.pipe.send(tasks[number])
+
+
+def _collect(workers: list[_Worker]) -> Iterator[tuple[int, Any]]:
+    """Wait for the first results; workers that died or hang are dropped from the list."""
+    busy = [worker for worker in workers if worker.task is not None]
+    if not busy:
+        return
+    patience = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
+    ready = connection.wait([worker.pipe for worker in busy], patience)
+    for worker in busy:
+        number = worker.task
+        assert number is not None
+        if worker.pipe in ready:
+            try:
+                result = worker.pipe.recv()
+                worker.task = None
+            except (EOFError, OSError):
+                workers.remove(worker)
+                _stop(worker)
+                result = Died(worker.process.exitcode)
+            yield number, result
+        elif time.monotonic() >= worker.deadline:
+            workers.remove(worker)
+            worker.process.kill()
+            _stop(worker)
+            yield number, TimedOut(worker.deadline)
+
+
+def _stop(worker: _Worker) -> None:
+    worker.pipe.close()
+    worker.process.join(timeout=5)
+    if worker.process.is_alive():
+        worker.process.kill()
+        worker.process.join()
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TimeLimit` in the body after `seconds`; without effect where there are no alarm signals."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(signum: int, frame: object) -> None:
+        raise TimeLimit
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,111 @@
+"""Several modules seen at once: where an imported function lives, and what a name stands for across files."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Union
+
+from migrator.module import Module
+
+Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function or class of the project."""
+
+    module: Module
+    node: ast.FunctionDef | ast.ClassDef
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Definition) and other.node is self.node
+
+    @property
+    def name(self) -> str:
+        """The name it is defined by."""
+        return self.node.name
+
+
+class Project:
+    """The modules of one component, by path."""
+
+    def __init__(self, modules: Mapping[str, Module]) -> None:
+        self.modules = dict(modules)
+
+    @cached_property
+    def _by_suffix(self) -> dict[str, list[str]]:
+        """Paths by every dotted name under which their module may be imported."""
+        table: dict[str, list[str]] = {}
+        for path in self.modules:
+            parts = path.replace(os.sep, "/").split("/")
+            parts[-1] = parts[-1][:-3] if parts[-1].endswith(".py") else parts[-1]
+            if parts[-1] == "__init__":
+                parts.pop()
+            for start in range(len(parts)):
+                table.setdefault(".".join(parts[start:]), []).append(path)
+        return table
+
+    def module_named(self, dotted: str, importer: Module) -> Module | None:
+        """The project's module that `importer` gets for a (relative or absolute) module name."""
+        folder = os.path.dirname(importer.path)
+        if dotted.startswith("."):
+            tail = dotted.lstrip(".")
+            for _ in range(len(dotted) - len(tail) - 1):
+                folder = os.path.dirname(folder)
+            return self._at(folder, tail)
+        sibling = self._at(folder, dotted)
+        if sibling is not None:
+            return sibling
+        paths = self._by_suffix.get(dotted, [])
+        return self.modules[paths[0]] if len(paths) == 1 else None
+
+    def _at(self, folder: str, dotted: str) -> Module | None:
+        base = os.path.join(folder, *dotted.split(".")) if dotted else folder
+        for path in (base + ".py", os.path.join(base, "__init__.py")):
+            if path in self.modules:
+                return self.modules[path]
+        return None
+
+    def definition(self, module: Module, node: ast.expr) -> Definition | None:
+        """The function or class that a reference stands for, through imports; None if unknown or ambiguous."""
+        if isinstance(node, ast.Name):
+            found = module.bindings(node)
+            if len(found) == 1 and isinstance(found[0].node, (ast.FunctionDef, ast.ClassDef)):
+                return Definition(module, found[0].node)
+            if len(found) == 1 and found[0].alias is not None and found[0].alias is not node:
+                return self.definition(module, found[0].alias)
+        name = module.qualified(node)
+        return None if name is None else self.exported(name, module)
+
+    def exported(self, name: str, importer: Module, depth: int = 0) -> Definition | None:
+        """The definition behind a qualified name such as ``trainer.model.model_fn`` or ``.model.model_fn``."""
+        head, _, last = name.rpartition(".")
+        if not head or depth > 8:
+            return None
+        if not head.strip("."):  # `from . import model_fn`
+            head = head + "." if not head.endswith(".") else head
+        target = self.module_named(head, importer)
+        if target is None:
+            return None
+        for statement in target.tree.body:
+            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) and statement.name == last:
+                return Definition(target, statement)
+        for entry in target.imports:
+            if entry.name == last and entry.top_level:
+                return self.exported(entry.target, target, depth + 1)
+        return None
+
+    def calls(self) -> Iterator[tuple[Module, ast.Call]]:
+        """All calls of all modules, in order."""
+        for path in sorted(self.modules):
+            module = self.modules[path]
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.Call):
+                    yield module, node

@@ -1,0 +1,1 @@
+"""Reporters: each turns outcomes into one form of output."""

@@ -1,0 +1,150 @@
+"""The report for people: a diff, what is left to do, what became of each program, and a summary line.
+
+Everything is made of styled lines. User code is never read as markup.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from migrator.diagnostics import Applicability, Diagnostic, Outcome, Severity
+from migrator.sources import Unusable, decode
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_SEVERITIES = {Severity.INFO: "cyan", Severity.WARNING: "yellow", Severity.ERROR: "bold red"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """Text without its line end, and a style of `rich`."""
+
+    text: str
+    style: str = ""
+
+
+def report(outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None) -> Iterator[Line]:
+    """The whole report.
+
+    Args:
+      outcomes: one for each file.
+      verbosity: -1 leaves out the diff, 1 lists each change with its rule.
+      written: the files written, or None where nothing was to be written.
+    """
+    if verbosity >= 0:
+        for outcome in outcomes:
+            yield from diff(outcome)
+    yield from findings(outcomes, verbosity)
+    yield from units(outcomes)
+    yield Line(summary(outcomes, written), "bold")
+
+
+def diff(outcome: Outcome) -> Iterator[Line]:
+    """Unified diff of one file; nothing for a file that did not change."""
+    if outcome.status not in ("changed", "created"):
+        return
+    name = outcome.path.replace("\\", "/").lstrip("/")
+    source = "/dev/null" if outcome.status == "created" else f"a/{name}"
+    before, after = (_LINE.findall(_text(outcome.path, raw)) for raw in (outcome.before, outcome.after))
+    for line in difflib.unified_diff(before, after, source, f"b/{name}"):
+        style = "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[0], "")
+        yield Line(line.rstrip("\n"), style)
+        if not line.endswith("\n"):
+            yield Line("\\ No newline at end of file")
+
+
+def _text(path: str, raw: bytes) -> str:
+    try:
+        source = decode(path, raw)
+    except Unusable:
+        return raw.decode("utf-8", "replace")
+    # Line ends as in the file, so that the diff can be applied to it.
+    return source.text if source.mixed else source.text.replace("\n", source.newline)
+
+
+def findings(outcomes: Iterable[Outcome], verbosity: int = 0) -> Iterator[Line]:
+    """What is left, one line each, in the order of files and lines; with `verbosity` 1 what was applied, too."""
+    rows: list[tuple[Diagnostic, bool]] = []
+    for outcome in outcomes:
+        rows += [(diagnostic, False) for diagnostic in outcome.remaining]
+        if verbosity > 0:
+            rows += [(diagnostic, True) for diagnostic in outcome.applied]
+    for diagnostic, applied in sorted(rows, key=lambda row: (row[0].location, row[0].code, row[0].message, row[1])):
+        if applied:
+            title = diagnostic.fix.title if diagnostic.fix else diagnostic.message
+            yield Line(f"{diagnostic.location}: {diagnostic.code} changed: {title}", "green")
+        else:
+            hint = " [--unsafe applies it]" if is_unsafe(diagnostic) else ""
+            yield Line(f"{diagnostic}{hint}", _SEVERITIES[diagnostic.severity])
+
+
+def units(outcomes: Iterable[Outcome]) -> Iterator[Line]:
+    """One line for each program: its tier, and why not a better one."""
+    for outcome in outcomes:
+        for unit in outcome.units:
+            reason = f": {unit.reason}" if unit.reason else ""
+            style = "yellow" if unit.tier == "manual" else "green"
+            yield Line(f"{unit.location}: program {unit.name}: {unit.tier}{reason}", style)
+
+
+def summary(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -> str:
+    """One line of numbers."""
+    remaining = [diagnostic for outcome in outcomes for diagnostic in outcome.remaining]
+    tiers = Counter(unit.tier for outcome in outcomes for unit in outcome.units)
+    files = sum(outcome.status != "created" for outcome in outcomes)
+    parts = []
+    if tiers:
+        detail = ", ".join(f"{tiers[tier]} {tier}" for tier in ("native", "bridge", "manual") if tiers[tier])
+        migrated = sum(count for tier, count in tiers.items() if tier != "manual")
+        parts.append(f"{migrated} of {_count(sum(tiers.values()), 'program')} migrated ({detail})")
+    changes = sum(len(outcome.applied) for outcome in outcomes)
+    parts.append(_count(changes, "change"))
+    unsafe = sum(is_unsafe(diagnostic) for diagnostic in remaining)
+    mine = sum(diagnostic.severity == Severity.WARNING and not is_unsafe(diagnostic) for diagnostic in remaining)
+    failed = sum(outcome.status == "failed" for outcome in outcomes)
+    errors = sum(diagnostic.severity == Severity.ERROR for diagnostic in remaining)
+    if unsafe:
+        parts.append(f"{unsafe} unsafe (--unsafe)")
+    if mine:
+        parts.append(f"{mine} need{'s' if mine == 1 else ''} you")
+    if failed:
+        parts.append(f"{failed} could not be processed")
+    if errors > failed:
+        parts.append(_count(errors - failed, "error"))
+    pending = any(outcome.status in ("changed", "created") for outcome in outcomes)
+    if written is not None:
+        end = f" {_count(len(written), 'file')} written." if written or pending else " Nothing to write."
+    else:
+        end = " Nothing written; --apply writes." if pending else ""
+    return f"{_count(files, 'file')}: {', '.join(parts)}.{end}"
+
+
+def is_unsafe(diagnostic: Diagnostic) -> bool:
+    """Whether it has a fix that only ``--unsafe`` applies."""
+    return diagnostic.fix is not None and diagnostic.fix.applicability == Applicability.UNSAFE
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
+    """Print with colours, or plainly and byte for byte."""
+    if not colour:
+        for line in lines:
+            stream.write(line.text + "\n")
+        return
+    from rich.console import Console  # only a terminal pays for it
+    from rich.text import Text
+
+    console = Console(file=stream, force_terminal=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
+    for line in lines:
+        # Control characters in code must not act on the terminal.
+        shown = _CONTROL.sub(lambda match: repr(match.group())[1:-1], line.text.rstrip("\r"))
+        console.print(Text(shown, style=line.style))

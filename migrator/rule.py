@@ -1,0 +1,128 @@
+"""Base classes of rules. A rule yields diagnostics; it never touches a file, a terminal or a process.
+
+The class docstring is the rule's documentation: a first line, then the sections ``## What it does``, ``## Why``,
+``## Example`` and ``## Fix safety``.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, ClassVar, Union
+
+from .diagnostics import Applicability, Diagnostic, Edit, Fix, NewFile, Severity
+from .module import Module
+
+if TYPE_CHECKING:
+    from .project import Project
+    from .settings import Settings
+
+SECTIONS = ("What it does", "Why", "Example", "Fix safety")
+
+
+class _Documented:
+    """What file rules and program rules share."""
+
+    code: ClassVar[str] = ""
+    """Such as ``EST101``; unique over all rules."""
+    name: ClassVar[str] = ""
+    """Such as ``partitioners``."""
+    url: ClassVar[str] = "https://www.tensorflow.org/guide/migrate"
+
+    @classmethod
+    def documentation(cls) -> str:
+        """The docstring, without indentation."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    @classmethod
+    def summary(cls) -> str:
+        """First line of the docstring."""
+        return cls.documentation().partition("\n")[0]
+
+    @classmethod
+    def sections(cls) -> dict[str, str]:
+        """Docstring sections by title, in order."""
+        found: dict[str, list[str]] = {}
+        current: list[str] = []
+        for line in cls.documentation().splitlines():
+            if line.startswith("## "):
+                current = found.setdefault(line[3:].strip(), [])
+            else:
+                current.append(line)
+        return {title: "\n".join(lines).strip() for title, lines in found.items()}
+
+    def diagnostic(
+        self,
+        module: Module,
+        node: Union[ast.AST, tuple[int, int]],
+        message: str,
+        edits: Iterable[Edit] = (),
+        *,
+        title: str = "",
+        applicability: Applicability = Applicability.SAFE,
+        severity: Severity = Severity.WARNING,
+        new_files: Iterable[NewFile] = (),
+    ) -> Diagnostic:
+        """A finding of this rule at `node`; with `edits` it carries a fix (`title` defaults to the message)."""
+        changes = tuple(sorted(set(edits)))
+        files = tuple(new_files)
+        fix = Fix(title or message, changes, applicability, files) if changes or files else None
+        return Diagnostic(self.code, message, module.location(node), fix, severity, self.name, self.url)
+
+
+class Rule(_Documented):
+    """A rule about single references, fired for each expression that resolves to one of `symbols`."""
+
+    symbols: ClassVar[tuple[str, ...]] = ()
+    """Qualified names such as ``tensorflow.fixed_size_partitioner``; a trailing ``.*`` stands for any member."""
+
+    def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
+        """Look at one reference: `node` is the whole dotted expression, `name` what it resolves to."""
+        raise NotImplementedError
+
+    def check_module(self, module: Module) -> Iterator[Diagnostic]:
+        """Look at the file as a whole, once per round; for fixes that must change all its places together."""
+        return iter(())
+
+    @classmethod
+    def matches(cls, name: str) -> bool:
+        """Whether a qualified name is one of `symbols`."""
+        return any(name == symbol or (symbol.endswith(".*") and name.startswith(symbol[:-1])) for symbol in cls.symbols)
+
+
+class ProgramRule(_Documented):
+    """A rule about a whole program, which may span files. It runs after the file rules of the same round."""
+
+    def check_program(self, project: Project, settings: Settings) -> Iterator[Diagnostic]:
+        """Look at all modules of the component."""
+        raise NotImplementedError
+
+
+def run_rules(rules: Iterable[Rule], module: Module) -> list[Diagnostic]:
+    """What `rules` say about one file, in source order; empty for a file that does not mention TensorFlow."""
+    found: list[Diagnostic] = []
+    rules = list(rules)
+    if not module.mentions_tensorflow:
+        return found
+    exact: dict[str, list[Rule]] = {}
+    prefixes: list[tuple[str, Rule]] = []
+    for rule in rules:
+        for symbol in rule.symbols:
+            if symbol.endswith(".*"):
+                prefixes.append((symbol[:-1], rule))
+            else:
+                exact.setdefault(symbol, []).append(rule)
+    for node, name in module.references():
+        for rule in exact.get(name, ()):
+            found.extend(rule.check(node, name, module))
+        for prefix, rule in prefixes:
+            if name.startswith(prefix) and rule not in exact.get(name, ()):
+                found.extend(rule.check(node, name, module))
+    for rule in rules:
+        found.extend(rule.check_module(module))
+    found.sort(key=lambda diagnostic: (diagnostic.location, diagnostic.code))
+    return found
+
+
+__all__ = ["SECTIONS", "ProgramRule", "Rule", "run_rules"]

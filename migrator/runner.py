@@ -1,0 +1,210 @@
+"""Migrates many files: finds them, groups them into components, and works on these in processes.
+
+Nothing is written here. The result does not depend on the number of processes or on which of them is faster.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from migrator import sources, vendoring
+from migrator.components import Component, components, import_graph
+from migrator.diagnostics import Diagnostic, Outcome, Severity
+from migrator.discovery import discover
+from migrator.engine import migrate_component
+from migrator.pool import Died, TimedOut, TimeLimit, run_tasks, time_limit
+from migrator.problems import TOO_LONG, WORKER_DIED, internal_problem, problem
+from migrator.registry import load
+from migrator.settings import Settings
+from migrator.sources import SourceFile, Unusable
+
+Progress = Callable[[int, int], None]
+"""Called with the number of files done and of all files."""
+
+_SMALL = 100_000
+"""Bytes; less is faster done than handed to another process."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a tree."""
+
+    outcomes: tuple[Outcome, ...]
+    """One for each file found, sorted by path, then by those to create."""
+    groups: tuple[tuple[str, ...], ...] = ()
+    """Paths that are written together or not at all."""
+    roots: tuple[str, ...] = ()
+    """Real paths of the directories that may be written to."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    files: tuple[tuple[str, bytes], ...]
+    context: tuple[tuple[str, bytes], ...]
+    settings: Settings
+
+
+def run(paths: Iterable[str], settings: Settings, progress: Progress | None = None) -> list[Outcome]:
+    """Migrate files and directories, in memory. See `migrate`."""
+    return list(migrate(paths, settings, progress).outcomes)
+
+
+def migrate(paths: Iterable[str], settings: Settings, progress: Progress | None = None) -> Result:
+    """Migrate files and directories, in memory.
+
+    Raises RegistryError when the rules cannot be loaded.
+    """
+    found = discover(paths, settings.exclude)
+    contents: dict[str, bytes] = {}
+    finished: dict[str, Outcome] = {item.location.path: _failed(item.location.path, item) for item in found.problems}
+    for path in found.files:
+        try:
+            contents[path] = sources.read_bytes(path)
+        except Unusable as error:
+            finished[path] = _failed(path, error.diagnostic)
+    graph = import_graph(contents)
+    parts = components(contents, graph)
+    tasks = [_task(part, contents, settings) for part in parts]
+    total = len(contents)
+    idle = total - sum(len(part.files) for part in parts)
+    for path in contents:
+        finished.setdefault(path, Outcome(path, "unchanged"))
+    contents.clear()
+    if tasks:
+        load()  # here, so that the workers need not, and so that what is wrong with rules is said once
+    results: list[Sequence[Outcome]] = [()] * len(tasks)
+    done = idle
+    for number, outcomes in _results(tasks, settings):
+        results[number] = outcomes
+        done += len(parts[number].files)
+        if progress is not None:
+            progress(done, total)
+    groups = _merge(results, finished)
+    ordered = sorted(finished.values(), key=lambda outcome: outcome.path)
+    return Result(tuple(ordered), groups, found.roots)
+
+
+def migrate_text(path: str, raw: bytes, settings: Settings) -> Result:
+    """Migrate one file that comes from elsewhere, such as standard input."""
+    outcomes = work(_Task(((path, raw),), (), settings))
+    return Result(tuple(outcomes), (tuple(outcome.path for outcome in outcomes),))
+
+
+def _task(part: Component, contents: dict[str, bytes], settings: Settings) -> _Task:
+    return _Task(
+        tuple((path, contents[path]) for path in part.files),
+        tuple((path, contents[path]) for path in part.context),
+        settings,
+    )
+
+
+def work(task: _Task) -> list[Outcome]:
+    """Decode and migrate one component. Raises nothing."""
+    usable: list[SourceFile] = []
+    failed: dict[str, Outcome] = {}
+    for path, raw in task.files:
+        try:
+            usable.append(sources.decode(path, raw))
+        except Unusable as error:
+            failed[path] = _failed(path, error.diagnostic, raw)
+    context = []
+    for path, raw in task.context:
+        try:
+            context.append(sources.decode(path, raw))
+        except Unusable:
+            continue  # reported where it is worked on
+    try:
+        outcomes = migrate_component(usable, task.settings, context=context) if usable else []
+    except Exception as error:
+        outcomes = [_failed(file.path, internal_problem(file.path, "(engine)", error), file.raw) for file in usable]
+    return [*failed.values(), *outcomes]
+
+
+def _results(tasks: list[_Task], settings: Settings) -> Iterable[tuple[int, list[Outcome]]]:
+    jobs = min(settings.jobs or os.cpu_count() or 1, len(tasks))
+    size = sum(len(raw) for task in tasks for _, raw in task.files)
+    if size < _SMALL:
+        for number, task in enumerate(tasks):
+            yield number, _here(task)
+        return
+    order = sorted(range(len(tasks)), key=lambda number: -sum(len(raw) for _, raw in tasks[number].files))
+    for place, result in run_tasks(work, [tasks[number] for number in order], jobs, settings.timeout):
+        number = order[place]
+        yield number, result if isinstance(result, list) else _alone(tasks[number], result)
+
+
+def _here(task: _Task) -> list[Outcome]:
+    try:
+        with time_limit(task.settings.timeout):
+            return work(task)
+    except TimeLimit:
+        return _given_up(task, TimedOut(task.settings.timeout))
+
+
+def _alone(task: _Task, result: Any) -> list[Outcome]:
+    """A component whose worker died or hung: once more file by file, to find which file does it."""
+    if len(task.files) == 1 or not isinstance(result, (Died, TimedOut)):
+        return _given_up(task, result)
+    parts = [replace(task, files=(file,), context=()) for file in task.files]
+    outcomes: list[Outcome] = []
+    found = dict(run_tasks(work, parts, 1, task.settings.timeout))
+    for number, part in enumerate(parts):
+        outcomes += found[number] if isinstance(found[number], list) else _given_up(part, found[number])
+    return outcomes
+
+
+def _given_up(task: _Task, result: Any) -> list[Outcome]:
+    outcomes = []
+    for path, raw in task.files:
+        if isinstance(result, TimedOut):
+            reason = f"took longer than {task.settings.timeout:g} seconds: left alone"
+            outcomes.append(_failed(path, problem(TOO_LONG, path, reason), raw))
+        else:
+            code = result.code if isinstance(result, Died) else None
+            how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            outcomes.append(
+                _failed(path, problem(WORKER_DIED, path, f"the worker process died ({how}): left alone"), raw)
+            )
+    return outcomes
+
+
+def _failed(path: str, diagnostic: Diagnostic, raw: bytes = b"") -> Outcome:
+    return Outcome(path, "failed", raw, raw, remaining=(diagnostic,))
+
+
+def _merge(results: Iterable[Sequence[Outcome]], finished: dict[str, Outcome]) -> tuple[tuple[str, ...], ...]:
+    """Put all outcomes into `finished`. Components that make the same file share it; they form one group."""
+    groups: list[set[str]] = []
+    for outcomes in results:
+        group = {outcome.path for outcome in outcomes if outcome.status in ("changed", "created")}
+        for outcome in outcomes:
+            shared = finished.get(outcome.path)
+            if shared is not None and shared.after and outcome.status in ("changed", "created"):
+                text = vendoring.merge(shared.after.decode("utf-8"), outcome.after.decode("utf-8"))
+                outcome = replace(outcome, after=text.encode("utf-8"))
+            finished[outcome.path] = outcome
+        for other in [other for other in groups if other & group]:
+            groups.remove(other)
+            group |= other
+        if group:
+            groups.append(group)
+    return tuple(tuple(sorted(group)) for group in groups)
+
+
+def with_problems(outcome: Outcome, problems: Iterable[Diagnostic]) -> Outcome:
+    """`outcome` with those of `problems` that are about its file."""
+    mine = tuple(problem for problem in problems if problem.location.path == outcome.path)
+    return replace(outcome, remaining=(*outcome.remaining, *mine)) if mine else outcome
+
+
+def exit_code(outcomes: Iterable[Outcome], pending: bool) -> int:
+    """0 when nothing is left to do, else 1. `pending`: changes were not written, so they are left to do."""
+    for outcome in outcomes:
+        if pending and outcome.status in ("changed", "created"):
+            return 1
+        if any(diagnostic.severity >= Severity.WARNING for diagnostic in outcome.remaining):
+            return 1
+    return 0

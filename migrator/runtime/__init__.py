@@ -1,0 +1,1 @@
+"""Source of the code that is copied into migrated programs."""

@@ -1,0 +1,116 @@
+"""Losses of ``tf.compat.v1.losses`` that Keras lacks, and the two means that TensorFlow 1 took of weighted losses.
+
+A loss is written in two steps: the losses of the elements, then their reduction. Of the reductions of TensorFlow 1
+
+- ``SUM_BY_NONZERO_WEIGHTS`` (the default) without weights is ``tf.reduce_mean(losses)``,
+- ``SUM_BY_NONZERO_WEIGHTS`` with weights is ``mean_by_nonzero_weights(losses, weights)``,
+- ``MEAN`` with weights is ``mean_by_total_weight(losses, weights)``,
+- ``SUM`` is ``tf.reduce_sum(losses * weights)``,
+- ``SUM_OVER_BATCH_SIZE`` is ``tf.reduce_mean(losses * weights)``,
+- ``NONE`` is ``losses * weights``.
+
+Keras divides a weighted loss by the number of all elements, zero weights included.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+
+def broadcast_weights(losses: tf.Tensor, weights: Any) -> tf.Tensor:
+    """Give weights the shape and type of the losses.
+
+    Args:
+        losses: float tensor.
+        weights: a number, or a tensor of the rank of ``losses`` that broadcasts to it, or of one rank more, whose last
+            axis of size one is dropped (weights ``[batch, 1]`` for losses ``[batch]``).
+    """
+    weights = tf.cast(weights, losses.dtype)
+    if weights.shape.rank == losses.shape.rank + 1:
+        weights = tf.squeeze(weights, axis=-1)
+    return tf.broadcast_to(weights, tf.shape(losses))
+
+
+def mean_by_nonzero_weights(losses: tf.Tensor, weights: Any) -> tf.Tensor:
+    """Weighted sum of losses, divided by how many weights are not zero: ``Reduction.SUM_BY_NONZERO_WEIGHTS`` of TF1.
+
+    Args:
+        losses: float tensor, one loss per element.
+        weights: see ``broadcast_weights``.
+
+    Returns:
+        Scalar; zero where all weights are zero.
+    """
+    weights = broadcast_weights(losses, weights)
+    num_present = tf.math.count_nonzero(weights, dtype=losses.dtype)
+    return tf.math.divide_no_nan(tf.reduce_sum(losses * weights), num_present)
+
+
+def mean_by_total_weight(losses: tf.Tensor, weights: Any) -> tf.Tensor:
+    """Weighted sum of losses, divided by the sum of the weights: ``Reduction.MEAN`` of TF1.
+
+    Args:
+        losses: float tensor, one loss per element.
+        weights: see ``broadcast_weights``.
+
+    Returns:
+        Scalar; zero where the weights add up to zero.
+    """
+    weights = broadcast_weights(losses, weights)
+    return tf.math.divide_no_nan(tf.reduce_sum(losses * weights), tf.reduce_sum(weights))
+
+
+def elementwise_huber_loss(labels: Any, predictions: tf.Tensor, delta: float = 1.0) -> tf.Tensor:
+    """``tf.compat.v1.losses.huber_loss`` before its reduction: quadratic up to an error of ``delta``, then linear.
+
+    ``tf.keras.losses.huber`` is the mean of this over the last axis, too late to give each element its weight.
+
+    Returns:
+        Tensor of the shape of ``predictions``.
+    """
+    error = tf.abs(predictions - tf.cast(labels, predictions.dtype))
+    quadratic = tf.minimum(error, delta)
+    return 0.5 * tf.square(quadratic) + delta * (error - quadratic)
+
+
+def elementwise_log_loss(labels: Any, predictions: tf.Tensor, epsilon: float = 1e-7) -> tf.Tensor:
+    """``tf.compat.v1.losses.log_loss`` before its reduction: the cross entropy of probabilities.
+
+    ``tf.keras.losses.binary_crossentropy`` clips the probabilities, where this adds ``epsilon``, and averages over the last
+    axis.
+
+    Returns:
+        Tensor of the shape of ``predictions``.
+    """
+    labels = tf.cast(labels, predictions.dtype)
+    positive = labels * tf.math.log(predictions + epsilon)
+    negative = (1.0 - labels) * tf.math.log(1.0 - predictions + epsilon)
+    return -positive - negative
+
+
+def mean_pairwise_squared_error(labels: Any, predictions: tf.Tensor, weights: Any = 1.0) -> tf.Tensor:
+    """``tf.compat.v1.losses.mean_pairwise_squared_error``: compares differences between elements of one example.
+
+    For each example the mean over pairs of elements of ``((p_i - p_j) - (l_i - l_j)) ** 2``, doubled as in TF1; then the
+    weighted sum over examples (not their mean). Keras has no such loss.
+
+    Args:
+        labels: tensor of shape ``[batch, ...]``.
+        predictions: float tensor of the same shape.
+        weights: a number, or one weight per example in the rank of ``predictions`` (``[batch, 1, ...]``).
+
+    Returns:
+        Scalar.
+    """
+    error = predictions - tf.cast(labels, predictions.dtype)
+    weights = tf.cast(weights, error.dtype)
+    axes = list(range(1, error.shape.rank))
+    present = tf.cast(tf.broadcast_to(weights, tf.shape(error)) != 0.0, error.dtype)
+    count = tf.reduce_sum(present, axis=axes, keepdims=True)
+    squares = tf.reduce_sum(tf.square(error), axis=axes, keepdims=True)
+    square_of_sum = tf.square(tf.reduce_sum(error, axis=axes, keepdims=True))
+    others = tf.maximum(count - 1.0, 0.0)
+    pairs = tf.math.divide_no_nan(squares, others) - tf.math.divide_no_nan(square_of_sum, count * others)
+    return tf.reduce_sum(2.0 * pairs * weights)

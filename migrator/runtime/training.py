@@ -1,0 +1,271 @@
+"""`train`, `evaluate` and `predict` of a compiled Keras model, with checkpoints in the `model_dir` of a `RunConfig`."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any, Callable
+
+import numpy as np
+import tensorflow as tf
+
+from migrator.runtime.checkpoints import CheckpointSaver, checkpoint_version
+from migrator.runtime.config import RunConfig
+from migrator.runtime.execution import StepGrouper, groups_steps, steps_per_call
+from migrator.runtime.inputs import ModeKeys, features_only, is_endless
+from migrator.runtime.nan_loss import loss_metric
+from migrator.runtime.prepare import RunState, predict_function, prepare_dataset, prepare_model
+from migrator.runtime.strategy import ClusterError
+from migrator.runtime.summaries import StepLogger, model_summaries
+
+
+def configure(
+    model: tf.keras.Model, config: RunConfig | None = None, params: Any = None, model_dir: str | None = None
+) -> tf.keras.Model:
+    """Attaches what `train`, `evaluate` and `predict` need to a compiled model, as `model.run_config`.
+
+    Args:
+      model: A compiled model; its variables need not exist yet.
+      config: None: `RunConfig()`.
+      params: Handed to each `input_fn` that takes `params`. None: `model.params`, if there is one.
+      model_dir: Folder of checkpoints and event files, if `config` names none.
+
+    Returns:
+      The model.
+
+    Raises:
+      ValueError: `model_dir` and `config.model_dir` differ.
+      ClusterError: the model is replicated, which `train` does not support yet.
+    """
+    if model.distribute_strategy.num_replicas_in_sync > 1:
+        raise ClusterError("The model was created for several replicas; this program trains one. Use one device.")
+    config = config or RunConfig()
+    if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
+        raise ValueError(f"model_dir is set both in the RunConfig and as an argument: {config.model_dir}, {model_dir}")
+    directory = config.model_dir or model_dir
+    if directory is None:
+        directory = tempfile.mkdtemp()
+        tf.get_logger().warning("Using temporary folder as model directory: %s", directory)
+    tf.io.gfile.makedirs(directory)
+    model.run_config = config.replace(model_dir=directory)
+    model.run_state = RunState(model, model.run_config, params)
+    model.train_step = after_batch(model.train_step)
+    return model
+
+
+def after_batch(train_step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Lets a train step begin when its batch is there.
+
+    Otherwise the optimizer counts one step too many where data of unknown length end: Keras 2 increases `iterations`
+    while the batch that does not come is still awaited.
+    """
+
+    def step(data: Any) -> Any:
+        with tf.control_dependencies(tf.nest.flatten(data, expand_composites=True)):
+            return train_step(data)
+
+    return step
+
+
+def train(
+    model: tf.keras.Model,
+    input_fn: Callable[..., Any],
+    steps: int | None = None,
+    max_steps: int | None = None,
+    callbacks: Sequence[tf.keras.callbacks.Callback] = (),
+    after_save: Callable[[int], None] = lambda step: None,
+) -> tf.keras.Model:
+    """Trains from the newest checkpoint of `model_dir` on, in one epoch of `Model.fit`.
+
+    Args:
+      model: A model that went through `configure`.
+      input_fn: Returns a dataset of batches (features, labels); called once.
+      steps: Number of further steps.
+      max_steps: Number of steps in all, those of former runs included; nothing is done if they are reached already.
+        With neither of the two, training goes on until the data end.
+      callbacks: Keras callbacks. One that watches batches makes each step run on its own.
+      after_save: Called with the step after each checkpoint but the one at the start.
+
+    Returns:
+      The model.
+
+    Raises:
+      ValueError: both `steps` and `max_steps` are given, or one is not positive.
+      NanLossError: the loss is not a number.
+    """
+    if steps is not None and max_steps is not None:
+        raise ValueError("Can not provide both steps and max_steps.")
+    for name, value in (("steps", steps), ("max_steps", max_steps)):
+        if value is not None and value <= 0:
+            raise ValueError(f"Must specify {name} > 0, given: {value}")
+    config, state = model.run_config, model.run_state
+    if max_steps is not None and steps_trained(model) >= max_steps:
+        tf.get_logger().info("Skipping training since max_steps has already saved.")
+        return model
+
+    dataset = prepare_dataset(model, input_fn, ModeKeys.TRAIN)
+    with model_summaries(model, state.writers, config.model_dir, config.save_summary_steps):
+        prepare_model(model, dataset, ModeKeys.TRAIN)
+        if max_steps is not None:
+            steps = max(0, max_steps - int(model.optimizer.iterations))
+        if steps is not None:
+            dataset = dataset.take(steps)
+        grouped = int(model.steps_per_execution) if groups_steps(model, callbacks) else 1
+        with steps_per_call(model, 1):
+            model.fit(
+                dataset,
+                steps_per_epoch=-1 if is_endless(dataset) else None,
+                callbacks=[*callbacks, *run_callbacks(model, grouped, after_save)],
+                verbose=0,
+            )
+    return model
+
+
+def steps_trained(model: tf.keras.Model) -> int:
+    """Number of steps in the newest checkpoint, by its name; in the model where it holds that one, or there is none."""
+    checkpoints = model.run_state.checkpoints
+    latest = checkpoints.latest()
+    if latest is None or checkpoint_version(latest) == checkpoints.held:
+        return int(model.optimizer.iterations)
+    number = re.search(r"-(\d+)$", latest)
+    return int(number.group(1)) if number else 0
+
+
+def run_callbacks(
+    model: tf.keras.Model, steps_per_execution: int, after_save: Callable[[int], None]
+) -> list[tf.keras.callbacks.Callback]:
+    """Logging, checkpoints and the grouping of steps, in the order in which they have to be called."""
+    config, state = model.run_config, model.run_state
+    logger = StepLogger(state.writers, config.model_dir, config.log_step_count_steps, config.save_summary_steps)
+    saver = CheckpointSaver(state.checkpoints, config.save_checkpoints_steps, config.save_checkpoints_secs, after_save)
+    ours: list[tf.keras.callbacks.Callback] = [logger, saver] if config.saves_checkpoints else [logger]
+    if steps_per_execution > 1:
+        ours.append(StepGrouper(steps_per_execution, [callback.steps_until_due for callback in ours]))
+    return ours
+
+
+def evaluate(
+    model: tf.keras.Model,
+    input_fn: Callable[..., Any],
+    steps: int | None = None,
+    name: str | None = None,
+    checkpoint_path: str | None = None,
+    callbacks: Sequence[tf.keras.callbacks.Callback] = (),
+) -> dict[str, Any]:
+    """Evaluates the newest checkpoint, and writes the results to `<model_dir>/eval[_<name>]` for TensorBoard.
+
+    Args:
+      model: A model that went through `configure`.
+      input_fn: Returns a dataset of batches (features, labels); called once.
+      steps: Number of batches at most. None: until the data end.
+      name: Distinguishes the folders of several evaluations.
+      checkpoint_path: Evaluate this checkpoint instead of the newest.
+      callbacks: Keras callbacks.
+
+    Returns:
+      Metrics by name, with `loss` (mean over batches) and `global_step` (steps trained).
+
+    Raises:
+      ValueError: `steps` is not positive, or None for endless data.
+    """
+    if steps is not None and steps <= 0:
+        raise ValueError(f"Must specify steps > 0, given: {steps}")
+    dataset = prepare_dataset(model, input_fn, ModeKeys.EVAL)
+    if steps is not None:
+        dataset = dataset.take(steps)
+    elif is_endless(dataset):
+        raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
+    with tf.summary.record_if(False), steps_per_call(model, 1):
+        prepare_model(model, dataset, ModeKeys.EVAL, checkpoint_path)
+        model.reset_metrics()
+        batch_loss = [BatchLoss()] if getattr(model, "loss", None) is not None else []
+        results = dict(model.evaluate(dataset, callbacks=[*callbacks, *batch_loss], verbose=0, return_dict=True))
+        model.reset_metrics()
+    for callback in batch_loss:
+        results["loss"] = callback.mean()
+    step = int(model.optimizer.iterations)
+    tf.get_logger().info(
+        "Saving dict for global step %d: %s", step, ", ".join(f"{key} = {results[key]}" for key in sorted(results))
+    )
+    folder = os.path.join(model.run_config.model_dir, f"eval_{name}" if name else "eval")
+    model.run_state.writers.write_scalars(folder, results, step)
+    return {**results, "global_step": step}
+
+
+class BatchLoss(tf.keras.callbacks.Callback):
+    """Mean over batches of the loss given to `compile`, which Keras reports as a mean over examples."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.losses: list[float] = []
+
+    def on_test_batch_begin(self, batch: int, logs: Any = None) -> None:
+        if loss_metric(self.model) is not None:
+            loss_metric(self.model).reset_state()
+
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.losses.append(float((logs or {})["loss"]))
+
+    def mean(self) -> float:
+        return float(np.mean(self.losses))
+
+
+def predict(
+    model: tf.keras.Model,
+    input_fn: Callable[..., Any],
+    predict_keys: Sequence[str] | str | None = None,
+    checkpoint_path: str | None = None,
+    yield_single_examples: bool = True,
+) -> Iterator[Any]:
+    """Yields the predictions of the newest checkpoint, computed batch by batch as they are asked for.
+
+    Args:
+      model: A model that went through `configure`.
+      input_fn: Returns a dataset of batches of features; labels are dropped.
+      predict_keys: The outputs to yield, where the model has a dict of them. None: all.
+      checkpoint_path: Use this checkpoint instead of the newest.
+      yield_single_examples: Whether to split batches into examples.
+
+    Yields:
+      For each example (or batch) an array, or a dict of arrays.
+
+    Raises:
+      ValueError: none of `predict_keys` is an output, or the outputs differ in batch size.
+    """
+    dataset = features_only(prepare_dataset(model, input_fn, ModeKeys.PREDICT))
+    with tf.summary.record_if(False):
+        prepare_model(model, dataset, ModeKeys.PREDICT, checkpoint_path)
+    predict_step = predict_function(model, dataset.element_spec)
+    for features in dataset:
+        outputs = tf.nest.map_structure(lambda tensor: tensor.numpy(), predict_step(features))
+        outputs = select_outputs(outputs, predict_keys)
+        if yield_single_examples:
+            yield from split_examples(outputs)
+        else:
+            yield outputs
+
+
+def select_outputs(outputs: Any, keys: Sequence[str] | str | None) -> Any:
+    """Those outputs whose name is in `keys`; all if there are none."""
+    if not keys:
+        return outputs
+    if not isinstance(outputs, dict):
+        raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
+    selected = {key: value for key, value in outputs.items() if key in keys}
+    if not selected:
+        raise ValueError(f"Expected to run at least one output from {list(outputs)}, provided {keys}.")
+    return selected
+
+
+def split_examples(outputs: Any) -> Iterator[Any]:
+    """Splits an array [n, ...], or a dict of them, into n examples."""
+    if not isinstance(outputs, dict):
+        yield from outputs
+        return
+    sizes = {key: len(value) for key, value in outputs.items()}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"Batch length of predictions should be same, given: {sizes}")
+    for values in zip(*outputs.values()):
+        yield dict(zip(outputs, values))

@@ -1,0 +1,166 @@
+"""Writes results: whole files or nothing, all files of a program or none, and only below the given paths."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import stat
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import FrameType
+
+from migrator.diagnostics import Diagnostic, Outcome
+from migrator.discovery import within
+from migrator.problems import UNREADABLE, problem
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """New content, complete on disk beside its target."""
+
+    outcome: Outcome
+    target: str
+    temporary: str
+
+
+class _Refused(Exception):
+    pass
+
+
+def write_groups(
+    outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]], roots: Iterable[str]
+) -> tuple[list[str], list[Diagnostic]]:
+    """Write changed and created files.
+
+    Args:
+      outcomes: what to write; those unchanged or failed are left out.
+      groups: paths that are written together or not at all.
+      roots: real paths of the directories below which files may be written.
+
+    Returns:
+      The paths written, and what went wrong.
+    """
+    pending = {outcome.path: outcome for outcome in outcomes if outcome.status in ("changed", "created")}
+    written: list[str] = []
+    problems: list[Diagnostic] = []
+    ready: list[list[_Prepared]] = []
+    try:
+        for group in groups:
+            paths = [path for path in group if path in pending]
+            prepared = _prepare(paths, pending, tuple(roots), problems)
+            if prepared:
+                ready.append(prepared)
+        with _uninterrupted():
+            while ready:
+                written += _commit(ready.pop(0), problems)
+    finally:
+        for unused in ready:
+            _discard(unused)
+    return sorted(written), problems
+
+
+def _prepare(
+    paths: list[str], pending: Mapping[str, Outcome], roots: tuple[str, ...], problems: list[Diagnostic]
+) -> list[_Prepared]:
+    prepared: list[_Prepared] = []
+    for path in paths:
+        try:
+            prepared.append(_temporary(pending[path], roots))
+        except (_Refused, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            together = f"; nor were {', '.join(p for p in paths if p != path)}" if len(paths) > 1 else ""
+            problems.append(problem(UNREADABLE, path, f"not written: {reason}{together}"))
+            _discard(prepared)
+            return []
+        except BaseException:
+            _discard(prepared)
+            raise
+    return prepared
+
+
+def _temporary(outcome: Outcome, roots: tuple[str, ...]) -> _Prepared:
+    target = os.path.realpath(outcome.path)
+    if not within(target, roots):
+        raise _Refused(f"it is a link to {target}, outside of the given paths; name that file to have it changed")
+    if outcome.status == "created":
+        if os.path.lexists(outcome.path):
+            raise _Refused("a file of this name has appeared meanwhile")
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    else:
+        found = os.stat(target)
+        if not found.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(target, os.W_OK):
+            raise _Refused("it is read-only")
+        with open(target, "rb") as file:
+            if file.read() != outcome.before:
+                raise _Refused("it has changed meanwhile; run again")
+        mode = stat.S_IMODE(found.st_mode)
+    return _Prepared(outcome, target, _write_beside(target, outcome.after, mode))
+
+
+def _write_beside(target: str, content: bytes, mode: int) -> str:
+    folder, name = os.path.split(target)
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:64]}.", suffix=".tmp")
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return temporary
+
+
+def _commit(group: list[_Prepared], problems: list[Diagnostic]) -> list[str]:
+    done: list[_Prepared] = []
+    for item in group:
+        try:
+            os.replace(item.temporary, item.target)
+        except OSError as error:
+            _discard(group[len(done) :])
+            for other in done:
+                _restore(other)
+            problems.append(problem(UNREADABLE, item.outcome.path, f"not written: {error.strerror}"))
+            return []
+        done.append(item)
+    return [item.outcome.path for item in done]
+
+
+def _restore(item: _Prepared) -> None:
+    if item.outcome.status == "created":
+        os.unlink(item.target)
+    else:
+        mode = stat.S_IMODE(os.stat(item.target).st_mode)
+        os.replace(_write_beside(item.target, item.outcome.before, mode), item.target)
+
+
+def _discard(group: Iterable[_Prepared]) -> None:
+    for item in group:
+        with contextlib.suppress(OSError):
+            os.unlink(item.temporary)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C: renaming files takes milliseconds, and a program half renamed would be worse than waiting."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def note(signum: int, frame: FrameType | None) -> None:
+        came.append(signum)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            raise KeyboardInterrupt

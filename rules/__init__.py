@@ -1,0 +1,1 @@
+"""What is known about TensorFlow: one module per API family, imported as `migrator.rules`."""

@@ -1,0 +1,183 @@
+"""Edits of the code around a model_fn: RunConfig, TrainSpec, EvalSpec, train, evaluate, predict, ModeKeys."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from migrator.calls import argument_span, arguments, delete_arguments, name_argument, parentheses
+from migrator.diagnostics import Edit
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind, is_none
+from migrator.module import Module
+
+PREFIX = "tensorflow.estimator."
+_METHODS = {
+    "train": "input_fn hooks steps max_steps saving_listeners",
+    "evaluate": "input_fn steps hooks checkpoint_path name",
+    "predict": "input_fn predict_keys hooks checkpoint_path yield_single_examples",
+}
+_KEPT = {
+    "train": ("input_fn", "steps", "max_steps"),
+    "evaluate": ("input_fn", "steps", "name", "checkpoint_path"),
+    "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples"),
+}
+_RUN_CONFIG = (
+    "model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs session_config "
+    "keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps train_distribute device_fn protocol "
+    "eval_distribute experimental_distribute experimental_max_worker_delay_secs session_creation_timeout_secs "
+    "checkpoint_save_graph_def"
+)
+# Fields that only say how a TF1 session or a TF1 cluster is set up.
+_SESSION_FIELDS = {
+    "session_config": "sessions are gone; set threads and devices through tf.config",
+    "session_creation_timeout_secs": "there is no session to wait for",
+    "experimental_max_worker_delay_secs": "workers start when the coordinator asks for them",
+    "checkpoint_save_graph_def": "checkpoints hold no graph",
+    "protocol": "the cluster resolver knows the protocol",
+}
+_LATER_FIELDS = ("train_distribute", "eval_distribute", "experimental_distribute", "device_fn")
+_SPECS = {
+    "TrainSpec": "input_fn max_steps hooks saving_listeners",
+    "EvalSpec": "input_fn steps name hooks exporters start_delay_secs throttle_secs",
+}
+_SPEC_FIELDS = {
+    "TrainSpec": ("input_fn", "max_steps"),
+    "EvalSpec": ("input_fn", "steps", "name", "start_delay_secs", "throttle_secs"),
+}
+PROPERTIES = {"model_dir": "run_config.model_dir", "config": "run_config", "params": "params"}
+
+Need = Callable[[str], str]
+
+
+class Driver:
+    """Collects the edits of one module. `need` asks for a vendored helper and gives its name in this file."""
+
+    def __init__(self, module: Module, need: Need) -> None:
+        self.module = module
+        self.need = need
+        self.edits: list[Edit] = []
+        self.handled: set[ast.AST] = set()
+        """References that these edits take care of."""
+        self.remarks: list[tuple[ast.AST, str]] = []
+
+    def reference(self, node: ast.expr, name: str) -> bool:
+        """Migrate one reference to a name under `tensorflow.estimator`; False if it is none that is known here."""
+        short = name[len(PREFIX) :] if name.startswith(PREFIX) else ""
+        parent = self.module.parent(node)
+        call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+        if short.startswith("ModeKeys"):
+            self._replace(node, self.need("ModeKeys") + short[len("ModeKeys") :])
+            return True
+        if short == "RunConfig" and call is not None:
+            self._run_config(node, call)
+            return True
+        if short in _SPECS and call is not None:
+            self._replace(node, self.need(short))
+            self._arguments(call, _SPECS[short], _SPEC_FIELDS[short], f"tf.estimator.{short}")
+            return True
+        if short == "train_and_evaluate" and call is not None:
+            given = bind(call, "estimator train_spec eval_spec", "train_and_evaluate")
+            self._replace(node, self.need("train_and_evaluate"))
+            for keyword in call.keywords:
+                if keyword.arg == "estimator":
+                    start = self.module.span(keyword)[0]
+                    self.edits.append(self.module.edit((start, start + len("estimator")), "model"))
+            del given
+            return True
+        return False
+
+    def method(self, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
+        """``estimator.train(input_fn)`` becomes ``train(estimator, input_fn)``; `text` is the Estimator."""
+        call = self.module.parent(attribute)
+        name = attribute.attr
+        if name in PROPERTIES and not (isinstance(call, ast.Call) and call.func is attribute):
+            end = self.module.span(attribute)[1]
+            self.edits.append(self.module.edit((end - len(name), end), PROPERTIES[name]))
+            return
+        if name not in _METHODS or not isinstance(call, ast.Call) or call.func is not attribute:
+            raise Unsupported(f"`.{name}` of an Estimator is not migrated yet", attribute)
+        helper = self.need(name)
+        kept = self._arguments(call, _METHODS[name], _KEPT[name], f"Estimator.{name}")
+        start, end = self.module.span(node)
+        opening, _ = parentheses(self.module, call)
+        if isinstance(node, ast.Name):
+            self.edits.append(self.module.edit((start, self.module.span(attribute)[1]), helper))
+            self.edits.append(self.module.insert(opening + 1, text + (", " if kept else "")))
+        else:  # `make(…).train(…)`: the Estimator stays where it is, other edits may lie in it
+            self.edits.append(self.module.insert(start, f"{helper}("))
+            self.edits.append(self.module.edit((end, opening + 1), ", " if kept else ""))
+
+    def _replace(self, node: ast.expr, text: str) -> None:
+        self.handled.add(node)
+        self.edits.append(self.module.edit(node, text))
+
+    def _arguments(self, call: ast.Call, signature: str, kept: Iterable[str], what: str) -> int:
+        """Drop empty hooks, refuse others, name what moves. Returns the number of arguments that stay."""
+        kept = list(kept)
+        given = bind(call, signature, what)
+        doomed: list[ast.expr | ast.keyword] = []
+        names = {id(value): name for name, value in given.items()}
+        place = 0
+        for argument in arguments(call):
+            value = argument.value if isinstance(argument, ast.keyword) else argument
+            name = names[id(value)]
+            if name not in kept:
+                empty = is_none(value) or (isinstance(value, (ast.List, ast.Tuple)) and not value.elts)
+                if not empty:
+                    raise Unsupported(f"`{name}` of {what} is not migrated yet", value)
+                doomed.append(argument)
+            elif isinstance(argument, ast.expr):
+                if kept.index(name) != place:
+                    self.edits.append(name_argument(self.module, call, argument, name))
+                place += 1
+        if doomed:
+            self.edits += delete_arguments(self.module, call, doomed)
+        return len(given) - len(doomed)
+
+    def _run_config(self, node: ast.expr, call: ast.Call) -> None:
+        self._replace(node, self.need("RunConfig"))
+        given = bind(call, _RUN_CONFIG, "RunConfig")
+        doomed: list[ast.expr | ast.keyword] = []
+        for argument in arguments(call):
+            value = argument.value if isinstance(argument, ast.keyword) else argument
+            name = next(n for n, v in given.items() if v is value)
+            if name in _SESSION_FIELDS:
+                doomed.append(argument)
+                if not is_none(value):
+                    self.remarks.append((value, f"RunConfig({name}=…) is dropped: {_SESSION_FIELDS[name]}"))
+            elif name in _LATER_FIELDS:
+                if not is_none(value):
+                    raise Unsupported(f"RunConfig({name}=…) is not migrated yet", value)
+                doomed.append(argument)
+            elif isinstance(argument, ast.expr) and doomed:
+                self.edits.append(name_argument(self.module, call, argument, name))
+        if doomed:
+            self.edits += delete_arguments(self.module, call, doomed)
+
+    def construction(self, call: ast.Call, factory: str | None, has_params: bool, given: dict[str, ast.expr]) -> None:
+        """``Estimator(model_fn=f, params=p)`` becomes ``create_model(params=p)``.
+
+        `factory` is the text of the new function, None to call what the program gives as its model_fn.
+        """
+        module = self.module
+        names = {id(value): name for name, value in given.items()}
+        doomed: list[ast.expr | ast.keyword] = []
+        for argument in arguments(call):
+            value = argument.value if isinstance(argument, ast.keyword) else argument
+            name = names[id(value)]
+            if name == "warm_start_from":
+                if not is_none(value):
+                    raise Unsupported("warm_start_from is not migrated yet", value)
+                doomed.append(argument)
+            elif name == "model_fn" or (name == "params" and not has_params):
+                doomed.append(argument)
+            elif isinstance(argument, ast.expr):
+                self.edits.append(name_argument(module, call, argument, name))
+        self.handled.add(call.func)
+        if factory is None:
+            value = given["model_fn"]
+            span = argument_span(module, call, next(a for a in arguments(call) if a is value or getattr(a, "value", None) is value))
+            factory = module.segment(value) if module.span(value)[0] >= span[0] else module.segment(span)
+        self.edits.append(module.edit(call.func, factory))
+        self.edits += delete_arguments(module, call, doomed)

@@ -1,0 +1,128 @@
+"""Which expressions of a program are Estimators: followed through names, functions that return them, and parameters."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrator.module import Module
+from migrator.project import Definition, Project
+
+ESTIMATOR = "tensorflow.estimator.Estimator"
+
+
+@dataclass(eq=False)
+class Construction:
+    """One `Estimator(…)` call."""
+
+    module: Module
+    call: ast.Call
+    arguments: dict[str, ast.expr]
+
+
+@dataclass
+class Values:
+    """All Estimators of a project: where they are made, and each place that reads one."""
+
+    constructions: list[Construction] = field(default_factory=list)
+    reads: list[tuple[Module, ast.expr]] = field(default_factory=list)
+    """Expressions whose value is an Estimator, constructions included."""
+    lost: list[tuple[Module, ast.expr, str]] = field(default_factory=list)
+    """Estimators that go where they are not followed: stored in an attribute, a list, an unknown function."""
+
+
+def estimator_values(project: Project, constructions: list[Construction]) -> Values:
+    """Follow the made Estimators to all their uses."""
+    return _Follower(project, constructions).run()
+
+
+class _Follower:
+    def __init__(self, project: Project, constructions: list[Construction]) -> None:
+        self.project = project
+        self.values = Values(constructions)
+        self.seen: set[ast.AST] = set()
+        self.functions: set[Definition] = set()
+        self.calls_of: dict[Definition, list[tuple[Module, ast.Call]]] | None = None
+
+    def run(self) -> Values:
+        for construction in self.values.constructions:
+            self.follow(construction.module, construction.call)
+        return self.values
+
+    def follow(self, module: Module, node: ast.expr) -> None:
+        """`node` is an Estimator: note it, and see where it goes."""
+        if node in self.seen:
+            return
+        self.seen.add(node)
+        self.values.reads.append((module, node))
+        parent = module.parent(node)
+        if isinstance(parent, ast.Attribute) and parent.value is node:
+            return
+        if isinstance(parent, ast.Return):
+            self._returned(module, parent)
+        elif isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is node:
+            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+            for target in targets:
+                self._assigned(module, target, node)
+        elif isinstance(parent, ast.Call) and node in parent.args:
+            self._passed(module, parent, node, position=parent.args.index(node))
+        elif isinstance(parent, ast.keyword):
+            call = module.parent(parent)
+            assert isinstance(call, ast.Call) or isinstance(call, ast.ClassDef)
+            if isinstance(call, ast.Call):
+                self._passed(module, call, node, keyword=parent.arg)
+        elif isinstance(parent, ast.IfExp) and node is not parent.test:
+            self.follow(module, parent)
+        elif not isinstance(parent, ast.Expr):
+            self.values.lost.append((module, node, "it is stored where it is not followed"))
+
+    def _assigned(self, module: Module, target: ast.expr, node: ast.expr) -> None:
+        if not isinstance(target, ast.Name):
+            self.values.lost.append((module, node, "it is kept in an attribute or a container"))
+            return
+        scope = module.scope(target).holder(target.id)
+        for name, where in module.analysis.loads:
+            if name.id == target.id and where.lookup(name.id) is scope:
+                self.follow(module, name)
+
+    def _returned(self, module: Module, statement: ast.Return) -> None:
+        function = next((a for a in module.ancestors(statement) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+        if not isinstance(function, ast.FunctionDef):
+            return
+        definition = Definition(module, function)
+        if definition in self.functions:
+            return
+        self.functions.add(definition)
+        for where, call in self._calls().get(definition, []):
+            self.follow(where, call)
+
+    def _passed(
+        self, module: Module, call: ast.Call, node: ast.expr, position: int = 0, keyword: str | None = None
+    ) -> None:
+        name = module.resolve(call.func)
+        if name is not None and name.startswith("tensorflow."):
+            return  # looked at by the rule that knows the function
+        definition = self.project.definition(module, call.func)
+        if definition is None or not isinstance(definition.node, ast.FunctionDef):
+            self.values.lost.append((module, node, "it is handed to a function that is not seen"))
+            return
+        args = definition.node.args
+        names = [a.arg for a in (*args.posonlyargs, *args.args)]
+        parameter = keyword if keyword is not None else names[position] if position < len(names) else None
+        if parameter is None or parameter not in [*names, *(a.arg for a in args.kwonlyargs)]:
+            self.values.lost.append((module, node, "it is handed on through * or **"))
+            return
+        target = definition.module
+        for load, where in target.analysis.loads:
+            holder = where.lookup(load.id) if load.id == parameter else None
+            if holder is not None and holder.node is definition.node:
+                self.follow(target, load)
+
+    def _calls(self) -> dict[Definition, list[tuple[Module, ast.Call]]]:
+        if self.calls_of is None:
+            self.calls_of = {}
+            for module, call in self.project.calls():
+                definition = self.project.definition(module, call.func)
+                if definition is not None:
+                    self.calls_of.setdefault(definition, []).append((module, call))
+        return self.calls_of

@@ -1,0 +1,110 @@
+"""How a file gets at the vendored helpers and at TensorFlow 2."""
+
+from __future__ import annotations
+
+import ast
+import os
+
+from migrator.diagnostics import Edit
+from migrator.modelfn.errors import Unsupported
+from migrator.module import Module
+from migrator.project import Project
+
+from .tensorflow_names import PLAIN, VERSION_1
+
+MODULE = "tf2_training"
+
+
+class Helpers:
+    """The helpers that one file needs, and the import that brings them."""
+
+    def __init__(self, module: Module, project: Project) -> None:
+        self.module = module
+        self.project = project
+        self.names: set[str] = set()
+        self.folder = os.path.dirname(module.path)
+        self._imported = {
+            entry.target.rsplit(".", 1)[1] for entry in module.imports if entry.target.split(".")[-2:-1] == [MODULE]
+        }
+        self._clashes = module.bound_names - self._imported
+
+    def need(self, name: str) -> str:
+        """Asks for a helper; returns how this file writes it."""
+        self.names.add(name)
+        return f"{MODULE}.{name}" if name in self._clashes else name
+
+    def tensorflow(self) -> str:
+        """The file's name for TensorFlow 2 once its imports are migrated."""
+        plain = [e for e in self.module.imports if e.target in PLAIN and e.top_level]
+        if plain:
+            return plain[0].name
+        old = [e for e in self.module.imports if e.target == VERSION_1 and e.top_level]
+        if old:
+            return old[0].name
+        if "tf" in self.module.bound_names:
+            raise Unsupported("the file does not import tensorflow as a whole, and `tf` is taken", None)
+        return "tf"
+
+    def import_edits(self) -> list[Edit]:
+        """The import statements to add."""
+        edits: list[Edit] = []
+        module = self.module
+        if not any(e.target in PLAIN | {VERSION_1} and e.top_level for e in module.imports):
+            if self.names and "tf" not in module.bound_names:
+                edits.append(module.add_import("import tensorflow as tf"))
+        plain = sorted(self.names - self._clashes - self._imported)
+        qualified = self.names & self._clashes
+        prefix = self._prefix()
+        statements = []
+        if plain:
+            line = f"from {prefix}{MODULE} import {', '.join(plain)}"
+            if len(line) > 100:
+                inner = "".join(f"    {name},\n" for name in plain)
+                line = f"from {prefix}{MODULE} import (\n{inner})"
+            statements.append(line)
+        if qualified:
+            package = prefix.rstrip(".")
+            if prefix.startswith("."):
+                statements.append(f"from {prefix if package == '' else package} import {MODULE}")
+            else:
+                statements.append(f"from {package} import {MODULE}" if package else f"import {MODULE}")
+        position = self._position()
+        lead = "" if position == 0 or module.source[position - 1 : position] in (b"\n", b"\r") else "\n"
+        if statements:
+            text = lead + "".join(statement + "\n" for statement in statements)
+            edits.append(module.insert(position, text))
+        return edits
+
+    def _position(self) -> int:
+        """Behind the last import at the head of the file, where local imports stand."""
+        last: ast.stmt | None = None
+        for node in self.module.tree.body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                last = node
+            elif isinstance(node, ast.Try) and any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in node.body):
+                last = node
+            elif last is None and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                continue
+            elif last is not None:
+                break
+        if last is None:
+            return self.module.import_position()
+        return self.module.line_span(last)[1]
+
+    def _prefix(self) -> str:
+        """What stands before the helper module's name: nothing, dots, or the package, as the file imports its siblings."""
+        module = self.module
+        for entry in module.imports:
+            statement = entry.statement
+            if isinstance(statement, ast.ImportFrom) and statement.level:
+                return "."
+        for entry in module.imports:
+            if entry.target.startswith("."):
+                continue
+            parts = entry.target.split(".")
+            for stop in range(len(parts), 1, -1):
+                dotted = ".".join(parts[:stop])
+                found = self.project.module_named(dotted, module)
+                if found is not None and os.path.dirname(found.path) == self.folder:
+                    return ".".join(parts[: stop - 1]) + "."
+        return ""

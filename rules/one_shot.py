@@ -1,0 +1,147 @@
+"""Input functions that end in a one-shot iterator: in TensorFlow 2 they return the dataset."""
+
+from __future__ import annotations
+
+import ast
+from migrator.diagnostics import Edit
+from migrator.modelfn.errors import Unsupported
+from migrator.module import Module
+
+ONE_SHOT = "make_one_shot_iterator"
+_FUNCTIONS = frozenset({"tensorflow.data.make_one_shot_iterator"})
+
+
+def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
+    """Edits for all functions of a file, and the nodes that they take care of.
+
+    The edits are small, so that other fixes of the same lines still fit. Raises Unsupported where an iterator is used in
+    a way that is not followed.
+    """
+    edits: list[Edit] = []
+    handled: set[ast.AST] = set()
+    for node in ast.walk(module.tree):
+        if _made(module, node) is None:
+            continue
+        assert isinstance(node, ast.Call)
+        function = next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+        if function is None:
+            raise Unsupported("an iterator outside of a function is not migrated yet", node)
+        edits += _edits(module, function, node)
+        handled.update(ast.walk(module.statement(node)))
+    return edits, handled
+
+
+def _made(module: Module, node: ast.AST | None) -> ast.expr | None:
+    """The dataset of ``dataset.make_one_shot_iterator()``."""
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == ONE_SHOT and not node.args:
+            return node.func.value
+        if module.resolve(node.func) in _FUNCTIONS and len(node.args) == 1:
+            return node.args[0]
+    return None
+
+
+def _fetched(node: ast.AST | None) -> ast.AST | None:
+    """What ``.get_next()`` is called on."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get_next":
+        return node.func.value
+    return None
+
+
+def _only(module: Module, whole: ast.expr, part: ast.expr) -> list[Edit]:
+    """Cut `whole` down to `part`."""
+    start, end = module.span(whole)
+    first, last = module.outer_span(part)
+    return [e for e in (module.edit((start, first), ""), module.edit((last, end), "")) if e.start < e.end]
+
+
+def _edits(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call) -> list[Edit]:
+    dataset = _made(module, made)
+    assert dataset is not None
+    statement = module.statement(made)
+    edits: list[Edit] = []
+    iterator: str | None = None
+    if isinstance(statement, ast.Assign) and statement.value is made and isinstance(statement.targets[0], ast.Name):
+        iterator = statement.targets[0].id
+        if isinstance(dataset, ast.Name):
+            edits.append(module.delete_statement(statement))
+            name = dataset.id
+        else:
+            name = "dataset"
+            if name in module.bound_names:
+                raise Unsupported("the dataset of the iterator has no name", made)
+            edits += [module.edit(statement.targets[0], name), *_only(module, made, dataset)]
+    fetches = [
+        n
+        for n in ast.walk(function)
+        if (inner := _fetched(n)) is made or (isinstance(inner, ast.Name) and inner.id == iterator)
+    ]
+    reads = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == iterator and isinstance(n.ctx, ast.Load)]
+    if len(fetches) != 1 or (iterator is not None and len(reads) != 1):
+        raise Unsupported("the iterator is used for more than one get_next()", made)
+    fetch = fetches[0]
+    assert isinstance(fetch, ast.Call)
+    shortened = [module.edit(fetch, name)] if iterator is not None else _only(module, fetch, dataset)
+    line = module.statement(fetch)
+    if isinstance(function, ast.Lambda) and function.body is fetch:
+        return [*edits, *shortened]
+    if isinstance(line, ast.Return) and line.value is fetch:
+        return [*edits, *shortened]
+    if not isinstance(line, ast.Assign) or line.value is not fetch or len(line.targets) != 1:
+        raise Unsupported("the batch of an iterator is used inside an expression", fetch)
+    block = _block(module, line)
+    rest = block[block.index(line) + 1 :]
+    if not rest or not isinstance(rest[-1], ast.Return) or rest[-1].value is None:
+        raise Unsupported("the function does not return right after it has read the iterator", line)
+    target = line.targets[0]
+    if len(rest) == 1 and ast.unparse(target).strip("()") == ast.unparse(rest[0].value or target).strip("()"):
+        # `a, b = it.get_next(); return a, b`
+        edits.append(module.edit((module.span(line)[0], module.span(fetch)[0]), "return "))
+        gap = (module.span(line)[1], module.span(rest[0])[1])
+        return [*edits, *shortened, module.edit(gap, "")]
+    if iterator is None and not isinstance(dataset, ast.Name):
+        raise Unsupported("the dataset of the iterator has no name", made)
+    name = name if iterator is not None else module.segment(dataset)
+    return [*edits, *_mapped(module, line, target, rest, name)]
+
+
+def _mapped(module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.stmt], dataset: str) -> list[Edit]:
+    """What was done to the batch becomes a function that the dataset maps."""
+    if any(isinstance(n, ast.Return) for s in rest[:-1] for n in ast.walk(s)):
+        raise Unsupported("the function returns in more than one way after it has read the iterator", line)
+    elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    if not all(isinstance(e, ast.Name) for e in elements):
+        raise Unsupported("the batch of an iterator is unpacked in a way that is not followed", line)
+    indent = " " * line.col_offset
+    name = "transform"
+    while name in module.bound_names:
+        name += "_batch"
+    parameters = ", ".join(module.segment(e) for e in elements)
+    edits = [module.edit(line, f"def {name}({parameters}):")]
+    body_end = module.span(rest[-1])[1]
+    frozen = {n for s in rest for n in _inside_strings(s)}
+    first = module.location(line).line + (line.end_lineno or line.lineno) - line.lineno + 1
+    for number in range(first, (rest[-1].end_lineno or 0) + 1):
+        start = module.line_starts[number - 1]
+        if number not in frozen and module.source[start : start + 1] not in (b"\n", b"\r", b""):
+            edits.append(module.insert(start, "    "))
+    edits.append(module.insert(body_end, f"\n\n{indent}return {dataset}.map({name})"))
+    return edits
+
+
+def _inside_strings(node: ast.AST) -> set[int]:
+    """Numbers of the lines that begin inside a string."""
+    found: set[int] = set()
+    for child in ast.walk(node):
+        if isinstance(child, ast.JoinedStr) or (isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))):
+            found.update(range(child.lineno + 1, (child.end_lineno or 0) + 1))
+    return found
+
+
+def _block(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    parent = module.parent(statement)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    raise Unsupported("the batch of an iterator is read in a place that is not followed", statement)

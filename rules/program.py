@@ -1,0 +1,133 @@
+"""The rule that migrates whole Estimator programs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Union
+
+from migrator.diagnostics import Diagnostic, Fix, ProgramUnit, Severity
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind
+from migrator.module import Module
+from migrator.rule import ProgramRule
+
+from .estimator_values import ESTIMATOR, Construction
+from .rewrite import ProgramRewrite
+
+if TYPE_CHECKING:
+    from migrator.project import Project
+    from migrator.settings import Settings
+
+_SIGNATURE = "model_fn model_dir config params warm_start_from"
+
+
+class EstimatorProgram(ProgramRule):
+    """Turn an Estimator program into a Keras model that is trained with `Model.fit`.
+
+    ## What it does
+    Each model_fn becomes a `keras.Model`: layers and variables are made in `__init__`, the tensor statements become `call`,
+    the loss `compute_loss`, `eval_metric_ops` become Keras metrics, and `train_op` the optimizer that a factory function
+    compiles the model with. `Estimator(...)` becomes a call of that factory; `train`, `evaluate`, `predict`,
+    `train_and_evaluate`, `RunConfig`, `TrainSpec` and `EvalSpec` become small functions and dataclasses of the same name,
+    copied into `tf2_training.py` beside the program. All files of a program change together, or none does.
+
+    ## Why
+    `tf.estimator` is gone since TensorFlow 2.16.
+
+    ## Example
+    ```python
+    def model_fn(features, labels, mode):
+        logits = tf.layers.dense(features["x"], 1)
+        loss = tf.losses.mean_squared_error(labels, logits)
+        train_op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    estimator = tf.estimator.Estimator(model_fn, model_dir="model")
+    estimator.train(input_fn, steps=100)
+    ```
+    becomes
+    ```python
+    class Model(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.logits = tf.keras.layers.Dense(1)
+            self.loss_metric = BatchMean(name="loss")
+
+        def call(self, features, training=False):
+            logits = self.logits(features["x"])
+            return logits
+
+        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
+            loss = tf.keras.losses.MeanSquaredError()(y, y_pred)
+            self.loss_metric.update_state(loss)
+            return loss
+
+    def create_model(config=None, model_dir=None):
+        with make_strategy(config).scope():
+            model = Model()
+            model.compile(optimizer=tf.keras.optimizers.Adam(0.01, epsilon=1e-8))
+        return configure(model, config, model_dir=model_dir)
+
+    estimator = create_model(model_dir="model")
+    train(estimator, input_fn, steps=100)
+    ```
+
+    ## Fix safety
+    Safe: each default that differs is written out, and what could train differently is refused with the reason and the
+    line. The order of random numbers (initial values, dropout, shuffling) differs between TensorFlow versions.
+    """
+
+    code = "EST100"
+    name = "estimator-program"
+
+    def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:  # type: ignore[override]
+        """One fix for each group of files that share Estimators; one unit for each Estimator."""
+        constructions = list(self._constructions(project))
+        if not constructions:
+            return
+        rewrite = ProgramRewrite(project, constructions)
+        try:
+            rewrite.run()
+        except Unsupported as problem:
+            yield from self._manual(rewrite, constructions, problem)
+            return
+        first = constructions[0]
+        location = first.module.location(first.call)
+        fix = Fix("migrate the Estimator program to Keras", tuple(rewrite.edits()), new_files=tuple(rewrite.new_files()))
+        message = f"tf.estimator.Estimator becomes {' and '.join(rewrite.class_names())}, a keras.Model"
+        yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
+        for module, node, text in rewrite.remarks():
+            yield Diagnostic("EST101", text, module.location(node), None, Severity.INFO, self.name, self.url)
+        yield from rewrite.units()
+
+    def _constructions(self, project: Project) -> Iterator[Construction]:
+        for path in sorted(project.modules):
+            module = project.modules[path]
+            if b"Estimator" not in module.source:
+                continue
+            for node, name in module.references():
+                parent = module.parent(node)
+                if name == ESTIMATOR and isinstance(parent, ast.Call) and parent.func is node:
+                    try:
+                        given = bind(parent, _SIGNATURE, "Estimator")
+                    except Unsupported:
+                        given = {}
+                    yield Construction(module, parent, given)
+
+    def _manual(
+        self, rewrite: ProgramRewrite, constructions: list[Construction], problem: Unsupported
+    ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
+        module = rewrite.at or constructions[0].module
+        place = problem.node if problem.node is not None else constructions[0].call
+        if problem.node is None:
+            module = constructions[0].module
+        location = module.location(place) if hasattr(place, "lineno") else module.location(constructions[0].call)
+        message = f"this Estimator program is left as it is: {problem.reason}"
+        yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
+        for name, where, node in rewrite.programs():
+            reason = f"{problem.reason} ({location.path}:{location.line})"
+            yield ProgramUnit(name, where.location(node), "manual", reason, tuple(sorted(rewrite.files())))
+
+
+__all__ = ["EstimatorProgram", "Module"]

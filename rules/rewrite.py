@@ -1,0 +1,325 @@
+"""All edits of one program: the model_fns, and everything that touches the Estimators made of them."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from migrator import vendoring
+from migrator.diagnostics import Edit, Fix, NewFile, ProgramUnit
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.generate import Generated, Generator
+from migrator.modelfn.plan import Plan
+from migrator.modelfn.render import Renderer
+from migrator.modelfn.translate import Translations
+from migrator.module import Module
+from migrator.project import Definition, Project
+
+from .compat_v1 import rename_edits
+from .driver import PREFIX, Driver
+from .estimator_values import Construction, estimator_values
+from .helpers import Helpers
+from .one_shot import one_shot_edits
+from .translations import translations
+
+_BOUND_BY_MODEL_FN = ("tensorflow.layers.", "tensorflow.losses.", "tensorflow.metrics.")
+
+
+@dataclass
+class ModelFn:
+    """A model_fn of the program and what it becomes."""
+
+    definition: Definition
+    plan: Plan | None = None
+    class_name: str = ""
+    factory: str = ""
+    generated: Generated | None = None
+
+
+class ProgramRewrite:
+    """Works out the edits of a program; `run` raises Unsupported, with the module in `at`."""
+
+    def __init__(self, project: Project, constructions: list[Construction]) -> None:
+        self.project = project
+        self.constructions = constructions
+        self.at: Module | None = None
+        self.model_fns: dict[Definition, ModelFn] = {}
+        self._of: dict[int, ModelFn] = {}
+        self._drivers: dict[str, Driver] = {}
+        self._helpers: dict[str, Helpers] = {}
+        self._edits: dict[str, list[Edit]] = {}
+        self._translations: Translations = translations()
+
+    # -- results ------------------------------------------------------------------------------------------------------
+
+    def edits(self) -> Iterator[Edit]:
+        """All edits, without repetitions."""
+        for edits in self._edits.values():
+            yield from dict.fromkeys(edits)
+
+    def new_files(self) -> Iterator[NewFile]:
+        """The files of vendored helpers."""
+        folders: dict[str, set[str]] = {}
+        for helpers in self._helpers.values():
+            folders.setdefault(helpers.folder, set()).update(helpers.names)
+        for folder, names in sorted(folders.items()):
+            if names:
+                path = os.path.join(folder, vendoring.FILE_NAME)
+                existing = self.project.modules.get(path)
+                yield NewFile(path, vendoring.vendor(sorted(names), existing.text if existing else None))
+
+    def class_names(self) -> list[str]:
+        """Names of the generated classes."""
+        return [f"`{m.class_name}`" for m in self.model_fns.values()]
+
+    def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
+        """What the owner should know about the rewrite."""
+        for driver in self._drivers.values():
+            for node, text in driver.remarks:
+                yield driver.module, node, text
+
+    def programs(self) -> Iterator[tuple[str, Module, ast.AST]]:
+        """Name and place of each model_fn, or of the Estimator where none was found."""
+        if not self.model_fns:
+            for construction in self.constructions:
+                yield "Estimator", construction.module, construction.call
+        for definition in self.model_fns:
+            yield definition.name, definition.module, definition.node
+
+    def files(self) -> set[str]:
+        """Paths of the program's files."""
+        return {c.module.path for c in self.constructions} | {d.module.path for d in self.model_fns}
+
+    def units(self) -> Iterator[ProgramUnit]:
+        """One unit for each model_fn."""
+        files = tuple(sorted(self.files()))
+        for definition, model in self.model_fns.items():
+            assert model.generated is not None
+            location = definition.module.location(definition.node)
+            yield ProgramUnit(definition.name, location, "native", "", files, model.generated.variables)
+
+    # -- work ---------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Work out all edits. Raises Unsupported."""
+        for construction in self.constructions:
+            self.at = construction.module
+            if not construction.arguments:
+                raise Unsupported("the arguments of Estimator are not seen", construction.call)
+            self._of[id(construction.call)] = self._model_fn(construction)
+        for model in self.model_fns.values():
+            self.at = model.definition.module
+            assert isinstance(model.definition.node, ast.FunctionDef)
+            model.plan = Plan(model.definition.module, model.definition.node, self._translations)
+            self._name(model)
+        values = estimator_values(self.project, self.constructions)
+        for module, node, reason in values.lost:
+            self.at = module
+            raise Unsupported(f"an Estimator is not followed here: {reason}", node)
+        for construction in self.constructions:
+            self.at = construction.module
+            self._construct(construction)
+        for module, node in values.reads:
+            self.at = module
+            parent = module.parent(node)
+            if isinstance(parent, ast.Attribute) and parent.value is node:
+                text = module.segment(node) if isinstance(node, ast.Name) else ""
+                self._driver(module).method(node, parent, text)
+        modules = self._modules()
+        for module in modules:
+            self.at = module
+            self._module(module)
+        for model in self.model_fns.values():
+            self.at = model.definition.module
+            self._generate(model)
+        for module in modules:
+            self.at = module
+            self._finish(module)
+
+    def _modules(self) -> list[Module]:
+        """All modules of the project that speak of Estimators, and those of the model_fns."""
+        found = {path for path in self._drivers} | self.files()
+        for path, module in self.project.modules.items():
+            if module.mentions_tensorflow and not vendoring.is_vendored(module.text):
+                if any(name.startswith(PREFIX) for _, name in module.references()):
+                    found.add(path)
+        return [self.project.modules[path] for path in sorted(found)]
+
+    def _model_fn(self, construction: Construction) -> ModelFn:
+        node = construction.arguments.get("model_fn")
+        if node is None:
+            raise Unsupported("an Estimator without model_fn", construction.call)
+        definition = self._defined(construction.module, node)
+        if definition is None or not isinstance(definition.node, ast.FunctionDef):
+            raise Unsupported("the model_fn is not found", node)
+        return self.model_fns.setdefault(definition, ModelFn(definition))
+
+    def _defined(self, module: Module, node: ast.expr, depth: int = 0) -> Definition | None:
+        """The model_fn behind an expression: a function, or what a builder function returns."""
+        if depth > 5:
+            return None
+        if isinstance(node, ast.Call):
+            builder = self.project.definition(module, node.func)
+            if builder is None or not isinstance(builder.node, ast.FunctionDef):
+                return None
+            returned = [n for n in ast.walk(builder.node) if isinstance(n, ast.Return) and n.value is not None]
+            own = [r for r in returned if self._function_of(builder.module, r) is builder.node]
+            found = {self._defined(builder.module, r.value, depth + 1) for r in own if r.value is not None}
+            return found.pop() if len(found) == 1 else None
+        definition = self.project.definition(module, node)
+        if definition is None and isinstance(node, ast.Name):
+            bindings = module.bindings(node)
+            if len(bindings) == 1 and isinstance(bindings[0].node, ast.Name):
+                statement = module.statement(bindings[0].node)
+                if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+                    return self._defined(module, statement.value, depth + 1)
+        return definition
+
+    @staticmethod
+    def _function_of(module: Module, node: ast.AST) -> ast.AST | None:
+        return next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+
+    def _name(self, model: ModelFn) -> None:
+        module = model.definition.module
+        stem = re.sub(r"_?model_?fn$|_?fn$", "", model.definition.name.strip("_"))
+        stem = re.sub(r"^(my|the)_?$", "", stem)
+        words = [w for w in re.split(r"_+", stem) if w and w != "model"]
+        camel = "".join(w[:1].upper() + w[1:] for w in words)
+        wanted = f"{camel}Model" if camel else "Model"
+        taken = module.bound_names | {m.class_name for m in self.model_fns.values()}
+        model.class_name = _free(wanted, taken, "Keras{}")
+        base = "create_" + "_".join([*(w.lower() for w in words), "model"])
+        model.factory = _free(base, taken | {m.factory for m in self.model_fns.values()}, "{}_")
+
+    def _construct(self, construction: Construction) -> None:
+        model = self._of[id(construction.call)]
+        assert model.plan is not None
+        node = construction.arguments["model_fn"]
+        module = construction.module
+        direct = self.project.definition(module, node) == model.definition
+        factory: str | None = None
+        if direct and isinstance(node, ast.Attribute):
+            factory = f"{module.segment(node.value)}.{model.factory}"
+        elif direct and isinstance(node, ast.Name):
+            factory = model.factory if node.id == model.definition.name else node.id
+        self._driver(module).construction(
+            construction.call, factory, "params" in model.plan.statics, construction.arguments
+        )
+
+    def _driver(self, module: Module) -> Driver:
+        if module.path not in self._drivers:
+            helpers = self._helpers[module.path] = Helpers(module, self.project)
+            self._drivers[module.path] = Driver(module, helpers.need)
+        return self._drivers[module.path]
+
+    def _module(self, module: Module) -> None:
+        """The edits of a module outside of its model_fns."""
+        driver = self._driver(module)
+        shots, handled = one_shot_edits(module)
+        driver.edits += shots
+        driver.handled |= handled
+        inside = self._spans(module)
+        for node, name in module.references():
+            if not name.startswith(PREFIX) or _within(module.span(node), inside):
+                continue
+            if node in driver.handled:
+                continue
+            if not driver.reference(node, name):
+                raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
+        self._rename_model_fns(module, driver, inside)
+
+    def _rename_model_fns(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> None:
+        """References to a model_fn by name: imports of it, and `return model_fn` of a builder."""
+        constructed = {
+            id(n) for c in self.constructions if c.module is module for n in ast.walk(c.arguments["model_fn"])
+        }
+        for model in self.model_fns.values():
+            name = model.definition.name
+            for entry in module.imports:
+                if entry.alias.name == name and self.project.exported(entry.target, module) == model.definition:
+                    start, _ = module.span(entry.alias)
+                    driver.edits.append(module.edit((start, start + len(name.encode())), model.factory))
+            for node, _ in module.analysis.loads:
+                if node.id != name or id(node) in constructed or _within(module.span(node), inside):
+                    continue
+                if self.project.definition(module, node) != model.definition:
+                    continue
+                parent = module.parent(node)
+                if not isinstance(parent, ast.Return):
+                    raise Unsupported("the model_fn is used for more than an Estimator", node)
+                driver.edits.append(module.edit(node, model.factory))
+
+    def _spans(self, module: Module) -> list[tuple[int, int]]:
+        """The spans of the model_fns of a module."""
+        return [_whole_span(module, d.node) for d in self.model_fns if d.module is module]
+
+    def _generate(self, model: ModelFn) -> None:
+        module = model.definition.module
+        helpers = self._helpers[module.path]
+        assert model.plan is not None
+        base = self._base_edits(module)
+        looks_up = any(
+            self._translations.lookups and module.resolve(n.func) in self._translations.lookups
+            for n in ast.walk(model.plan.function)
+            if isinstance(n, ast.Call)
+        )
+        generator = Generator(
+            model.plan, Renderer(module, base), helpers.tensorflow(), model.class_name, model.factory, looks_up, helpers.need
+        )
+        model.generated = generator.generate()
+        start, end = _whole_span(module, model.definition.node)
+        self._drivers[module.path].edits.append(module.edit((start, end), model.generated.text.lstrip()))
+
+    def _base_edits(self, module: Module) -> list[Edit]:
+        return [edit for fix in self._file_fixes(module) for edit in fix.edits]
+
+    def _file_fixes(self, module: Module) -> list[Fix]:
+        """Rewrites of single references, the import of compat.v1 among them."""
+        driver = self._drivers[module.path]
+        inside = self._spans(module)
+
+        def excused(node: ast.expr) -> bool:
+            return node in driver.handled or _within(module.span(node), inside)
+
+        fixes = list(module.fixes)
+        for diagnostic in rename_edits(module, excused=excused):
+            if diagnostic.fix is not None:
+                fixes.append(diagnostic.fix)
+            else:
+                raise Unsupported(diagnostic.message, None)
+        return fixes
+
+    def _finish(self, module: Module) -> None:
+        """Put the edits of a module together with those file fixes that the rewrite swallows."""
+        driver, helpers = self._drivers[module.path], self._helpers[module.path]
+        own = list(dict.fromkeys(driver.edits))
+        spans = self._spans(module)
+        for fix in self._file_fixes(module):
+            outside = [e for e in fix.edits if not _within((e.start, e.end), spans)]
+            clear = not any(e.start < o.end and o.start < e.end for e in outside for o in own)
+            if clear:
+                own += [e for e in outside if e not in own]
+        own += helpers.import_edits()
+        self._edits[module.path] = own
+
+
+def _whole_span(module: Module, node: ast.AST) -> tuple[int, int]:
+    """From the first decorator of a function to its end."""
+    start, end = module.span(node)
+    decorators = getattr(node, "decorator_list", [])
+    if decorators:
+        start = min(module.span(d)[0] - 1 for d in decorators)
+    return start, end
+
+
+def _within(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in spans)
+
+
+def _free(wanted: str, taken: frozenset[str] | set[str], pattern: str) -> str:
+    while wanted in taken:
+        wanted = pattern.format(wanted)
+    return wanted

@@ -1,0 +1,51 @@
+"""How rules spell TensorFlow names in the file at hand."""
+
+from __future__ import annotations
+
+import ast
+from typing import Optional
+
+from migrator.diagnostics import Edit
+from migrator.module import Module
+
+PLAIN = frozenset({"tensorflow", "tensorflow.compat.v2"})
+VERSION_1 = "tensorflow.compat.v1"
+
+
+def root_name(node: ast.expr) -> ast.Name:
+    """The name that a dotted expression starts with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    assert isinstance(node, ast.Name)
+    return node
+
+
+def inner(node: ast.expr, levels: int) -> ast.expr:
+    """A dotted expression without its last `levels` attributes."""
+    for _ in range(levels):
+        assert isinstance(node, ast.Attribute)
+        node = node.value
+    return node
+
+
+def via_version_1_import(module: Module, node: ast.expr) -> bool:
+    """Whether a reference goes through an import of ``tensorflow.compat.v1``, not through a chain from plain `tf`."""
+    return any(name.startswith(VERSION_1) for name in module.raw_names(root_name(node)))
+
+
+def tensorflow_root(module: Module, node: ast.expr) -> Optional[tuple[str, list[Edit]]]:
+    """Source of plain TensorFlow at `node`, such as ``tf``, with the edit that imports it if need be.
+
+    None where the name ``tf`` stands for something else.
+    """
+    first = root_name(node)
+    if module.raw_names(first) and module.raw_names(first) <= PLAIN:
+        return first.id, []
+    scope = module.scope(first)
+    for entry in module.imports:
+        if entry.target in PLAIN and entry.top_level and scope.lookup(entry.name) is module.analysis.root:
+            if {binding.target for binding in module.analysis.root.bindings[entry.name]} <= PLAIN:
+                return entry.name, []
+    if "tf" in module.bound_names:
+        return None
+    return "tf", [module.add_import("import tensorflow as tf")]

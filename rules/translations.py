@@ -1,0 +1,52 @@
+"""What the analysis of a model_fn is told about TensorFlow, put together from the families."""
+
+from __future__ import annotations
+
+from migrator.modelfn.translate import Translations
+
+from . import losses, metrics, optimizers
+from .layers import LayerTable
+
+# Callables whose result is a plain object, known when the model is built, if their arguments are.
+_STATIC_PREFIXES = (
+    "tensorflow.keras.regularizers.", "tensorflow.keras.initializers.", "tensorflow.keras.constraints.",
+    "tensorflow.feature_column.", "tensorflow.io.gfile.", "tensorflow.gfile.", "tensorflow.logging.", "tensorflow.initializers.",
+    "tensorflow.TensorShape", "tensorflow.dtypes.as_dtype", "tensorflow.as_dtype", "tensorflow.app.", "tensorflow.flags.",
+    "tensorflow.contrib.layers.l2_regularizer", "tensorflow.contrib.layers.l1_regularizer",
+    "tensorflow.contrib.layers.xavier_initializer", "tensorflow.contrib.layers.variance_scaling_initializer",
+    "tensorflow.keras.layers.", "tensorflow.keras.models.", "tensorflow.keras.Sequential", "tensorflow.keras.optimizers.",
+    "tensorflow.compat.", "tensorflow.errors.", "tensorflow.random.set_seed", "tensorflow.set_random_seed",
+)  # fmt: skip
+_STATIC_SUFFIXES = ("_initializer", "_partitioner", "_regularizer", "Partitioner")
+_STATIC = frozenset({"tensorflow.get_variable", "tensorflow.layers.Dense"})
+_LOOKUPS = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "nn.embedding_lookup", "nn.embedding_lookup_sparse", "nn.safe_embedding_lookup_sparse", "gather", "gather_nd",
+        "contrib.layers.embed_sequence", "feature_column.input_layer", "keras.layers.Embedding", "nn.sampled_softmax_loss",
+        "nn.nce_loss", "batch_gather", "keras.layers.DenseFeatures",
+    )
+)  # fmt: skip
+
+
+def is_static(name: str) -> bool:
+    """Whether a call of this function with static arguments gives a plain object and no tensor."""
+    if name in _STATIC or name.startswith(_STATIC_PREFIXES) or name.endswith(_STATIC_SUFFIXES):
+        return True
+    if name.startswith("tensorflow.layers."):
+        return name.rsplit(".", 1)[1][:1].isupper()
+    return ".ModeKeys" in name
+
+
+def translations() -> Translations:
+    """All families."""
+    return Translations(
+        layers=LayerTable(),
+        expressions={**losses.EXPRESSIONS, **optimizers.EXPRESSIONS},
+        metrics=metrics.METRICS,
+        training=optimizers.OPTIMIZERS | optimizers.SCHEDULES,
+        steps=optimizers.STEPS,
+        schedules=optimizers.SCHEDULES,
+        lookups=_LOOKUPS,
+        static=is_static,
+    )

@@ -1,0 +1,97 @@
+"""Imports and aliases of TensorFlow 1 names that nothing uses any more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.diagnostics import Diagnostic, Severity
+from migrator.module import Import, Module
+from migrator.rule import Rule
+from migrator.symbols import Scope, dotted, normalize
+
+from .symbol_rows import endpoints
+
+
+class UnusedNames(Rule):
+    """Remove imports and aliases of TensorFlow 1 modules that are not used any more.
+
+    ## What it does
+    Deletes `from tensorflow.contrib import layers`, `gfile = tf.gfile` and the like when nothing in the file reads the
+    name and TensorFlow 2 does not have what it stands for.
+
+    ## Why
+    Such a line stops the program with an ImportError or AttributeError, though it serves nothing.
+
+    ## Example
+    ```python
+    gfile = tf.gfile
+    tf.io.gfile.makedirs(path)
+    ```
+    becomes
+    ```python
+    tf.io.gfile.makedirs(path)
+    ```
+
+    ## Fix safety
+    Safe: the line cannot run under TensorFlow 2. Names listed in `__all__`, and the imports of an `__init__.py`, stay.
+    """
+
+    code = "EST006"
+    name = "unused-names"
+
+    def check_module(self, module: Module) -> Iterator[Diagnostic]:
+        """One diagnostic for each line that can go."""
+        if module.path.endswith("__init__.py") or "__all__" in module.analysis.root.bindings:
+            return
+        used = {(scope.lookup(node.id), node.id) for node, scope in module.analysis.loads}
+        for entry in module.imports:
+            if entry.name != "*" and (entry.scope, entry.name) not in used and is_gone(normalize(entry.target)):
+                yield from self._import(module, entry)
+        if not module.star_import:
+            yield from self._aliases(module, used)
+
+    def _import(self, module: Module, entry: Import) -> Iterator[Diagnostic]:
+        statement = entry.statement
+        assert isinstance(statement, (ast.Import, ast.ImportFrom))
+        if len(entry.scope.bindings[entry.name]) > 1 or isinstance(module.parent(statement), ast.Try):
+            return
+        message = f"{entry.name} is not used, and TensorFlow 2 has no {normalize(entry.target)}"
+        if len(statement.names) == 1:
+            edit = module.delete_statement(statement)
+        else:
+            if module.comments_in(*module.span(statement)):
+                return
+            rest = [module.segment(alias) for alias in statement.names if alias is not entry.alias]
+            head = f"from {statement.module} import" if isinstance(statement, ast.ImportFrom) else "import"
+            edit = module.edit(statement, f"{head} {', '.join(rest)}")
+        yield self.diagnostic(module, statement, message, [edit], severity=Severity.INFO)
+
+    def _aliases(self, module: Module, used: set[tuple[Scope | None, str]]) -> Iterator[Diagnostic]:
+        for node in module.tree.body:
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+                continue
+            name = node.targets[0].id
+            target = module.resolve(node.value) if dotted(node.value) else None
+            bindings = module.analysis.root.bindings[name]
+            if target is None or (module.analysis.root, name) in used or len(bindings) != 1 or not is_gone(target):
+                continue
+            message = f"{name} is not used, and TensorFlow 2 has no {target}"
+            edit = module.delete_statement(node)
+            yield self.diagnostic(module, node, message, [edit], severity=Severity.INFO)
+
+
+def is_gone(name: str) -> bool:
+    """Whether TensorFlow 2 has neither this name nor a module of this name."""
+    if name.startswith("tensorflow.contrib"):
+        return True
+    first, _, short = name.partition(".")
+    if first != "tensorflow" or short.startswith(("python", "compat", "core", "estimator", "keras")) or not short:
+        return False
+    table = endpoints()
+    known = (*table.same, *table.changed, *table.moved.values())
+    return not any(other == short or other.startswith(short + ".") for other in known) and short in _MODULES
+
+
+# Aliases of functions are left to the rules that know their successors.
+_MODULES = frozenset({"gfile", "logging", "flags", "app", "app.flags", "python_io", "layers", "contrib", "spectral"})

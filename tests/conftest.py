@@ -1,0 +1,38 @@
+"""Options and values that tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from migrator import registry
+from migrator.registry import Registry
+
+ROOT = Path(__file__).resolve().parent.parent
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up notes, in this process and in children
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-fixtures", action="store_true", help="rewrite what fixtures expect; review it with git diff"
+    )
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top of the repository."""
+    return ROOT
+
+
+@pytest.fixture
+def sample_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+    """All rules with those of `tests/rulepack`, found as an installed rule pack is."""
+    monkeypatch.syspath_prepend(str(ROOT / "tests" / "rulepack"))
+    registry.load.cache_clear()
+    yield registry.load()
+    registry.load.cache_clear()

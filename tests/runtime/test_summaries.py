@@ -1,0 +1,87 @@
+"""Log lines and event files of a run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tensorflow as tf
+from line_program import X, Y, checkpoint_steps, create_model, input_fn, read_events
+
+from migrator.runtime.nan_loss import NanLossError
+from migrator.runtime.training import evaluate, train
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    monkeypatch.setattr(tf.get_logger(), "propagate", True)
+    caplog.set_level("INFO", logger="tensorflow")
+    return caplog
+
+
+def test_log_lines(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
+    train(create_model(tmp_path, log_step_count_steps=3, save_summary_steps=0), input_fn, steps=8)
+    assert re.findall(r"loss = ([\d.]{6})\d*, step = (\d+)", log.text) == [
+        ("2.8908", "0"),
+        ("0.7665", "3"),
+        ("1.5958", "6"),
+    ]
+    assert log.text.count("global_step/sec: ") == 2
+    assert sorted(read_events(tmp_path)["global_step/sec"]) == [4, 7]
+
+
+def test_no_log_lines(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
+    train(create_model(tmp_path, log_step_count_steps=None), input_fn, steps=3)
+    assert "loss = " not in log.text
+    assert sorted(read_events(tmp_path)["loss"]) == [1, 2, 3]
+
+
+def test_summaries_of_the_model_come_every_so_many_steps(tmp_path: Path) -> None:
+    model = create_model(tmp_path, save_summary_steps=3)
+    train(model, input_fn, steps=4)
+    evaluate(model, input_fn)
+    train(model, input_fn, steps=4)
+    assert sorted(read_events(tmp_path)["mean_output"]) == [0, 3, 6]
+    assert set(read_events(tmp_path / "eval")) == {"loss", "mae"}
+
+
+def test_no_summaries(tmp_path: Path) -> None:
+    train(create_model(tmp_path, save_summary_steps=0), input_fn, steps=4)
+    assert read_events(tmp_path) == {}
+
+
+class WriteOnce(tf.keras.callbacks.Callback):
+    def on_train_end(self, logs: Any = None) -> None:
+        tf.summary.scalar("mine", 5.0)
+
+
+def test_callbacks_write_at_the_step_of_the_optimizer(tmp_path: Path) -> None:
+    train(create_model(tmp_path, save_summary_steps=100), input_fn, steps=4, callbacks=[WriteOnce()])
+    assert read_events(tmp_path)["mine"] == {4: 5.0}
+
+
+def test_missing_tensorboard_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    model = create_model(tmp_path)
+    train(model, input_fn, steps=2)
+    assert evaluate(model, input_fn)["global_step"] == 2
+    assert log.text.count("needs the package tensorboard") == 1
+    assert not list(tmp_path.rglob("events*"))
+
+
+@pytest.mark.parametrize(
+    "config", [{"log_step_count_steps": 1}, {"log_step_count_steps": None, "save_summary_steps": 0}]
+)
+def test_nan_stops_training_before_it_is_saved(tmp_path: Path, config: dict[str, Any]) -> None:
+    def broken() -> tf.data.Dataset:
+        good = tf.data.Dataset.from_tensors(({"x": X}, Y)).repeat(5)
+        return good.concatenate(tf.data.Dataset.from_tensors(({"x": X}, Y * float("nan"))).repeat(7))
+
+    with pytest.raises(NanLossError, match="at or before step"):
+        train(create_model(tmp_path, **config), broken)
+    assert checkpoint_steps(tmp_path) == [0, 4]

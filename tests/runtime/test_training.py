@@ -1,0 +1,263 @@
+"""`train`, `evaluate` and `predict` do what Estimator does with the same program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from line_program import X, Y, checkpoint_steps, create_model, input_fn, model_fn, read_events
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.training import configure, evaluate, predict, train
+
+# What tf.estimator of TensorFlow 2.15 gives for train(steps=6), train(max_steps=15), evaluate and predict.
+LOSSES = [
+    *(2.8908002376556396, 2.41253399848938, 1.1637928485870361, 0.7665303349494934, 1.6139354705810547),
+    *(0.35253268480300903, 0.21472635865211487, 1.5192456245422363, 0.8292973041534424, 0.4920220375061035),
+    *(1.1389000415802002, 0.25014403462409973, 1.2001298666000366, 0.3686162829399109, 0.45431986451148987),
+]
+METRICS = {"loss": 0.5430572, "mae": 0.5940783, "global_step": 15}
+FIRST_OUTPUTS = [1.7377038, 1.866255]
+
+
+def losses(directory: Path) -> list[float]:
+    """Training losses by step, from the event files."""
+    by_step = read_events(directory)["loss"]
+    assert sorted(by_step) == list(range(1, len(by_step) + 1))
+    return [by_step[step] for step in sorted(by_step)]
+
+
+@pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
+def test_recorded_values_are_those_of_estimator(tmp_path: Path) -> None:
+    config = tf.estimator.RunConfig(save_summary_steps=1, save_checkpoints_steps=4, keep_checkpoint_max=3)
+    estimator = tf.estimator.Estimator(model_fn, str(tmp_path), config)
+    estimator.train(input_fn, steps=6)
+    assert checkpoint_steps(tmp_path) == [0, 4, 6]
+    estimator.train(input_fn, max_steps=15)
+    assert checkpoint_steps(tmp_path) == [10, 14, 15]
+    np.testing.assert_allclose(losses(tmp_path), LOSSES, rtol=1e-6)
+    assert estimator.evaluate(input_fn) == pytest.approx(METRICS)
+    outputs = [row["output"][0] for row in estimator.predict(input_fn)]
+    assert len(outputs) == len(X)
+    np.testing.assert_allclose(outputs[:2], FIRST_OUTPUTS, rtol=1e-6)
+
+
+@pytest.mark.parametrize("steps_per_execution", [1, 100])
+def test_same_losses_checkpoints_metrics_and_predictions(tmp_path: Path, steps_per_execution: int) -> None:
+    model = create_model(tmp_path, steps_per_execution, keep_checkpoint_max=3)
+    assert train(model, input_fn, steps=6) is model
+    assert checkpoint_steps(tmp_path) == [0, 4, 6]
+    train(model, input_fn, max_steps=15)
+    assert checkpoint_steps(tmp_path) == [10, 14, 15]
+    np.testing.assert_allclose(losses(tmp_path), LOSSES, rtol=1e-6)
+    assert evaluate(model, input_fn) == pytest.approx(METRICS)
+    outputs = [row["output"][0] for row in predict(model, input_fn)]
+    assert len(outputs) == len(X)
+    np.testing.assert_allclose(outputs[:2], FIRST_OUTPUTS, rtol=1e-6)
+
+
+def test_steps_between_events_run_together_with_the_same_result(tmp_path: Path) -> None:
+    train(create_model(tmp_path / "singly", steps_per_execution=1, save_summary_steps=1), input_fn, steps=15)
+    train(create_model(tmp_path / "grouped", save_summary_steps=7), input_fn, steps=15)
+    assert checkpoint_steps(tmp_path / "grouped") == [0, 4, 8, 12, 15]
+    singly, grouped = losses(tmp_path / "singly"), read_events(tmp_path / "grouped")["loss"]
+    assert grouped == {step: singly[step - 1] for step in (1, 8, 15)}
+
+
+def test_another_model_object_resumes_with_slots_and_schedule(tmp_path: Path) -> None:
+    train(create_model(tmp_path), input_fn, steps=6)
+    resumed = create_model(tmp_path)
+    assert evaluate(resumed, input_fn, steps=1)["global_step"] == 6  # must not hide the optimizer state from `train`
+    train(resumed, input_fn, max_steps=15)
+    np.testing.assert_allclose(losses(tmp_path), LOSSES, rtol=1e-6)
+
+
+def test_checkpoints_of_another_model_object_are_noticed(tmp_path: Path) -> None:
+    first, second = create_model(tmp_path), create_model(tmp_path)
+    train(first, input_fn, steps=6)
+    train(second, input_fn, steps=9)
+    assert evaluate(first, input_fn) == pytest.approx(METRICS)
+
+
+def test_max_steps_reached_neither_trains_nor_asks_for_data(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    model = create_model(tmp_path)
+    train(model, input_fn, steps=3)
+    calls: list[str] = []
+    tf.get_logger().propagate = True
+    with caplog.at_level("INFO", logger="tensorflow"):
+        for again in (model, create_model(tmp_path)):
+            train(again, lambda: calls.append("called"), max_steps=3)
+    assert calls == []
+    assert caplog.text.count("Skipping training since max_steps has already saved.") == 2
+
+
+@pytest.mark.parametrize("arguments", [{"steps": 1, "max_steps": 1}, {"steps": 0}, {"max_steps": -1}])
+def test_wrong_step_arguments(tmp_path: Path, arguments: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="steps"):
+        train(create_model(tmp_path), input_fn, **arguments)
+
+
+def unknown_length() -> tf.data.Dataset:
+    return input_fn("eval").filter(lambda features, labels: True)
+
+
+@pytest.mark.parametrize("data", [lambda: input_fn("eval"), unknown_length])
+@pytest.mark.parametrize("limit", [{}, {"steps": 50}])
+def test_training_ends_with_the_data(tmp_path: Path, data: Any, limit: dict[str, int]) -> None:
+    model = create_model(tmp_path, save_summary_steps=None)
+    train(model, data, **limit)
+    assert int(model.optimizer.iterations) == 6
+    assert checkpoint_steps(tmp_path) == [0, 4, 6]
+
+
+class StopAfter(tf.keras.callbacks.Callback):
+    """Stops in the given batch; counts the batches that it is called for."""
+
+    def __init__(self, batches: int) -> None:
+        super().__init__()
+        self.batches, self.seen = batches, 0
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.seen += 1
+        self.model.stop_training = self.seen >= self.batches
+
+
+def test_endless_data_train_until_a_callback_stops(tmp_path: Path) -> None:
+    model, stop = create_model(tmp_path), StopAfter(30)
+    train(model, input_fn, callbacks=[stop])
+    assert stop.seen == 30  # each batch was seen, although 100 may run in one call
+    assert int(model.optimizer.iterations) == 30
+
+
+def test_without_checkpoints_the_model_itself_goes_on(tmp_path: Path) -> None:
+    model = create_model(tmp_path, save_checkpoints_steps=None)
+    train(model, input_fn, steps=6)
+    train(model, input_fn, max_steps=15)
+    assert checkpoint_steps(tmp_path) == []
+    assert evaluate(model, input_fn) == pytest.approx(METRICS)
+
+
+def test_one_batch_of_tensors_is_repeated(tmp_path: Path) -> None:
+    model = create_model(tmp_path)
+    train(model, lambda: ({"x": tf.constant(X)}, tf.constant(Y)), steps=5)
+    assert int(model.optimizer.iterations) == 5
+    with pytest.raises(ValueError, match="endless"):
+        evaluate(model, lambda: ({"x": tf.constant(X)}, tf.constant(Y)))
+
+
+def test_evaluate_stops_after_steps_and_writes_to_its_folder(tmp_path: Path) -> None:
+    model = create_model(tmp_path)
+    train(model, input_fn, steps=2)
+    results = evaluate(model, input_fn, steps=1, name="one")
+    outputs = np.concatenate([row["output"] for row in predict(model, input_fn)])[:4]
+    assert results["mae"] == pytest.approx(np.abs(outputs - Y[:4, 0]).mean(), rel=1e-5)
+    assert set(results) == {"loss", "mae", "global_step"}
+    assert read_events(tmp_path / "eval_one")["mae"] == {2: pytest.approx(results["mae"])}
+
+
+def test_checkpoint_path_and_return_to_the_newest(tmp_path: Path) -> None:
+    model = create_model(tmp_path)
+    train(model, input_fn, steps=6)
+    newest = evaluate(model, input_fn)
+    initial = evaluate(model, input_fn, checkpoint_path=str(tmp_path / "model.ckpt-0"))
+    assert initial["global_step"] == 0
+    assert initial["loss"] > newest["loss"]
+    assert next(predict(model, input_fn, checkpoint_path=str(tmp_path / "model.ckpt-0")))["output"] == [0.0]
+    assert evaluate(model, input_fn) == newest
+    train(model, input_fn, max_steps=15)
+    assert evaluate(model, input_fn) == pytest.approx(METRICS)
+
+
+def test_untrained_model_is_evaluated_as_it_is(tmp_path: Path) -> None:
+    results = evaluate(create_model(tmp_path), input_fn)
+    assert results["global_step"] == 0
+    assert results["mae"] == pytest.approx(np.abs(Y).mean(), rel=1e-5)
+    assert checkpoint_steps(tmp_path) == []
+
+
+def test_loss_given_to_compile_is_a_mean_over_batches_too(tmp_path: Path) -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+    model.compile("sgd", loss="mse", steps_per_execution=10)
+    configure(model, RunConfig(model_dir=str(tmp_path)))
+    results = evaluate(model, lambda: tf.data.Dataset.from_tensor_slices((X, Y)).batch(4))
+    assert results["loss"] == pytest.approx(
+        np.mean([np.square(Y[i : i + 4]).mean() for i in range(0, 22, 4)]), rel=1e-5
+    )
+
+
+def test_predict_reads_only_what_is_asked_for(tmp_path: Path) -> None:
+    read: list[int] = []
+
+    def endless() -> Any:
+        while True:
+            read.append(1)
+            yield {"x": X[:4]}
+
+    def features() -> tf.data.Dataset:
+        return tf.data.Dataset.from_generator(endless, output_signature={"x": tf.TensorSpec([None, 3])})
+
+    predictions = predict(create_model(tmp_path), features)
+    assert [set(next(predictions)) for _ in range(6)] == [{"output", "twice"}] * 6
+    assert len(read) < 6
+
+
+def test_predict_keys_and_batches(tmp_path: Path) -> None:
+    model = create_model(tmp_path)
+    batches = list(predict(model, input_fn, predict_keys="twice", yield_single_examples=False))
+    assert [batch["twice"].shape for batch in batches] == [(4, 1)] * 5 + [(2, 1)]
+    with pytest.raises(ValueError, match="output"):
+        next(predict(model, input_fn, predict_keys=["none"]))
+
+
+class Echo(tf.keras.Model):
+    def call(self, features: Any, training: bool = False) -> Any:
+        return features
+
+
+def test_predict_gives_strings_as_bytes_and_arrays_as_they_are(tmp_path: Path) -> None:
+    model = Echo()
+    model.compile("sgd")
+    configure(model, RunConfig(model_dir=str(tmp_path)))
+    data = {"word": ["a", "b", "c"], "number": [1, 2, 3]}
+    rows = list(predict(model, lambda: tf.data.Dataset.from_tensor_slices(data).batch(2)))
+    assert rows == [{"word": word.encode(), "number": number} for word, number in zip("abc", (1, 2, 3))]
+    assert list(predict(model, lambda: tf.data.Dataset.range(3).batch(2))) == [0, 1, 2]
+
+
+def test_input_fn_gets_the_params_of_configure_or_of_the_model(tmp_path: Path) -> None:
+    def batches(params: Any, config: Any, mode: str) -> tf.data.Dataset:
+        seen.append((params["size"], config.model_dir, mode))
+        return input_fn(mode)
+
+    seen: list[Any] = []
+    model = create_model(tmp_path)
+    model.params = {"size": 1}
+    evaluate(model, batches)
+    configure(model, model.run_config, params={"size": 2})
+    train(model, batches, steps=1)
+    next(predict(model, batches))
+    assert seen == [(1, str(tmp_path), "eval"), (2, str(tmp_path), "train"), (2, str(tmp_path), "infer")]
+
+
+def test_configure_chooses_the_folder(tmp_path: Path) -> None:
+    model = create_model(tmp_path)
+    with pytest.raises(ValueError, match="model_dir"):
+        configure(model, RunConfig(model_dir="a"), model_dir="b")
+    assert configure(model, RunConfig(), model_dir=str(tmp_path / "new")).run_config.model_dir == str(tmp_path / "new")
+    assert (tmp_path / "new").is_dir()
+    assert Path(configure(model).run_config.model_dir).is_dir()
+
+
+def test_seed_repeats_tensorflow_but_leaves_numpy_alone(tmp_path: Path) -> None:
+    def shuffled() -> tf.data.Dataset:
+        return input_fn("train").shuffle(6)
+
+    np.random.seed(5)
+    expected = np.random.RandomState(5).rand()
+    for name in "ab":
+        train(create_model(tmp_path / name, tf_random_seed=3), shuffled, steps=4)
+    assert losses(tmp_path / "a") == losses(tmp_path / "b")
+    assert np.random.rand() == expected

@@ -1,0 +1,143 @@
+"""fixtures/<topic>/<case>: migrating `before` gives `after`, again changes nothing, and both train to the same losses.
+
+`pytest tests/test_fixtures.py --update-fixtures` writes what the tool makes of `before` into `after`; review it as a diff.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import importlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+VENDORED = "tf2_training.py"
+LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(FIXTURES.parent / ".venv-latest" / "bin" / "python")
+
+toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """One program, as a file `before.py` or as a tree `before/`."""
+
+    folder: Path
+
+    def __str__(self) -> str:
+        return self.folder.relative_to(FIXTURES).as_posix()
+
+    @property
+    def is_tree(self) -> bool:
+        return (self.folder / "before").is_dir()
+
+    def files(self, side: str) -> dict[str, str]:
+        """Name -> text of `side` ("before" or "after"), under the names that the program has when it is migrated."""
+        if self.is_tree:
+            top = self.folder / side
+            return {path.relative_to(top).as_posix(): read(path) for path in sorted(top.rglob("*.py"))}
+        files = {"before.py": read(self.folder / f"{side}.py")}
+        if side == "after" and (self.folder / VENDORED).exists():
+            files[VENDORED] = read(self.folder / VENDORED)
+        return files
+
+    def write_after(self, files: dict[str, str]) -> None:
+        """Makes `files` what this fixture expects."""
+        for name, text in files.items():
+            path = self.folder / "after" / name if self.is_tree else self.folder / name.replace("before.py", "after.py")
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(text.encode())
+
+    @functools.cached_property
+    def cases(self) -> list[dict[str, Any]]:
+        """The entries of its parity.toml."""
+        cases: list[dict[str, Any]] = toml.loads(read(self.folder / "parity.toml"))["case"]
+        return cases
+
+
+def read(path: Path) -> str:
+    """The text as it is, line ends included."""
+    return path.read_bytes().decode()
+
+
+def migrate(files: dict[str, str], folder: Path) -> dict[str, str]:
+    """What `migrate --apply` makes of `files`, run as a user would in `folder`."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    command = [sys.executable, "-m", "migrator", ".", "--apply", "-j", "1"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert result.returncode in (0, 1), result.stdout + result.stderr
+    return {path.relative_to(folder).as_posix(): read(path) for path in sorted(folder.rglob("*.py"))}
+
+
+def assert_same(files: dict[str, str], expected: dict[str, str]) -> None:
+    """Fails with a diff of what differs."""
+    lines: list[str] = []
+    for name in sorted({*files, *expected}):
+        old, new = (side.get(name, "").splitlines(keepends=True) for side in (expected, files))
+        lines += difflib.unified_diff(old, new, f"expected/{name}", f"got/{name}")
+    assert files == expected, "".join(lines)
+
+
+ALL = [Fixture(path) for path in sorted(FIXTURES.glob("*/*")) if path.is_dir()]
+each_fixture = pytest.mark.parametrize("fixture", ALL, ids=str)
+
+
+def test_there_are_fixtures_of_every_topic() -> None:
+    topics = {fixture.folder.parent.name for fixture in ALL}
+    assert len(ALL) >= 10
+    assert {"multi_worker", "partitioners", "classifiers", "training", "model_fn", "programs", "input"} <= topics
+
+
+@each_fixture
+def test_migrating_before_gives_after(fixture: Fixture, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    migrated = migrate(fixture.files("before"), tmp_path)
+    if request.config.getoption("--update-fixtures"):
+        fixture.write_after(migrated)
+    assert_same(migrated, fixture.files("after"))
+
+
+@each_fixture
+def test_migrating_after_changes_nothing(fixture: Fixture, tmp_path: Path) -> None:
+    after = fixture.files("after")
+    assert_same(migrate(after, tmp_path), after)
+
+
+@each_fixture
+def test_after_is_python_3_9_without_estimators(fixture: Fixture) -> None:
+    for name, text in fixture.files("after").items():
+        ast.parse(text, name, feature_version=(3, 9))
+        assert "tf.estimator." not in text and "tf1.estimator." not in text, f"{name} still uses Estimators"
+        assert "migrator" not in text.replace("written by migrator", ""), f"{name} depends on this tool"
+
+
+def parity(fixture: Fixture, new_python: Optional[str], folder: Path) -> None:
+    """Trains every case of `fixture` before and after. Fails with the tool's own report."""
+    command = [sys.executable, "-m", "migrator", "parity", str(fixture.folder / "parity.toml")]
+    if new_python:
+        command += ["--new-python", new_python]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+
+
+@pytest.mark.parity
+@each_fixture
+def test_same_losses_on_tensorflow_2_15(fixture: Fixture, tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow_estimator", reason="needs TensorFlow 2.15: make setup")
+    parity(fixture, None, tmp_path)
+
+
+@pytest.mark.parity
+@pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
+@each_fixture
+def test_same_losses_on_the_newest_tensorflow(fixture: Fixture, tmp_path: Path) -> None:
+    parity(fixture, LATEST, tmp_path)

@@ -1,0 +1,87 @@
+"""Options from pyproject.toml and the command line."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from migrator.settings import Settings, SettingsError, from_table, load
+
+
+def project(root: Path, text: str) -> Path:
+    """A folder with a pyproject.toml."""
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "pyproject.toml").write_text(text)
+    return root
+
+
+def test_all_keys(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        '[tool.migrate]\nselect = ["EST1"]\nignore = ["EST105"]\nexclude = ["legacy"]\nunsafe = true\njobs = 3\n',
+    )
+    assert load([str(tmp_path / "some" / "file.py")]) == Settings(("EST1",), ("EST105",), ("legacy",), True, 3)
+
+
+def test_the_nearest_file_counts(tmp_path: Path) -> None:
+    project(tmp_path, "[tool.migrate]\njobs = 1\n")
+    project(tmp_path / "inner", "[tool.migrate]\njobs = 2\n")
+    assert load([str(tmp_path / "inner" / "x.py"), str(tmp_path)]).jobs == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[project]\nname = 'migrate'\n", "[tool.other]\nselect = 1\n", "not toml at all ["]
+)
+def test_files_without_our_table_mean_defaults(tmp_path: Path, text: str) -> None:
+    assert load([str(project(tmp_path, text))]) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("selects = []", "unknown key selects in .tool.migrate.; did you mean select"),
+        ("zzz = 1", "known are select, ignore"),
+        ("select = 'EST1'", "must be a list of strings"),
+        ("exclude = [1]", "must be a list of strings"),
+        ("unsafe = 1", "must be true or false"),
+        ("jobs = -1", "must be a whole number"),
+        ("jobs = true", "must be a whole number"),
+        ("apply = true", "unknown key apply"),
+        ("select = [", "not valid TOML"),
+    ],
+)
+def test_mistakes_are_named_with_their_file(tmp_path: Path, text: str, message: str) -> None:
+    project(tmp_path, f"[tool.migrate]\n{text}\n")
+    with pytest.raises(SettingsError, match=message) as caught:
+        load([str(tmp_path)])
+    assert str(tmp_path / "pyproject.toml") in str(caught.value)
+
+
+def test_the_table_must_be_one() -> None:
+    with pytest.raises(SettingsError, match="must be a table"):
+        from_table([], "x")
+
+
+@pytest.mark.parametrize(
+    ("select", "ignore", "code", "wanted"),
+    [
+        ((), (), "EST101", True),
+        ((), ("EST1",), "EST101", False),
+        ((), ("EST1",), "EST201", True),
+        (("EST1",), (), "EST201", False),
+        (("EST101",), ("EST1",), "EST101", True),
+        (("EST1",), ("EST1",), "EST101", False),
+        (("EST2",), ("EST",), "EST101", False),
+        (("EST2",), ("E",), "E001", True),
+    ],
+)
+def test_the_longest_prefix_decides(select: tuple[str, ...], ignore: tuple[str, ...], code: str, wanted: bool) -> None:
+    assert Settings(select, ignore).selects(code) is wanted
+
+
+def test_settings_cross_processes_and_merge() -> None:
+    settings = Settings(select=("EST1",), jobs=4)
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    assert settings.merged(jobs=None, unsafe=True) == Settings(select=("EST1",), jobs=4, unsafe=True)
