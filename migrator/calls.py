@@ -114,8 +114,17 @@ def rename_keyword(module: Module, keyword: ast.keyword, name: str) -> Edit:
     return module.edit((start, start + len(keyword.arg.encode())), name)
 
 
-def name_argument(module: Module, call: ast.Call, value: ast.expr, name: str) -> list[Edit]:
-    """Give a positional argument its keyword."""
+def name_argument(module: Module, call: ast.Call, value: ast.expr, name: str) -> Edit:
+    """Give a positional argument its keyword, in one edit."""
+    edits = keyword_insertions(module, call, value, name)
+    if len(edits) == 1:
+        return edits[0]
+    span = argument_span(module, call, value)
+    return module.edit(span, f"{edits[0].text}{module.segment(span)}{edits[1].text}")
+
+
+def keyword_insertions(module: Module, call: ast.Call, value: ast.expr, name: str) -> list[Edit]:
+    """The same as insertions, which leave the value free for other edits."""
     start, end = argument_span(module, call, value)
     bare_walrus = isinstance(value, ast.NamedExpr) and (start, end) == module.span(value)
     if bare_walrus or module.span(value)[0] < start:  # the latter is a generator in the parentheses of the call
@@ -257,7 +266,7 @@ def rewrite_arguments(module: Module, call: ast.Call, signatures: Signatures) ->
         elif index == in_place < len(new) and new[index] == target and name not in signatures.named:
             in_place += 1
         else:
-            edits += name_argument(module, call, value, target)
+            edits += keyword_insertions(module, call, value, target)
         if name in signatures.wrap:
             edits += wrap_value(module, call, value, signatures.wrap[name])
     edits += delete_arguments(module, call, doomed)

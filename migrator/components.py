@@ -14,6 +14,9 @@ from dataclasses import dataclass
 RELEVANT = re.compile(rb"tensorflow")
 """What a file must contain to be looked at for its own sake."""
 
+PROGRAM = re.compile(rb"stimator|model_fn")
+"""What a file must contain for its imports to be worth looking into."""
+
 MAX_FILES = 48
 """A larger component is cut at its hubs, the files that most others import or that import most others."""
 _HUB = 8
@@ -122,7 +125,9 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
     found = []
     for group in groups:
         ordered = tuple(sorted(group, key=order.__getitem__))
-        beside = {target for path in ordered for target in graph[path]} - set(ordered)
+        beside: set[str] = set()
+        if any(PROGRAM.search(files[path]) for path in ordered):
+            beside = {target for path in ordered for target in graph[path]} - set(ordered)
         found.append(Component(ordered, tuple(sorted(beside, key=order.__getitem__)[:_MAX_CONTEXT])))
     return sorted(found, key=lambda component: order[component.files[0]])
 

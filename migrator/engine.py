@@ -7,6 +7,7 @@ when nothing is left to apply. Whatever goes wrong with a file or in a rule beco
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -106,6 +107,15 @@ def parse(source: SourceFile) -> Module:
     return module
 
 
+@functools.lru_cache(maxsize=64)
+def _context_module(source: SourceFile) -> Module | None:
+    """The parsed module, kept for other components, as many programs share the same helpers; None if it has errors."""
+    try:
+        return parse(source)
+    except Exception:  # reported where the file is worked on
+        return None
+
+
 class _Run:
     """One attempt at a component."""
 
@@ -130,11 +140,15 @@ class _Run:
         self.left: list[Diagnostic] = []
         self.units = Units()
         self.shifts: dict[str, list[Shift]] = {}
-        for source in (*sources.values(), *context.values()):
+        for source in sources.values():
             try:
                 self.modules[source.path] = parse(source)
             except Exception as error:
                 self.failures[source.path] = _parse_problem(source, error)
+        for source in context.values():
+            module = _context_module(source)
+            if module is not None:
+                self.modules[source.path] = module
         self.before = dict(self.modules)
 
     # -- rounds -------------------------------------------------------------------------------------------------------

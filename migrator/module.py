@@ -150,6 +150,9 @@ class Module:
 
     def _comment_start(self, position: int) -> int | None:
         """Start of the comment that ends at `position`, which is the end of its line."""
+        line = self.line_starts[bisect.bisect_right(self.line_starts, position - 1) - 1]
+        if b"#" not in self.source[line:position]:  # most lines: no need to tokenize the file
+            return None
         index = bisect.bisect_left(self._comments, position)
         for start in self._comments[max(0, index - 1) : index]:
             found = _NEWLINE.search(self.source, start)
@@ -177,6 +180,8 @@ class Module:
 
     def comments_in(self, start: int, end: int) -> bool:
         """Whether a comment starts inside the span."""
+        if b"#" not in self.source[start:end]:
+            return False
         index = bisect.bisect_left(self._comments, start)
         return index < len(self._comments) and self._comments[index] < end
 

@@ -42,9 +42,12 @@ class _Worker:
     deadline: float = 0.0
 
 
-def _serve(function: Callable[[Any], Any], pipe: connection.Connection, parent: connection.Connection) -> None:
-    """Life of a worker: take a task, send its result, until the parent is gone."""
-    parent.close()  # so that the end of the parent is seen as the end of the pipe
+def _serve(
+    function: Callable[[Any], Any], pipe: connection.Connection, inherited: Sequence[connection.Connection]
+) -> None:
+    """Life of a worker: take a task, send its result, until the parent closes the pipe or is gone."""
+    for other in inherited:  # a pipe ends only when nobody holds its other end any more
+        other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -78,7 +81,7 @@ def run_tasks(
     try:
         while waiting or workers:
             while waiting and len(workers) < jobs:
-                workers.append(_start(context, function))
+                workers.append(_start(context, function, workers))
             for worker in [worker for worker in workers if worker.task is None]:
                 if waiting:
                     _give(worker, waiting.pop(), tasks, timeout)
@@ -93,9 +96,11 @@ def run_tasks(
             _stop(worker)
 
 
-def _start(context: BaseContext, function: Callable[[Any], Any]) -> _Worker:
+def _start(context: BaseContext, function: Callable[[Any], Any], others: Sequence[_Worker]) -> _Worker:
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(function, theirs, ours), daemon=True)  # type: ignore[attr-defined]
+    forks = context.get_start_method() == "fork"
+    inherited = [ours, *(worker.pipe for worker in others)] if forks else []
+    process = context.Process(target=_serve, args=(function, theirs, inherited), daemon=True)  # type: ignore[attr-defined]
     process.start()
     theirs.close()
     return _Worker(process, ours)

@@ -278,13 +278,12 @@ def bind_absl(module: Module, node: ast.expr, family: str) -> Optional[tuple[str
     top = module.analysis.root
     aliases = ("tensorflow.flags", "tensorflow.app.flags") if family == "flags" else (f"tensorflow.{family}",)
     for name, bindings in top.bindings.items():
-        if len(bindings) != 1 or scope.lookup(name) is not top:
-            continue
         binding = bindings[0]
-        if binding.target == f"absl.{family}":
-            return name, []
-        # `flags = tf.app.flags` in this file: it becomes the import in the same round.
-        if binding.alias is not None and module.resolve(binding.alias) in aliases and family != "logging":
+        found = binding.target == f"absl.{family}" or (
+            # `flags = tf.app.flags` in this file: it becomes the import in the same round.
+            binding.alias is not None and family != "logging" and module.resolve(binding.alias) in aliases
+        )
+        if found and len(bindings) == 1 and scope.lookup(name) is top:
             return name, []
     for name in (family, f"absl_{family}"):
         if name not in module.bound_names and not (module.star_import and name == family):

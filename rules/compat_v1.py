@@ -27,10 +27,10 @@ _NAMES = frozenset(
         "AUTO_REUSE", "Graph", "GraphKeys", "InteractiveSession", "Session", "Variable", "VariableScope",
         "add_to_collection", "add_to_collections", "all_variables", "assign", "assign_add", "assign_sub",
         "create_partitioned_variables", "data.Iterator", "feature_column.input_layer", "feature_column.linear_model",
-        "feature_column.shared_embedding_columns", "fixed_size_partitioner", "get_collection", "get_collection_ref",
+        "feature_column.shared_embedding_columns", "get_collection", "get_collection_ref",
         "get_local_variable", "get_variable", "get_variable_scope", "global_variables", "gradients", "local_variables",
-        "make_template", "min_max_variable_partitioner", "model_variables", "moving_average_variables",
-        "trainable_variables", "variable_axis_size_partitioner", "variable_op_scope", "variable_scope",
+        "make_template", "model_variables", "moving_average_variables",
+        "trainable_variables", "variable_op_scope", "variable_scope",
     )
 )  # fmt: skip
 _GRAPH_METHODS = frozenset({"make_one_shot_iterator", "make_initializable_iterator", "output_shapes", "output_types"})
@@ -221,6 +221,8 @@ def _obstacle(module: Module, name: str, references: list[tuple[ast.expr, str]])
 
 def _known(short: str) -> bool:
     table = endpoints()
+    if short.startswith("distribute.experimental.partitioners."):  # TensorFlow 2 only, written by the partitioner rule
+        return True
     return find_row(short) is not None or any(
         _listed(short, names) for names in (table.same, table.gone, table.changed, frozenset(rows()))
     )
@@ -241,6 +243,8 @@ def _is_module_alias(module: Module, node: ast.expr, short: str) -> bool:
 def _reference(module: Module, node: ast.expr, full: str, root: str) -> list[Edit]:
     short = full[len("tensorflow.") :]
     table = endpoints()
+    if any(".compat.v2." in name for name in module.raw_names(node)):
+        return _respell(module, node, root)
     if is_absl(full):
         edits = absl_edits(module, node, short_name(full), root)
         return edits if edits is not None else [_compat(module, node, short, root)]
@@ -275,6 +279,8 @@ def _compat(module: Module, node: ast.expr, short: str, root: str) -> Edit:
 def _respell(module: Module, node: ast.expr, root: str) -> list[Edit]:
     """Only the name at the head changes, and only if plain TensorFlow has another one."""
     first = root_name(node)
+    if any(".compat.v2." in name for name in module.raw_names(node)):
+        return [module.edit(node, root + (module.resolve(node) or "")[len("tensorflow") :])]
     return [] if first.id == root else [module.edit(first, root)]
 
 

@@ -47,7 +47,7 @@ _SPEC_FIELDS = {
 }
 PROPERTIES = {"model_dir": "run_config.model_dir", "config": "run_config", "params": "params"}
 
-Need = Callable[[str], str]
+Need = Callable[[str, ast.AST], str]
 
 
 class Driver:
@@ -67,18 +67,18 @@ class Driver:
         parent = self.module.parent(node)
         call = parent if isinstance(parent, ast.Call) and parent.func is node else None
         if short.startswith("ModeKeys"):
-            self._replace(node, self.need("ModeKeys") + short[len("ModeKeys") :])
+            self._replace(node, self.need("ModeKeys", node) + short[len("ModeKeys") :])
             return True
         if short == "RunConfig" and call is not None:
             self._run_config(node, call)
             return True
         if short in _SPECS and call is not None:
-            self._replace(node, self.need(short))
+            self._replace(node, self.need(short, node))
             self._arguments(call, _SPECS[short], _SPEC_FIELDS[short], f"tf.estimator.{short}")
             return True
         if short == "train_and_evaluate" and call is not None:
             given = bind(call, "estimator train_spec eval_spec", "train_and_evaluate")
-            self._replace(node, self.need("train_and_evaluate"))
+            self._replace(node, self.need("train_and_evaluate", node))
             for keyword in call.keywords:
                 if keyword.arg == "estimator":
                     start = self.module.span(keyword)[0]
@@ -97,13 +97,14 @@ class Driver:
             return
         if name not in _METHODS or not isinstance(call, ast.Call) or call.func is not attribute:
             raise Unsupported(f"`.{name}` of an Estimator is not migrated yet", attribute)
-        helper = self.need(name)
+        helper = self.need(name, node)
         kept = self._arguments(call, _METHODS[name], _KEPT[name], f"Estimator.{name}")
         start, end = self.module.span(node)
         opening, _ = parentheses(self.module, call)
         if isinstance(node, ast.Name):
             self.edits.append(self.module.edit((start, self.module.span(attribute)[1]), helper))
-            self.edits.append(self.module.insert(opening + 1, text + (", " if kept else "")))
+            gap = "" if self.module.source[opening + 1 : opening + 2] in (b"\n", b"\r", b" ") else " "
+            self.edits.append(self.module.insert(opening + 1, text + ("," + gap if kept else "")))
         else:  # `make(…).train(…)`: the Estimator stays where it is, other edits may lie in it
             self.edits.append(self.module.insert(start, f"{helper}("))
             self.edits.append(self.module.edit((end, opening + 1), ", " if kept else ""))
@@ -136,7 +137,7 @@ class Driver:
         return len(given) - len(doomed)
 
     def _run_config(self, node: ast.expr, call: ast.Call) -> None:
-        self._replace(node, self.need("RunConfig"))
+        self._replace(node, self.need("RunConfig", node))
         given = bind(call, _RUN_CONFIG, "RunConfig")
         doomed: list[ast.expr | ast.keyword] = []
         for argument in arguments(call):

@@ -26,12 +26,16 @@ class Helpers:
         self._imported = {
             entry.target.rsplit(".", 1)[1] for entry in module.imports if entry.target.split(".")[-2:-1] == [MODULE]
         }
-        self._clashes = module.bound_names - self._imported
+        self._plain: set[str] = set()
+        self._qualified: set[str] = set()
 
-    def need(self, name: str) -> str:
-        """Asks for a helper; returns how this file writes it."""
+    def need(self, name: str, at: ast.AST | None = None) -> str:
+        """Asks for a helper where the code at `at` needs it; returns how that code writes it."""
         self.names.add(name)
-        return f"{MODULE}.{name}" if name in self._clashes else name
+        scope = self.module.scope(at) if at is not None else self.module.analysis.root
+        clash = name not in self._imported and scope.lookup(name) is not None
+        (self._qualified if clash else self._plain).add(name)
+        return f"{MODULE}.{name}" if clash else name
 
     def tensorflow(self) -> str:
         """The file's name for TensorFlow 2 once its imports are migrated."""
@@ -52,8 +56,8 @@ class Helpers:
         if not any(e.target in PLAIN | {VERSION_1} and e.top_level for e in module.imports):
             if self.names and "tf" not in module.bound_names:
                 edits.append(module.add_import("import tensorflow as tf"))
-        plain = sorted(self.names - self._clashes - self._imported)
-        qualified = self.names & self._clashes
+        plain = sorted(self._plain - self._imported)
+        qualified = self._qualified
         prefix = self._prefix()
         statements = []
         if plain:
@@ -70,10 +74,24 @@ class Helpers:
                 statements.append(f"from {package} import {MODULE}" if package else f"import {MODULE}")
         position = self._position()
         lead = "" if position == 0 or module.source[position - 1 : position] in (b"\n", b"\r") else "\n"
+        if position and not prefix.startswith(".") and not self._after_local_import(position):
+            lead += "\n"
         if statements:
             text = lead + "".join(statement + "\n" for statement in statements)
             edits.append(module.insert(position, text))
         return edits
+
+    def _after_local_import(self, position: int) -> bool:
+        """Whether the line above imports a file of the project, so that ours may stand right below it."""
+        for entry in self.module.imports:
+            if self.module.line_span(entry.statement)[1] == position and not entry.target.startswith("."):
+                dotted = entry.target
+                return any(
+                    self.project.module_named(name, self.module) is not None
+                    for name in (dotted, dotted.rpartition(".")[0])
+                    if name
+                )
+        return False
 
     def _position(self) -> int:
         """Behind the last import at the head of the file, where local imports stand."""

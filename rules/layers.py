@@ -89,6 +89,7 @@ def function(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None
         _SCOPES.get(short, short),
         given.get("name"),
         _variables(short),
+        trains="training" in applied.split(),
         moving="momentum" if short == "batch_normalization" else None,
     )
 

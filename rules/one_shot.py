@@ -117,7 +117,13 @@ def _mapped(module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.s
     while name in module.bound_names:
         name += "_batch"
     parameters = ", ".join(module.segment(e) for e in elements)
+    # The blank lines between reading the batch and working on it go.
+    first_line = module.line_span(rest[0])[0]
+    gap = module.source[module.span(line)[1] : first_line]
     edits = [module.edit(line, f"def {name}({parameters}):")]
+    if not gap.strip():
+        end = module.line_span(line)[1]
+        edits = [module.edit((module.span(line)[0], first_line), f"def {name}({parameters}):\n")] if end <= first_line else edits
     body_end = module.span(rest[-1])[1]
     frozen = {n for s in rest for n in _inside_strings(s)}
     first = module.location(line).line + (line.end_lineno or line.lineno) - line.lineno + 1

@@ -13,6 +13,7 @@ from migrator.module import Module
 from migrator.rule import ProgramRule
 
 from .estimator_values import ESTIMATOR, Construction
+from .groups import program_groups
 from .rewrite import ProgramRewrite
 
 if TYPE_CHECKING:
@@ -83,10 +84,15 @@ class EstimatorProgram(ProgramRule):
 
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:  # type: ignore[override]
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
-        constructions = list(self._constructions(project))
-        if not constructions:
-            return
-        rewrite = ProgramRewrite(project, constructions)
+        for group in program_groups(project):
+            constructions = [c for module in group for c in self._constructions(module)]
+            if constructions:
+                yield from self._program(project, group, constructions)
+
+    def _program(
+        self, project: Project, group: list[Module], constructions: list[Construction]
+    ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
+        rewrite = ProgramRewrite(project, group, constructions)
         try:
             rewrite.run()
         except Unsupported as problem:
@@ -101,19 +107,17 @@ class EstimatorProgram(ProgramRule):
             yield Diagnostic("EST101", text, module.location(node), None, Severity.INFO, self.name, self.url)
         yield from rewrite.units()
 
-    def _constructions(self, project: Project) -> Iterator[Construction]:
-        for path in sorted(project.modules):
-            module = project.modules[path]
-            if b"Estimator" not in module.source:
-                continue
-            for node, name in module.references():
-                parent = module.parent(node)
-                if name == ESTIMATOR and isinstance(parent, ast.Call) and parent.func is node:
-                    try:
-                        given = bind(parent, _SIGNATURE, "Estimator")
-                    except Unsupported:
-                        given = {}
-                    yield Construction(module, parent, given)
+    def _constructions(self, module: Module) -> Iterator[Construction]:
+        if b"Estimator" not in module.source:
+            return
+        for node, name in module.references():
+            parent = module.parent(node)
+            if name == ESTIMATOR and isinstance(parent, ast.Call) and parent.func is node:
+                try:
+                    given = bind(parent, _SIGNATURE, "Estimator")
+                except Unsupported:
+                    given = {}
+                yield Construction(module, parent, given)
 
     def _manual(
         self, rewrite: ProgramRewrite, constructions: list[Construction], problem: Unsupported
@@ -128,6 +132,3 @@ class EstimatorProgram(ProgramRule):
         for name, where, node in rewrite.programs():
             reason = f"{problem.reason} ({location.path}:{location.line})"
             yield ProgramUnit(name, where.location(node), "manual", reason, tuple(sorted(rewrite.files())))
-
-
-__all__ = ["EstimatorProgram", "Module"]

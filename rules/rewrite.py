@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from migrator import vendoring
 from migrator.diagnostics import Edit, Fix, NewFile, ProgramUnit
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.generate import Generated, Generator
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
+from migrator.modelfn.sublayers import Sublayer, Sublayers
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.project import Definition, Project
@@ -42,8 +44,9 @@ class ModelFn:
 class ProgramRewrite:
     """Works out the edits of a program; `run` raises Unsupported, with the module in `at`."""
 
-    def __init__(self, project: Project, constructions: list[Construction]) -> None:
+    def __init__(self, project: Project, group: list[Module], constructions: list[Construction]) -> None:
         self.project = project
+        self.group = group
         self.constructions = constructions
         self.at: Module | None = None
         self.model_fns: dict[Definition, ModelFn] = {}
@@ -52,6 +55,8 @@ class ProgramRewrite:
         self._helpers: dict[str, Helpers] = {}
         self._edits: dict[str, list[Edit]] = {}
         self._translations: Translations = translations()
+        updates_run = any(b"UPDATE_OPS" in m.source or b"update_ops" in m.source for m in project.modules.values())
+        self.sublayers = Sublayers(project, self._translations, updates_run)
 
     # -- results ------------------------------------------------------------------------------------------------------
 
@@ -113,7 +118,7 @@ class ProgramRewrite:
         for model in self.model_fns.values():
             self.at = model.definition.module
             assert isinstance(model.definition.node, ast.FunctionDef)
-            model.plan = Plan(model.definition.module, model.definition.node, self._translations)
+            model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
             self._name(model)
         values = estimator_values(self.project, self.constructions)
         for module, node, reason in values.lost:
@@ -135,17 +140,17 @@ class ProgramRewrite:
         for model in self.model_fns.values():
             self.at = model.definition.module
             self._generate(model)
+        for sublayer in self.sublayers.found.values():
+            self.at = sublayer.definition.module
+            self._generate_layer(sublayer)
         for module in modules:
             self.at = module
             self._finish(module)
 
     def _modules(self) -> list[Module]:
-        """All modules of the project that speak of Estimators, and those of the model_fns."""
-        found = {path for path in self._drivers} | self.files()
-        for path, module in self.project.modules.items():
-            if module.mentions_tensorflow and not vendoring.is_vendored(module.text):
-                if any(name.startswith(PREFIX) for _, name in module.references()):
-                    found.add(path)
+        """The modules of the program, and any other that an Estimator reaches."""
+        found = set(self._drivers) | self.files() | {module.path for module in self.group}
+        found |= {sublayer.definition.module.path for sublayer in self.sublayers.found.values()}
         return [self.project.modules[path] for path in sorted(found)]
 
     def _model_fn(self, construction: Construction) -> ModelFn:
@@ -230,6 +235,7 @@ class ProgramRewrite:
             if not driver.reference(node, name):
                 raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         self._rename_model_fns(module, driver, inside)
+        self._rename_helpers(module, driver, inside)
 
     def _rename_model_fns(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> None:
         """References to a model_fn by name: imports of it, and `return model_fn` of a builder."""
@@ -252,26 +258,73 @@ class ProgramRewrite:
                     raise Unsupported("the model_fn is used for more than an Estimator", node)
                 driver.edits.append(module.edit(node, model.factory))
 
+    def _rename_helpers(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> None:
+        """Imports of helpers that became layers; any other use of them stands in the way."""
+        for definition, sublayer in self.sublayers.found.items():
+            known = {id(call.func) for _, call in sublayer.calls}
+            for entry in module.imports:
+                if entry.alias.name == definition.name and self.project.exported(entry.target, module) == definition:
+                    if entry.alias.asname is not None:
+                        raise Unsupported("a helper that makes layers is imported under another name", entry.statement)
+                    driver.edits.append(module.edit(entry.alias, sublayer.class_name))
+            for node in ast.walk(module.tree):
+                if not isinstance(node, (ast.Name, ast.Attribute)) or id(node) in known:
+                    continue
+                last = node.id if isinstance(node, ast.Name) else node.attr
+                if last == definition.name and isinstance(node.ctx, ast.Load):
+                    if self.project.definition(module, node) == definition:
+                        raise Unsupported("a helper that makes layers is used outside of the model as well", node)
+
     def _spans(self, module: Module) -> list[tuple[int, int]]:
         """The spans of the model_fns of a module."""
-        return [_whole_span(module, d.node) for d in self.model_fns if d.module is module]
+        every = [*self.model_fns, *self.sublayers.found]
+        return [_whole_span(module, d.node) for d in every if d.module is module]
+
+    def _facts(self) -> dict[str, bool]:
+        """What translations may ask about the model: over the model_fns and all helpers."""
+        bodies = [m.plan for m in self.model_fns.values() if m.plan] + [s.body for s in self.sublayers.found.values()]
+        called = {
+            body.module.resolve(node.func) for body in bodies for node in ast.walk(body.function) if isinstance(node, ast.Call)
+        }
+        regularized = any(
+            (name or "").endswith("regularizer") for body in bodies for s in body.sites for name, _ in s.layer.arguments
+        )
+        return {
+            "sparse": bool(called & self._translations.lookups),
+            "scheduled": bool(called & self._translations.schedules),
+            "regularized": regularized,
+        }
 
     def _generate(self, model: ModelFn) -> None:
         module = model.definition.module
         helpers = self._helpers[module.path]
         assert model.plan is not None
-        base = self._base_edits(module)
-        looks_up = any(
-            self._translations.lookups and module.resolve(n.func) in self._translations.lookups
-            for n in ast.walk(model.plan.function)
-            if isinstance(n, ast.Call)
-        )
+        outer = module.parent(model.definition.node)
         generator = Generator(
-            model.plan, Renderer(module, base), helpers.tensorflow(), model.class_name, model.factory, looks_up, helpers.need
+            model.plan,
+            Renderer(module, self._base_edits(module)),
+            helpers.tensorflow(),
+            model.class_name,
+            model.factory,
+            self._facts(),
+            lambda name: helpers.need(name, outer),
         )
         model.generated = generator.generate()
-        start, end = _whole_span(module, model.definition.node)
-        self._drivers[module.path].edits.append(module.edit((start, end), model.generated.text.lstrip()))
+        span = _whole_span(module, model.definition.node)
+        self._drivers[module.path].edits.append(module.edit(span, model.generated.text.lstrip()))
+
+    def _generate_layer(self, sublayer: Sublayer) -> None:
+        module = sublayer.definition.module
+        node = sublayer.definition.node
+        if getattr(node, "decorator_list", []):
+            raise Unsupported("a decorated helper makes layers", node)
+        helpers = self._helpers[module.path]
+        renderer = Renderer(module, self._base_edits(module))
+        generator = LayerGenerator(
+            sublayer.body, renderer, helpers.tensorflow(), sublayer.class_name, self._facts(), helpers.need
+        )
+        text = generator.generate()
+        self._drivers[module.path].edits.append(module.edit(_whole_span(module, node), text.lstrip()))
 
     def _base_edits(self, module: Module) -> list[Edit]:
         return [edit for fix in self._file_fixes(module) for edit in fix.edits]

@@ -149,13 +149,13 @@ def _examine(node: ast.expr, name: str, module: Module) -> Optional[Rewrite]:
             return rename(module, node, f"tf.compat.v1.{short}", short)
         return None
     row, levels = found
-    if levels and not row.plain:
+    if levels and not row.plain and row.kind != "manual":
         return None
     target = inner(node, levels)
     table = endpoints()
     both = row.name in table.changed or row.name in table.same
     if explicit == "v1":
-        if row.kind in ("compat", "graph", "check") or not both and row.to.startswith("compat.v1."):
+        if row.kind in ("compat", "graph", "check", "manual") or not both and row.to.startswith("compat.v1."):
             return None
     elif both and not row.neutral:
         if module.module_dialect != "v1" and not uses_old_keyword(module, target, row):

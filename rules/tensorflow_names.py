@@ -36,7 +36,8 @@ def via_version_1_import(module: Module, node: ast.expr) -> bool:
 def tensorflow_root(module: Module, node: ast.expr) -> Optional[tuple[str, list[Edit]]]:
     """Source of plain TensorFlow at `node`, such as ``tf``, with the edit that imports it if need be.
 
-    None where the name ``tf`` stands for something else.
+    In a file that only knows ``tensorflow.compat.v1``, TensorFlow 2 is its member ``compat.v2``. None where the name
+    ``tf`` stands for something else.
     """
     first = root_name(node)
     if module.raw_names(first) and module.raw_names(first) <= PLAIN:
@@ -46,6 +47,8 @@ def tensorflow_root(module: Module, node: ast.expr) -> Optional[tuple[str, list[
         if entry.target in PLAIN and entry.top_level and scope.lookup(entry.name) is module.analysis.root:
             if {binding.target for binding in module.analysis.root.bindings[entry.name]} <= PLAIN:
                 return entry.name, []
+    if module.raw_names(first) == {VERSION_1}:
+        return f"{first.id}.compat.v2", []
     if "tf" in module.bound_names:
         return None
     return "tf", [module.add_import("import tensorflow as tf")]

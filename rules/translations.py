@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from migrator.modelfn.translate import Translations
 
-from . import losses, metrics, optimizers
+from . import losses, metrics, optimizers, summaries
 from .layers import LayerTable
 
 # Callables whose result is a plain object, known when the model is built, if their arguments are.
@@ -38,15 +38,25 @@ def is_static(name: str) -> bool:
     return ".ModeKeys" in name
 
 
+def may_run_while_tracing(name: str | None, text: str) -> bool:
+    """Whether a statement that calls this function may stand in `call`: messages and summaries."""
+    if name is None:
+        return text == "print"
+    return name.startswith(("logging.", "absl.logging.", "tensorflow.logging.", "tensorflow.compat.v1.logging.")) or (
+        name in summaries.EXPRESSIONS or name == "tensorflow.print"
+    )
+
+
 def translations() -> Translations:
     """All families."""
     return Translations(
         layers=LayerTable(),
-        expressions={**losses.EXPRESSIONS, **optimizers.EXPRESSIONS},
+        expressions={**losses.EXPRESSIONS, **optimizers.EXPRESSIONS, **summaries.EXPRESSIONS},
         metrics=metrics.METRICS,
         training=optimizers.OPTIMIZERS | optimizers.SCHEDULES,
         steps=optimizers.STEPS,
         schedules=optimizers.SCHEDULES,
         lookups=_LOOKUPS,
         static=is_static,
+        effects=may_run_while_tracing,
     )

@@ -15,6 +15,7 @@ Layout of the file, all names without the leading ``tensorflow.``:
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import os
@@ -22,8 +23,6 @@ import sys
 import types
 from collections.abc import Iterator
 from typing import Any
-
-import tomllib
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
@@ -71,7 +70,7 @@ def parameters(value: Any) -> list[str] | None:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
         return None
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    stars: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     return [stars.get(parameter.kind, "") + parameter.name for parameter in signature.parameters.values()]
 
 
@@ -120,7 +119,7 @@ def find(module: Any, name: str) -> Any:
 def read_rows(path: str) -> dict[str, str]:
     """TF1 name -> TF2 name of every row of symbols.toml."""
     with open(path, "rb") as file:
-        data = tomllib.load(file)
+        data = importlib.import_module("tomllib").load(file)
     rows: dict[str, str] = {}
     for group in data.pop("group"):
         rows.update(group.get("moves", {}))

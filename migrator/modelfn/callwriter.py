@@ -80,7 +80,7 @@ class CallWriter(Writer):
             start = 0
             while start < len(group):
                 part = self._group(group, start, depth)
-                inner += self._plain(part, indent + depth, guarded=True)
+                inner += self._plain(part, indent + self.unit, depth, guarded=True)
                 start += len(part)
             if inner:
                 self.uses_training = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.classwriter import parameter
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
@@ -32,12 +33,14 @@ class _Tracing(Writer):
             self.read.add(node.id)
         return text
 
-    def closure(self, results: list[ast.expr], before: list[Leaf]) -> tuple[list[str], list[Leaf]]:
-        """Text of `results` and the leaves that it really needs after translation."""
+    def closure(
+        self, results: list[ast.expr], effects: list[Leaf], before: list[Leaf]
+    ) -> tuple[list[str], list[Leaf]]:
+        """Text of `results`, and the leaves that this text and `effects` really need after translation."""
         texts = [self.text(result) for result in results]
         chosen: list[Leaf] = []
         for leaf in sorted(before, key=lambda leaf: leaf.index, reverse=True):
-            if leaf.defs & self.read:
+            if leaf.defs & self.read or leaf in effects:
                 chosen.append(leaf)
                 self.shared.renderer.statement(leaf.node, self.transform, "")
                 for frame in leaf.frames:
@@ -89,14 +92,15 @@ def factory_lines(generator: Generator) -> list[str]:
     if partitioner is not None:
         results.append(partitioner)
     before = [leaf for leaf in plan.flow.leaves if "train" in leaf.modes and not isinstance(leaf.node, ast.Return)]
-    texts, leaves = tracing.closure(results, before)
+    effects = generator.side_effects(training=True)
+    texts, leaves = tracing.closure(results, effects, before)
     for leaf in leaves:
         if plan.time(leaf) > Time.MODE:
             if plan.time(leaf) is Time.DYNAMIC or not _schedule_only(plan, leaf):
                 raise Unsupported("the optimizer depends on a tensor", leaf.node)
 
     indent = generator.indent + generator.unit
-    parameters = [_parameter(plan, name) for name in plan.statics if name != "config"]
+    parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
     parameters += ["config=None", "model_dir=None"]
     lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
     lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
@@ -109,6 +113,9 @@ def factory_lines(generator: Generator) -> list[str]:
         rest = [leaf for leaf in leaves if leaf not in needed]
         body = Writer(shared, "factory", {}).block(rest, inner)
         early = [line for line in early if line.strip()]
+        if not isinstance(partitioner, ast.Name):
+            early.append(f"{indent}partitioner = {texts[-1]}")
+            texts[-1] = "partitioner"
         strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={texts[-1]})"
     else:
         strategy = f"{shared.need('make_strategy')}(config)"
@@ -159,19 +166,6 @@ def _support_of(plan: Plan, node: ast.expr, leaves: list[Leaf]) -> list[Leaf]:
             found.append(leaf)
             wanted |= plan.slicer.inputs(leaf)
     return found[::-1]
-
-
-def _parameter(plan: Plan, name: str) -> str:
-    args = plan.function.args
-    positional = [*args.posonlyargs, *args.args]
-    offset = len(positional) - len(args.defaults)
-    for index, arg in enumerate(positional):
-        if arg.arg == name and index >= offset:
-            return f"{name}={plan.module.segment(args.defaults[index - offset])}"
-    for arg, default in zip(args.kwonlyargs, args.kw_defaults):
-        if arg.arg == name and default is not None:
-            return f"{name}={plan.module.segment(default)}"
-    return name
 
 
 def _defaults_last(parameters: list[str]) -> list[str]:

@@ -133,7 +133,7 @@ class Slicer:
         for leaf in reversed(self.leaves[:before]):
             if name in leaf.defs and (mode is None or mode in leaf.modes):
                 found.append(leaf)
-                if name in leaf.kills and self._certain(leaf, at):
+                if name in leaf.kills and self._certain(leaf, at, mode):
                     break
         if at is not None and at.loops:
             for leaf in self.leaves[before:]:
@@ -142,8 +142,10 @@ class Slicer:
         return found
 
     @staticmethod
-    def _certain(leaf: Leaf, at: Leaf | None) -> bool:
-        """Whether `leaf` has run whenever `at` (None: the end of the body) runs."""
+    def _certain(leaf: Leaf, at: Leaf | None, mode: str | None) -> bool:
+        """Whether `leaf` has run whenever `at` (None: the end of the body) runs, in `mode` (None: in any)."""
+        if mode is None and not leaf.modes >= (at.modes if at is not None else ALL_MODES):
+            return False
         around = [f for f in leaf.frames if not isinstance(f.node, ast.With)]
         return all(at is not None and frame in at.frames for frame in around)
 

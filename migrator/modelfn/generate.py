@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from migrator.modelfn.callwriter import CallWriter
+from migrator.modelfn.classwriter import ClassWriter, tidy, trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.factory import factory_lines
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.metrics import MetricEntry, metric_entries
 from migrator.modelfn.names import reads
-from migrator.modelfn.outputs import Outputs, boundary, outputs, repr_key
+from migrator.modelfn.outputs import boundary, outputs, repr_key
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import variable_map
-from migrator.modelfn.sites import RESERVED
-from migrator.modelfn.translate import Time, format_call
-from migrator.modelfn.writer import Shared, Writer, static_support
+from migrator.modelfn.translate import format_call
+from migrator.modelfn.writer import Writer
 
 
 @dataclass
@@ -31,27 +31,23 @@ class Generated:
     variables: tuple[tuple[str, str], ...] = ()
 
 
-class Generator:
-    """Writes one class. `class_name` and `factory` are free names of the module, `tf` its name for TensorFlow 2."""
+class Generator(ClassWriter):
+    """Writes the class of a model and its factory. `factory` is a free name of the module."""
 
-    def __init__(self, plan: Plan, renderer: Renderer, tf: str, class_name: str, factory: str, looks_up: bool, need: Callable[[str], str]) -> None:
-        self.plan = plan
-        self.class_name = class_name
+    plan: Plan
+
+    def __init__(
+        self,
+        plan: Plan,
+        renderer: Renderer,
+        tf: str,
+        class_name: str,
+        factory: str,
+        facts: dict[str, bool],
+        need: Callable[[str], str],
+    ) -> None:
+        super().__init__(plan, renderer, tf, class_name, facts, need)
         self.factory = factory
-        regularized = any(
-            (name or "").endswith("regularizer") for site in plan.sites for name, _ in site.layer.arguments
-        )
-        scheduled = any(
-            isinstance(n, ast.Call) and (plan.module.resolve(n.func) in plan.translations.schedules)
-            for n in ast.walk(plan.function)
-        )
-        facts = {"sparse": looks_up, "regularized": regularized, "scheduled": scheduled}
-        self.shared = Shared(plan, renderer, tf, facts, need)
-        self.unit = self.shared.unit
-        self.indent = " " * plan.function.col_offset
-        self.taken = set(RESERVED) | {site.attribute for site in plan.sites}
-        self.kept: dict[str, str] = {}
-        self.read_statics: set[str] = set()
 
     def generate(self) -> Generated:
         """The class, a blank line or two, and the factory."""
@@ -60,6 +56,11 @@ class Generator:
         self.loss = plan.field(mode, "loss") or plan.field("eval", "loss")
         self._same_loss()
         entries = metric_entries(plan)
+        for entry in entries:
+            entry.attribute = self._metric_attribute(entry.key)
+            for leaf in entry.leaves:
+                for name in leaf.defs if plan.metric_call(leaf) is entry.call else ():
+                    self.shared.metrics[name] = f"self.{entry.attribute}.result()"
         skip = {leaf for entry in entries for leaf in entry.leaves}
         metric_leaves = [leaf for leaf in plan.metric_leaves if leaf not in skip]
         loss_set = set(plan.loss_leaves)
@@ -80,15 +81,17 @@ class Generator:
         call = self._call()
         loss = self._loss(loss_leaves)
         metric = self._metrics(metric_leaves, entries)
-        init = self._init(entries)
         predict = self._predict_step()
+        self.note_statics([call, loss, metric])
+        used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves}
+        init = self.constructor(used, lambda writer: self._metric_lines(entries, writer))
         parts = [init, call, loss, metric, predict]
-        head = self._head()
+        head = self.head()
         body = "\n\n".join("\n".join(part) for part in parts if part)
         factory = factory_lines(self)
         blank = "\n\n\n" if not self.indent else "\n\n"
         text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
-        return Generated(_tidy(text), variable_map(plan))
+        return Generated(tidy(text), variable_map(plan))
 
     def _same_loss(self) -> None:
         plan = self.plan
@@ -102,58 +105,7 @@ class Generator:
 
     # -- names --------------------------------------------------------------------------------------------------------
 
-    def static_names(self, leaves: Iterable[Leaf], results: Iterable[ast.AST]) -> set[Leaf]:
-        """Static leaves to repeat next to `leaves`; names that are kept on the model are noted in `kept`."""
-        wanted: set[str] = set()
-        for leaf in leaves:
-            wanted |= self.plan.slicer.inputs(leaf)
-        for result in results:
-            wanted |= reads(result)
-        support, kept = static_support(self.plan, wanted, self.plan.is_copied)
-        for name in kept:
-            self._keep(name)
-        for leaf in support:
-            wanted |= self.plan.slicer.inputs(leaf)
-        self.read_statics |= wanted & set(self.plan.statics)
-        return support
-
-    def _keep(self, name: str) -> None:
-        if name in self.kept:
-            return
-        for leaf in self.plan.definitions(name):
-            for site in self.plan.sites_in(leaf):
-                if site.layer.inputs is None and isinstance(leaf.node, ast.Assign) and leaf.node.value is site.call:
-                    if site.loops:
-                        raise Unsupported("variables made in a loop are not migrated yet", leaf.node)
-                    self.kept[name] = site.attribute
-                    return
-            if leaf.loops:
-                raise Unsupported(f"`{name}` is computed in a loop when the model is built", leaf.node)
-        attribute = name if name not in self.taken else f"{name}_"
-        self.taken.add(attribute)
-        self.kept[name] = attribute
-
-    def names(self, where: str) -> dict[str, str]:
-        """How a method other than `__init__` writes the names of the model_fn."""
-        found = {name: f"self.{attribute}" for name, attribute in self.kept.items()}
-        found.update({name: f"self.{name}" for name in self.plan.statics})
-        if "config" in found:
-            found["config"] = "self.run_config"
-        if where != "call":
-            found[self.plan.features] = "x"
-            if self.plan.labels is not None:
-                found[self.plan.labels] = "y"
-            found.update(self.outputs.names)
-        return found
-
     # -- methods ------------------------------------------------------------------------------------------------------
-
-    def _head(self) -> list[str]:
-        lines = [f"{self.indent}class {self.class_name}({self.shared.tf}.keras.Model):"]
-        if self.plan.docstring is not None:
-            node = self.plan.function.body[0]
-            lines += self.shared.renderer.statement(node, lambda n: None, self.indent + self.unit) + [""]
-        return lines
 
     def _call(self) -> list[str]:
         plan, out = self.plan, self.outputs
@@ -170,7 +122,7 @@ class Generator:
         lines = writer.block(writer.leaves, indent)
         lines += self._return(writer, indent)
         head = f"{self.indent}{self.unit}def call(self, {plan.features}, training=False):"
-        return [head, *_trimmed(lines)]
+        return [head, *trimmed(lines)]
 
     def _predicted_names(self) -> set[str]:
         out = self.outputs
@@ -212,10 +164,12 @@ class Generator:
             name = "loss"
         lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}"]
         head = f"{self.indent}{self.unit}def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):"
-        return [head, *_trimmed(lines)]
+        return [head, *trimmed(lines)]
 
     def _check_guards(self, leaves: list[Leaf]) -> None:
         for leaf in leaves:
+            if isinstance(leaf.node, ast.Expr):
+                continue  # summaries are written in training only
             if not {"train", "eval"} & set(self.plan.specs) <= leaf.modes and not self.plan.is_static(leaf):
                 raise Unsupported("the loss depends on the mode", leaf.node)
 
@@ -237,13 +191,13 @@ class Generator:
         lines = self._prologue(writer, every, indent)
         lines += writer.block(every, indent)
         for entry in entries:
-            entry.attribute = self._metric_attribute(entry.key)
             entry.metric = entry.translate(writer)
             update = [(n, writer.text(v)) for n, v in entry.metric.update]
             lines.append(f"{indent}{format_call(f'self.{entry.attribute}.update_state', update)}")
+        lines += writer.block(self.plan.metric_effects, indent)
         lines.append(f"{indent}return self.get_metrics_result()")
         head = f"{self.indent}{self.unit}def compute_metrics(self, x, y, y_pred, sample_weight):"
-        return [head, *_trimmed(lines)]
+        return [head, *trimmed(lines)]
 
     def _metric_attribute(self, key: str) -> str:
         base = re.sub(r"\W+", "_", key).strip("_").lower() or "metric"
@@ -255,50 +209,33 @@ class Generator:
         self.taken.add(base)
         return base
 
-    def _init(self, entries: list[MetricEntry]) -> list[str]:
-        plan = self.plan
+    def _metric_lines(self, entries: list[MetricEntry], writer: InitWriter) -> tuple[list[str], set[str]]:
+        """The construction of the metrics."""
         indent = self.indent + self.unit * 2
-        emitted = set(plan.call_leaves) | set(plan.loss_leaves) | set(plan.metric_leaves)
-        kept_leaves = {leaf for name in self.kept for leaf in plan.definitions(name)}
-        sites = [s for s in plan.sites if s.leaf in emitted | kept_leaves]
-        objects = {s.leaf for s in sites if isinstance(s.leaf.node, ast.Assign) and s.leaf.node.value is s.call}
-        kept = {name: a for name, a in self.kept.items() if not set(plan.definitions(name)) <= objects}
-        writer = InitWriter(self.shared, sites, kept, self._side_effects())
-        writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
-        body = writer.lines(indent)
-        wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)}
-        metrics = []
+        lines: list[str] = []
+        wanted: set[str] = set()
+        if self.loss is not None:
+            batch_mean = self.shared.need("BatchMean")
+            lines.append(f'{indent}self.loss_metric = {batch_mean}(name="loss")')
         for entry in entries:
             assert entry.metric is not None
             for _, value in entry.metric.arguments:
                 wanted |= set() if isinstance(value, str) else reads(value)
             arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
             name = [("name", repr_key(entry.key))]
-            metrics.append(f"{indent}self.{entry.attribute} = {format_call(entry.metric.constructor, arguments + name)}")
-        if self.loss is not None:
-            batch_mean = self.shared.need("BatchMean")
-            metrics.insert(0, f'{indent}self.loss_metric = {batch_mean}(name="loss")')
-        self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
-        lines = [f"{indent}super().__init__()"]
-        lines += [f"{indent}self.{s} = {s}" for s in self.init_statics if s in self.read_statics and s != "config"]
-        head = f"{self.indent}{self.unit}def __init__(self{''.join(', ' + s for s in self.init_statics)}):"
-        return [head, *lines, *_trimmed(body), *metrics]
+            lines.append(f"{indent}self.{entry.attribute} = {format_call(entry.metric.constructor, arguments + name)}")
+        return lines, wanted
 
-    def _side_effects(self) -> list[Leaf]:
-        """Statements that are there for what they do, not for a value: checks and messages that need no data."""
-        plan = self.plan
-        found: list[Leaf] = []
-        for leaf in plan.flow.leaves:
-            if isinstance(leaf.node, (ast.Assert, ast.Raise)) or (
-                isinstance(leaf.node, ast.Expr) and not isinstance(leaf.node.value, ast.Constant)
-            ):
-                if leaf.defs:  # `values.append(x)` belongs to the values
-                    continue
-                heads = [plan.times.head(f) for f in leaf.frames]
-                if max([plan.times.of(leaf.node), *heads]) is Time.STATIC:
-                    found.append(leaf)
-                else:
-                    raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
+    def names(self, where: str) -> dict[str, str]:
+        """How a method other than `__init__` writes the names of the model_fn."""
+        found = super().names(where)
+        if "config" in found:
+            found["config"] = "self.run_config"
+        if where != "call":
+            found[self.plan.features] = "x"
+            if self.plan.labels is not None:
+                found[self.plan.labels] = "y"
+            found.update(self.outputs.names)
         return found
 
     def _predict_step(self) -> list[str]:
@@ -318,18 +255,3 @@ class Generator:
             f"{indent}outputs = super().predict_step(data)",
             f"{indent}return {{key: outputs[key] for key in ({', '.join(out.predicted)})}}",
         ]
-
-
-def _trimmed(lines: list[str]) -> list[str]:
-    """Without blank lines at the beginning."""
-    start = 0
-    while start < len(lines) and not lines[start].strip():
-        start += 1
-    return lines[start:]
-
-
-def _tidy(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.split("\n"))
-
-
-__all__ = ["Generated", "Generator", "Outputs"]

@@ -133,7 +133,7 @@ class InitWriter(Writer):
         arms: dict[str, list[str]] = {}
         for arm in ("body", "orelse"):
             mine = [leaf for leaf in leaves if leaf.frames[depth].arm == arm]
-            arms[arm] = self.block(mine, indent + depth + 1)
+            arms[arm] = self.block(mine, indent + self.unit, depth + 1)
         for arm, other in (("body", "orelse"), ("orelse", "body")):
             for site in self.sites:  # lists of layers keep one entry per turn of the loop
                 if site.leaf in leaves and site.leaf.frames[depth].arm == other and site.loops:

@@ -88,8 +88,10 @@ def outputs(plan: Plan, needed: list[str]) -> Outputs:
             result.dropped.add(leaf)
         held = {v.id: k for k, v in items if isinstance(v, ast.Name)}
         extra = [n for n in needed if n not in held and n != name]
-        result.entries = [(repr_key(n), n) for n in extra] + [(k, v) for k, v in items]
-        result.names.update({n: f"y_pred[{held[n] if n in held else repr_key(n)}]" for n in needed if n != name})
+        taken = {ast.literal_eval(k) for k, _ in items}
+        own = {n: repr_key(n if n not in taken else f"{n}_output") for n in extra}
+        result.entries = [(own[n], n) for n in extra] + [(k, v) for k, v in items]
+        result.names.update({n: f"y_pred[{held[n] if n in held else own[n]}]" for n in needed if n != name})
         if name is not None:
             result.names[name] = "y_pred"
         if extra:
@@ -128,6 +130,10 @@ def repr_key(name: str) -> str:
     return f'"{name}"'
 
 
+def _key(node: ast.Constant) -> str:
+    return repr_key(node.value) if isinstance(node.value, str) and '"' not in node.value else repr(node.value)
+
+
 def _add(result: Outputs, names: list[str]) -> None:
     result.entries = [(repr_key(n), n) for n in names]
     result.names.update({n: f"y_pred[{repr_key(n)}]" for n in names})
@@ -138,7 +144,9 @@ def _items(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
     if isinstance(node, ast.Dict):
         if any(k is None for k in node.keys):
             return None
-        return [(ast.unparse(k).replace("'", '"'), v) for k, v in zip(node.keys, node.values) if k is not None]
+        if not all(isinstance(k, ast.Constant) for k in node.keys):
+            return None
+        return [(_key(k), v) for k, v in zip(node.keys, node.values) if isinstance(k, ast.Constant)]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
         if node.args or any(k.arg is None for k in node.keywords):
             return None

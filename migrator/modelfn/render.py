@@ -61,6 +61,7 @@ class Renderer:
         start, _ = self.module.span(node)
         colon = self.module.source.rfind(b":", start, self._body_start(first_child))
         text = self._spliced(start, colon + 1, list(self._replacements(node, transform, header=True)))
+        text = text[2:] if text.startswith("elif") else text
         return [*self._comments_above(node.lineno, indent), *(indent + text).split("\n")]
 
     def _body_start(self, child: ast.stmt) -> int:

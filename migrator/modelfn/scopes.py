@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.flow import Leaf
 
 if TYPE_CHECKING:
-    from migrator.modelfn.plan import Plan
+    from migrator.modelfn.body import Body as Plan
     from migrator.modelfn.sites import Site
 
 VARIABLE_SCOPE = "tensorflow.variable_scope"
@@ -81,8 +81,10 @@ def variable_map(plan: Plan) -> tuple[tuple[str, str], ...]:
 def _own_name(site: Site, numbers: dict[str, int], prefix: str) -> str | None:
     if site.layer.name is not None:
         return literal_pattern(site.layer.name)
+    key = prefix + site.layer.scope
     if site.loops:
-        return f"{site.layer.scope}*" if not numbers.get(prefix + site.layer.scope) else None
-    number = numbers.get(prefix + site.layer.scope, 0)
-    numbers[prefix + site.layer.scope] = number + 1
-    return site.layer.scope if not number else f"{site.layer.scope}_{number}"
+        numbers[key] = -1  # how many there are is known at run time only
+    if numbers.get(key, 0) < 0:
+        return None
+    numbers[key] = numbers.get(key, 0) + 1
+    return site.layer.scope if numbers[key] == 1 else f"{site.layer.scope}_{numbers[key] - 1}"

@@ -14,7 +14,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.translate import Layer
 
 if TYPE_CHECKING:
-    from migrator.modelfn.plan import Plan
+    from migrator.modelfn.body import Body as Plan
 
 # Attributes and methods of keras.Model that a layer's attribute must not hide (Keras 2 and 3).
 RESERVED = frozenset(
@@ -36,7 +36,6 @@ RESERVED = frozenset(
 )
 # Names that programs give to whatever flows through a network: they say nothing about one layer.
 _ANONYMOUS = re.compile(r"^(x|h|y|z|net|out|outs|output|outputs|inp|input|inputs|hidden|layer|tmp|temp|result|res|features|last)\d*_?$")
-_LISTS = {"dense": "dense_layers"}
 
 
 @dataclass(eq=False)
@@ -66,9 +65,10 @@ def find_sites(plan: Plan) -> list[Site]:
         for call, hidden in _calls(leaf.node, False):
             name = plan.module.resolve(call.func)
             rule = plan.translations.layers.get(name) if name is not None else None
-            if rule is None or name is None:
-                continue
-            layer = rule(call, name, plan.module.resolve)
+            if rule is not None and name is not None:
+                layer = rule(call, name, plan.module.resolve)
+            else:
+                layer = plan.sublayers.layer(plan, call)
             if layer is None:
                 continue
             if hidden:
@@ -124,7 +124,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             base = site.layer.scope if not number else f"{site.layer.scope}_{number}"
         if site.loops:
             site.item = base if base not in RESERVED else base + "_layer"
-            base = _LISTS.get(base, base + "s" if not base.endswith("s") else base + "_list")
+            base += "_layers"
         elif base in taken and base in RESERVED:
             base += "_layer"
         attribute, number = base, 1
@@ -135,7 +135,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
         site.attribute = attribute
         if site.loops:
             local, number = site.item, 1
-            while plan.is_local(local) or local in (plan.features, plan.labels, "training"):
+            while plan.is_local(local) or local in (*plan.dynamic, "training"):
                 local = f"{site.item}_layer" if number == 1 else f"{site.item}_layer_{number}"
                 number += 1
             site.item = local

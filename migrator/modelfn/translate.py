@@ -44,6 +44,8 @@ class Layer:
     """The name that the program gives it."""
     variables: tuple[tuple[str, str], ...] = ()
     """TF1 variable under the scope and the attribute of the Keras layer: ``("kernel", "kernel")``."""
+    trains: bool = False
+    """Whether the call takes `training`."""
     moving: str | None = None
     """Argument with the momentum of moving statistics, which TF1 only updates through UPDATE_OPS."""
 
@@ -106,6 +108,8 @@ class Translations:
     """Functions whose gradients touch some rows of a variable only."""
     static: Callable[[str], bool] = lambda name: False
     """Whether calling this library function with static arguments gives a static value (not a tensor)."""
+    effects: Callable[[str | None, str], bool] = lambda name, text: False
+    """Whether a statement that calls this function (qualified name, source text) may run while the model is traced."""
     library: Callable[[str], bool] = lambda name: name.startswith("tensorflow.")
     """Whether a qualified name belongs to the library, so that its calls give tensors unless `static` says no."""
 

@@ -10,8 +10,9 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads, targets
-from migrator.modelfn.plan import Plan
+from migrator.modelfn.body import Body
 from migrator.modelfn.render import Renderer
+from migrator.modelfn.scopes import scope_prefix
 from migrator.modelfn.sites import Site
 from migrator.modelfn.translate import Time, Value, format_call
 
@@ -23,13 +24,15 @@ class Shared:
     """What the functions of one generated class have in common."""
 
     def __init__(
-        self, plan: Plan, renderer: Renderer, tf: str, facts: dict[str, bool], need: Callable[[str], str]
+        self, plan: Body, renderer: Renderer, tf: str, facts: dict[str, bool], need: Callable[[str], str]
     ) -> None:
         self.plan = plan
         self.renderer = renderer
         self.tf = tf
         self.facts = facts
         self.need = need
+        self.metrics: dict[str, str] = {}
+        """How the value of a metric is written, by the name that holds its value and update op."""
         first = plan.function.body[0]
         self.unit = " " * max(first.col_offset - plan.function.col_offset, 1)
         """One level of indentation, as the file has it."""
@@ -94,6 +97,8 @@ class Writer:
         """The text that replaces a node, None to keep it and look below."""
         if isinstance(node, ast.JoinedStr) and sys.version_info < (3, 12):
             return self._formatted(node)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.shared.metrics:
+            return self.shared.metrics[node.value.id]
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
@@ -104,7 +109,7 @@ class Writer:
                 return self._made(site) if self.where == "init" else self._used(site)
             name = self.resolve(node.func)
             translate = self.plan.translations.expressions.get(name) if name is not None else None
-            if translate is not None:
+            if translate is not None and self.plan.module.dialect(node.func) != "v2":
                 return translate(node, self)
         return None
 
@@ -154,8 +159,18 @@ class Writer:
     def _made(self, site: Site) -> str:
         """The construction of a layer."""
         arguments = [(name, self._argument(value)) for name, value in site.layer.arguments]
+        if site.layer.constructor == "self.add_weight":
+            arguments = [(name, self._scoped(site, text) if name == "name" else text) for name, text in arguments]
         constructor = site.layer.constructor
         return format_call(self.tf + constructor[2:] if constructor.startswith("tf.") else constructor, arguments)
+
+    def _scoped(self, site: Site, text: str) -> str:
+        """The name of a variable with its TF1 scope."""
+        prefix = scope_prefix(self.plan, site.leaf)
+        if not prefix or "*" in prefix:
+            return text
+        literal = isinstance(site.layer.name, ast.Constant)
+        return text[0] + prefix + text[1:] if literal and text[0] in "\"'" else f'"{prefix}" + {text}'
 
     def _argument(self, value: Value) -> str:
         if not isinstance(value, str) and self.plan.times.of(value) > Time.MODE:
@@ -236,7 +251,7 @@ class Writer:
         return self.shared.renderer.header(node, self.transform, indent)
 
 
-def static_support(plan: Plan, names: Iterable[str], copied: Callable[[str], bool]) -> tuple[set[Leaf], dict[str, None]]:
+def static_support(plan: Body, names: Iterable[str], copied: Callable[[str], bool]) -> tuple[set[Leaf], dict[str, None]]:
     """Static leaves that must be written to have `names`, and the names to be kept on the model instead."""
     leaves: set[Leaf] = set()
     kept: dict[str, None] = {}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 from migrator.parity.report import SECTIONS, Tolerance
 
@@ -47,8 +48,8 @@ class Program:
             return self.entry
         files = sorted(path for path in self.path.glob("*.py"))
         mains = [path for path in files if "__main__" in path.read_text("utf-8", "replace")]
-        usual = [path for path in files if path.name in ("task.py", "main.py", "train.py", "trainer.py")]
-        for candidates in (mains, usual, files):
+        usual = [path for path in mains or files if path.name in ("task.py", "main.py", "train.py", "trainer.py")]
+        for candidates in (mains or files, usual):
             if len(candidates) == 1:
                 return candidates[0].name
         names = ", ".join(path.name for path in mains or files) or "no Python file"
@@ -96,7 +97,9 @@ def _read(file: Path, defaults: Case) -> list[Case]:
     unknown = set(data) - {"case"}
     tables = data.get("case", [])
     if unknown or not isinstance(tables, list) or not tables:
-        raise CaseError(f"{file}: expected a list of tables [[case]]" + (f", found {sorted(unknown)}" if unknown else ""))
+        raise CaseError(
+            f"{file}: expected a list of tables [[case]]" + (f", found {sorted(unknown)}" if unknown else "")
+        )
     return [_case(file, number, table, defaults) for number, table in enumerate(tables, 1)]
 
 
@@ -112,7 +115,7 @@ def _case(file: Path, number: int, table: Mapping[str, Any], defaults: Case) -> 
         raise CaseError(f"{where}: compare takes {', '.join(SECTIONS)}")
     if table.get("mode", "replay") not in ("replay", "live"):
         raise CaseError(f"{where}: mode is replay or live")
-    shared = {
+    shared: dict[str, Any] = {
         "entry": str(table.get("entry", "")),
         "module": str(table.get("module", "")),
         "args": tuple(str(arg) for arg in table.get("args", ())) + defaults.old.args,

@@ -46,7 +46,7 @@ class _Command(click.Command):
 @click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write one HTML page.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while the programs run.")
 @click.pass_context
-def parity(ctx: click.Context, paths: tuple[str, ...], **options: Any) -> None:
+def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> None:
     """Train a program before and after migration, and compare losses, metrics, weights and predictions.
 
     Given one program, a copy of it is migrated first. Given two, they are compared. Given a parity.toml, or a folder

@@ -6,8 +6,9 @@ Raises nothing for differing programs; what is missing on one side is a differen
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any, Collection
+from typing import Any
 
 import numpy as np
 
@@ -151,7 +152,9 @@ def _loss_differences(
         broken = [i + 1 for i, event in enumerate(events) if not math.isfinite(event["loss"])]
         if broken:
             found.append(
-                Difference("losses", f"{name}step {broken[0]}", f"the loss of the {side} program is not a finite number")
+                Difference(
+                    "losses", f"{name}step {broken[0]}", f"the loss of the {side} program is not a finite number"
+                )
             )
     first = next((row for row in rows if not row.equal), None)
     if first is not None:
@@ -172,10 +175,14 @@ def _step_differences(name: str, old: int, new: int, asked: int) -> list[Differe
     elif old != new:
         more = "at least " if new > old else ""
         found.append(
-            Difference("steps", name.rstrip(", "), f"the old program took {old} training steps, the new one {more}{new}")
+            Difference(
+                "steps", name.rstrip(", "), f"the old program took {old} training steps, the new one {more}{new}"
+            )
         )
     if asked and old < asked:
-        found.append(Difference("steps", name.rstrip(", "), f"{asked} steps were asked for, the old program took {old}"))
+        found.append(
+            Difference("steps", name.rstrip(", "), f"{asked} steps were asked for, the old program took {old}")
+        )
     return found
 
 

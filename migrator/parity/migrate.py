@@ -26,7 +26,8 @@ def migrate_copy(folder: Path) -> tuple[ProgramUnit, ...]:
             written += 1
     units = tuple(unit for outcome in outcomes for unit in outcome.units)
     manual = [unit for unit in units if unit.tier == "manual"]
-    if manual or not written:
+    left = not units and any(b".estimator." in (outcome.after or outcome.before) for outcome in outcomes)
+    if manual or left or not written:
         reasons = [f"{unit.location}: {unit.name} was left as it is: {unit.reason}" for unit in manual]
         reasons += [str(item) for outcome in outcomes for item in outcome.remaining if not manual]
         text = "\n".join(f"  {reason.replace(str(folder) + '/', '')}" for reason in reasons[:20])

@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Callable, Mapping
+from typing import Callable
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 4.0
@@ -41,7 +42,13 @@ def run(
     start = time.monotonic()
     with open(log, "wb") as output:
         child = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=cwd, env=env, start_new_session=True
+            command,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
         )
     timed_out = False
     try:

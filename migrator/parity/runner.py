@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import tempfile
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from migrator.parity.compare import compare
 from migrator.parity.migrate import MigrationError, migrate_copy
 from migrator.parity.probe.store import Reader
 from migrator.parity.progress import Progress
-from migrator.parity.report import COULD_NOT_RUN, CaseReport, SideReport
+from migrator.parity.report import COULD_NOT_RUN, DIFFERENT, CaseReport, Difference, SideReport
 
 HERE = Path(__file__).resolve().parent
 
@@ -32,12 +33,15 @@ class Recorded:
     side: SideReport
 
 
-def run_side(side: str, program: Program, root: Path, progress: Progress, case: Case, recording: Path | None) -> Recorded:
+def run_side(
+    side: str, program: Program, root: Path, progress: Progress, case: Case, recording: Path | None
+) -> Recorded:
     """Run one side (``old`` or ``new``) in a sandbox at `root`. Raises SideError, CaseError.
 
     The new side needs `recording`, the folder of what the old one recorded.
     """
     start = program.start()
+    root = root.resolve()
     box = sandbox.make(root, program)
     config: dict[str, Any] = {
         "output": str(box.recording),
@@ -75,7 +79,9 @@ def _failure(side: str, program: Program, ended: process.Ended, tail: list[str],
     if box.recording.exists() and not ended.timed_out:
         for event in Reader(str(box.recording)).of("mismatch"):
             return str(event["text"])
-    how = f"ran longer than {ended.seconds:.0f} s and was ended" if ended.timed_out else f"ended with {ended.returncode}"
+    how = (
+        f"ran longer than {ended.seconds:.0f} s and was ended" if ended.timed_out else f"ended with {ended.returncode}"
+    )
     text = "\n".join("  | " + line for line in tail)
     return f"the {side} program {program} {how}; the last lines of its log ({ended.log}):\n{text}"
 
@@ -83,46 +89,59 @@ def _failure(side: str, program: Program, ended: process.Ended, tail: list[str],
 def run_case(case: Case, progress: Progress, keep: Path | None = None) -> CaseReport:
     """Run one case. Everything that can go wrong with the programs ends up in the report."""
     report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode)
-    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in case.name)
-    root = keep / name if keep else Path(tempfile.mkdtemp(prefix="parity-"))
-    root.mkdir(parents=True, exist_ok=True)
     report.old.program, report.new.program = str(case.old), str(case.new or "migrated")
-    failed = False
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in case.name)
+    root = (keep / name).resolve() if keep else Path(tempfile.mkdtemp(prefix="parity-"))
+    root.mkdir(parents=True, exist_ok=True)
     try:
-        new, pairs = case.new, case.variables
-        if new is None:
-            new, units = _migrated(case, root)
-            pairs += units
+        if case.new is None:
+            case = _migrated(case, root)
         recorded = run_side("old", case.old, root / "old", progress, case, None)
-        report.old = recorded.side
-        finish(report, case, new, pairs, recorded, root / "new", progress)
+        report = replay_and_compare(case, recorded, root / "new", progress)
     except (CaseError, SideError, MigrationError) as error:
-        report.verdict, report.problem = COULD_NOT_RUN, str(error)
-        failed = True
-    finally:
-        if keep is None and not failed:
-            shutil.rmtree(root, ignore_errors=True)
-            report.old.log = report.new.log = ""
+        report.problem = str(error)
+    except BaseException:
+        shutil.rmtree(root, ignore_errors=True) if keep is None else None
+        raise
+    if keep is None and not (report.verdict == COULD_NOT_RUN and any(root.glob("*/log.txt"))):
+        shutil.rmtree(root, ignore_errors=True)
+        report.old.log = report.new.log = ""
     return report
 
 
-def finish(
-    report: CaseReport,
-    case: Case,
-    new: Program,
-    pairs: tuple[tuple[str, str], ...],
-    recorded: Recorded,
-    root: Path,
-    progress: Progress,
-) -> None:
-    """Replay `new` against what was recorded, and fill `report`. Raises SideError, CaseError."""
-    replayed = run_side("new", new, root, progress, replace(case, variables=pairs), recorded.folder)
-    report.new = replayed.side
-    compare(report, Reader(str(recorded.folder)), Reader(str(replayed.folder)), case.steps, case.compare)
+def replay_and_compare(case: Case, recorded: Recorded, root: Path, progress: Progress) -> CaseReport:
+    """Replay ``case.new`` in a sandbox at `root` against what was recorded of the old program."""
+    assert case.new is not None
+    report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode, old=replace(recorded.side))
+    report.new.program = str(case.new)
+    failure = ""
+    try:
+        replayed = run_side("new", case.new, root, progress, case, recorded.folder)
+        report.new = replayed.side
+    except (CaseError, SideError) as error:
+        failure = str(error)
+        report.new.log = str(root / "log.txt")
+        if not _diverged(root / "recording"):
+            report.problem = failure
+            return report
+    compare(report, Reader(str(recorded.folder)), Reader(str(root / "recording")), case.steps, case.compare)
+    if failure:
+        report.differences.append(Difference("steps", "", failure.split(":\n")[0]))
+        report.verdict = DIFFERENT
+    return report
 
 
-def _migrated(case: Case, root: Path) -> tuple[Program, tuple[tuple[str, str], ...]]:
-    """A migrated copy of the old program, and the pairs of variables that the migration knows."""
+def _diverged(recording: Path) -> bool:
+    """Whether a side that failed had trained to a loss that is no number: that is a finding, not an accident."""
+    try:
+        steps = list(Reader(str(recording)).of("step"))
+    except OSError:
+        return False
+    return any(not math.isfinite(event["loss"]) for event in steps)
+
+
+def _migrated(case: Case, root: Path) -> Case:
+    """The case with a migrated copy of the old program, and the pairs of variables that the migration knows."""
     target = root / "migrated"
     if target.exists():
         shutil.rmtree(target)
@@ -132,4 +151,5 @@ def _migrated(case: Case, root: Path) -> tuple[Program, tuple[tuple[str, str], .
     path = target / start if start and case.old.path.is_file() else target
     entry = "" if case.old.path.is_file() else start
     program = replace(case.old, path=path, entry=entry, python=case.new_python)
-    return program, tuple(pair for unit in units for pair in unit.variables)
+    pairs = tuple(pair for unit in units for pair in unit.variables)
+    return replace(case, new=program, variables=case.variables + pairs)

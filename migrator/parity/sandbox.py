@@ -9,7 +9,18 @@ from pathlib import Path
 
 from migrator.parity.case import CaseError, Program
 
-SKIPPED = {".git", ".hg", ".svn", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".pytest_cache", "node_modules"}
+SKIPPED = {
+    ".git",
+    ".hg",
+    ".svn",
+    "__pycache__",
+    ".venv",
+    "venv",
+    ".tox",
+    ".mypy_cache",
+    ".pytest_cache",
+    "node_modules",
+}
 LINK_FROM_BYTES = 5_000_000
 MAX_FILES = 20_000
 
@@ -58,7 +69,9 @@ def copy_program(folder: Path, target: Path, skip: Path | None = None) -> None:
     for current, folders, files in os.walk(folder):
         if stop is not None:
             folders[:] = [name for name in folders if Path(current, name).resolve() not in (stop, *stop.parents)]
-        folders[:] = [name for name in folders if name not in SKIPPED and not Path(current, name, "pyvenv.cfg").exists()]
+        folders[:] = [
+            name for name in folders if name not in SKIPPED and not Path(current, name, "pyvenv.cfg").exists()
+        ]
         place = target / os.path.relpath(current, folder)
         place.mkdir(parents=True, exist_ok=True)
         for name in files:

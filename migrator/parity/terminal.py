@@ -78,9 +78,7 @@ def _losses(rows: list[LossRow]) -> Table:
         if index != last + 1:
             table.add_row("...", "", "", "")
         row = rows[index]
-        table.add_row(
-            str(row.step), f"{row.old:.9g}", f"{row.new:.9g}", _number(row.relative), style=_row(row.equal)
-        )
+        table.add_row(str(row.step), f"{row.old:.9g}", f"{row.new:.9g}", _number(row.relative), style=_row(row.equal))
         last = index
     return table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from collections.abc import Sequence
 
 from migrator.parity.report import LossRow
 
@@ -28,7 +28,9 @@ def loss_chart(rows: Sequence[LossRow]) -> str:
     parts = []
     for index in range(5):
         value = low + (high - low) * index / 4
-        parts.append(_line("grid", LEFT, y(value), WIDTH - RIGHT, y(value)) + _label(LEFT - 6, y(value) + 4, f"{value:.3g}"))
+        parts.append(
+            _line("grid", LEFT, y(value), WIDTH - RIGHT, y(value)) + _label(LEFT - 6, y(value) + 4, f"{value:.3g}")
+        )
     for name in ("old", "new"):
         points = " ".join(
             f"{x(row.step):.1f},{y(getattr(row, name)):.1f}" for row in shown if math.isfinite(getattr(row, name))
@@ -57,8 +59,14 @@ def difference_chart(rows: Sequence[LossRow], rtol: float) -> str:
         parts.append(_label(LEFT - 6, y(exponent) + 4, f"1e{exponent}"))
     width = max(1.0, 0.7 * (WIDTH - LEFT - RIGHT) / max(1, len(shown)))
     for row in shown:
-        exponent = high if not math.isfinite(row.relative) else math.log10(row.relative) if row.relative > 0 else low
-        top = y(min(high, max(low, exponent)))
+        value = (
+            float(high)
+            if not math.isfinite(row.relative)
+            else math.log10(row.relative)
+            if row.relative > 0
+            else float(low)
+        )
+        top = y(min(high, max(low, value)))
         off = "" if row.equal else " off"
         title = f"<title>step {row.step}: {row.relative:.2e}</title>"
         left = min(max(x(row.step) - width / 2, LEFT), WIDTH - RIGHT - width)

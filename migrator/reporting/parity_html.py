@@ -17,11 +17,14 @@ _STYLE = """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.15rem; margin: 0; } h3 { font-size: .95rem; margin: 1.4rem 0 .4rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.15rem; margin: 0; }
+h3 { font-size: .95rem; margin: 1.4rem 0 .4rem; }
 p { margin: .3rem 0; } .soft { color: var(--soft); }
-section { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: 1rem 1.1rem; margin: 1.1rem 0; }
+section { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+  padding: 1rem 1.1rem; margin: 1.1rem 0; }
 .head { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; }
-.verdict { font-weight: 600; font-size: .85rem; padding: .1rem .6rem; border-radius: 1rem; border: 1px solid currentColor; }
+.verdict { font-weight: 600; font-size: .85rem;
+  padding: .1rem .6rem; border-radius: 1rem; border: 1px solid currentColor; }
 .equal { color: var(--good); } .different { color: var(--bad); } .could { color: var(--warn); }
 ul.found { margin: .6rem 0; padding: 0; list-style: none; }
 ul.found li { border-left: 3px solid var(--bad); padding: .15rem .7rem; margin: .35rem 0; overflow-wrap: anywhere; }
@@ -32,7 +35,7 @@ th, td { padding: .22rem .7rem .22rem 0; border-bottom: 1px solid var(--line); w
 .n { text-align: right; } tr.off td { color: var(--bad); }
 pre { overflow-x: auto; font: 12px/1.45 ui-monospace, monospace; background: var(--ground); border: 1px solid var(--line);
   border-radius: .4rem; padding: .6rem; }
-svg { width: 100%; height: auto; display: block; } svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
+svg { width: 100%; min-width: 34rem; height: auto; display: block; } svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
 .grid { stroke: var(--line); } .old { stroke: var(--old); } .new { stroke: var(--new); } .mark { stroke: var(--bad); }
 .old, .new { fill: none; stroke-linejoin: round; } .old { stroke-width: 4; opacity: .55; } .new { stroke-width: 1.6; }
 .bar { fill: var(--new); } .bar.off { fill: var(--bad); } .limit { stroke: var(--bad); stroke-dasharray: 4 4; }
@@ -79,7 +82,8 @@ def _case(report: CaseReport) -> str:
         parts.append(
             f'<h3>{title}</h3><p class="key"><span><i style="color:var(--old)"></i>old</span>'
             '<span><i style="color:var(--new)"></i>new</span></p>'
-            f"{loss_chart(rows)}<h3>Relative difference of the loss</h3>{difference_chart(rows, report.tolerance.rtol)}"
+            f'<div class="scroll">{loss_chart(rows)}</div><h3>Relative difference of the loss</h3>'
+            f'<div class="scroll">{difference_chart(rows, report.tolerance.rtol)}</div>'
         )
         table = [
             (row.equal, [str(row.step), f"{row.old:.9g}", f"{row.new:.9g}", _number(row.relative)]) for row in rows

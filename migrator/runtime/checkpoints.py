@@ -60,18 +60,33 @@ class Checkpoints:
                 "Choose another model_dir, or convert the checkpoint first."
             )
         tf.get_logger().info("Restoring parameters from %s", path)
-        status = self.manager.checkpoint.restore(path)
-        try:
-            status.assert_existing_objects_matched()
-        except AssertionError as error:
-            raise ValueError(f"{path} does not hold all variables of the model: {error}") from error
-        status.expect_partial()
+        missing = unsaved_variables(path, self.manager.checkpoint)
+        if missing:
+            raise ValueError(f"{path} does not hold all variables of the model: {', '.join(missing)}")
+        self.manager.checkpoint.restore(path).expect_partial()
         self.held, self.optimizer_restored = version, with_optimizer
 
 
 def checkpoint_version(path: str) -> tuple[str, int]:
     """Path and time of writing, which tell a checkpoint from a later one of the same name."""
     return os.path.abspath(path), tf.io.gfile.stat(path + ".index").mtime_nsec
+
+
+def unsaved_variables(path: str, checkpoint: tf.train.Checkpoint) -> list[str]:
+    """Names of those variables of `checkpoint` that the file at `path` lacks; metrics may be missing."""
+    saved = {id(node) for node in tf.train.CheckpointView(path).match(checkpoint).values()}
+    missing, visited, nodes = [], set(), [("", checkpoint)]
+    while nodes:
+        name, node = nodes.pop()
+        if id(node) in visited or isinstance(node, tf.keras.metrics.Metric):
+            continue
+        visited.add(id(node))
+        if isinstance(node, tf.Variable) and id(node) not in saved:
+            missing.append(name)
+        nodes += [
+            (f"{name}/{key}".strip("/"), child) for key, child in tf.train.TrackableView(node).children(node).items()
+        ]
+    return sorted(missing)
 
 
 class CheckpointSaver(tf.keras.callbacks.Callback):

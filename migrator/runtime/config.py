@@ -10,8 +10,7 @@ import tensorflow as tf
 
 from migrator.runtime.strategy import ClusterTask, current_task
 
-BY_DEFAULT: Any = "by default"
-"""Stands for "not given" where None is a value of its own."""
+BY_DEFAULT: Any = "by default"  # "not given", where None is a value of its own
 
 
 @dataclasses.dataclass(frozen=True)

@@ -51,16 +51,14 @@ class StepGrouper(tf.keras.callbacks.Callback):
         self.model.steps_per_execution = max(1, min(limits))
 
 
-def groups_steps(model: tf.keras.Model, callbacks: Sequence[tf.keras.callbacks.Callback]) -> bool:
-    """Whether several steps may run in one call: not if a callback wants to see each single batch."""
+def can_group(model: tf.keras.Model, callbacks: Sequence[tf.keras.callbacks.Callback]) -> bool:
+    """Whether several steps may run in one call: not in Keras 3, and not if a callback wants to see each batch."""
     in_variable = not isinstance(model.steps_per_execution, int)
     return in_variable and not any(watches_batches(callback) for callback in callbacks)
 
 
 def watches_batches(callback: tf.keras.callbacks.Callback) -> bool:
-    """Whether a callback has a method that is called for each training batch."""
+    """Whether a callback has a method that is called for each batch."""
     base = tf.keras.callbacks.Callback
-    return any(
-        getattr(type(callback), name) is not getattr(base, name)
-        for name in ("on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end")
-    )
+    methods = [f"on_{kind}batch_{event}" for kind in ("", "train_", "test_") for event in ("begin", "end")]
+    return any(getattr(type(callback), method) is not getattr(base, method) for method in methods)

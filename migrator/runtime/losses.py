@@ -78,8 +78,8 @@ def elementwise_huber_loss(labels: Any, predictions: tf.Tensor, delta: float = 1
 def elementwise_log_loss(labels: Any, predictions: tf.Tensor, epsilon: float = 1e-7) -> tf.Tensor:
     """``tf.compat.v1.losses.log_loss`` before its reduction: the cross entropy of probabilities.
 
-    ``tf.keras.losses.binary_crossentropy`` clips the probabilities, where this adds ``epsilon``, and averages over the last
-    axis.
+    ``tf.keras.losses.binary_crossentropy`` clips the probabilities, where this adds ``epsilon``, and averages over
+    the last axis.
 
     Returns:
         Tensor of the shape of ``predictions``.
@@ -93,8 +93,8 @@ def elementwise_log_loss(labels: Any, predictions: tf.Tensor, epsilon: float = 1
 def mean_pairwise_squared_error(labels: Any, predictions: tf.Tensor, weights: Any = 1.0) -> tf.Tensor:
     """``tf.compat.v1.losses.mean_pairwise_squared_error``: compares differences between elements of one example.
 
-    For each example the mean over pairs of elements of ``((p_i - p_j) - (l_i - l_j)) ** 2``, doubled as in TF1; then the
-    weighted sum over examples (not their mean). Keras has no such loss.
+    For each example the mean over pairs of elements of ``((p_i - p_j) - (l_i - l_j)) ** 2``, doubled as in TF1; then
+    the weighted sum over examples (not their mean). Keras has no such loss.
 
     Args:
         labels: tensor of shape ``[batch, ...]``.

@@ -1,7 +1,7 @@
 """Metrics of TensorFlow 1 that Keras lacks or computes otherwise.
 
-Most ``tf.metrics`` are plain Keras: a mean of values (``tf.keras.metrics.Mean``), or a class of the same name that agrees.
-The argument of ``update_state`` that TF1 called ``weights`` is ``sample_weight``.
+Most ``tf.metrics`` are plain Keras: a mean of values (``tf.keras.metrics.Mean``), or a class of the same name that
+agrees. The argument of ``update_state`` that TF1 called ``weights`` is ``sample_weight``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Labels = Union[tf.Tensor, tf.SparseTensor]
 class BatchMean(tf.keras.metrics.Mean):
     """Mean over batches, each of the same weight: what an Estimator reports as ``loss``.
 
-    ``tf.keras.metrics.Mean`` weights by what it is given, and Keras weights its own ``loss`` by the size of the batch, so a
-    short last batch counts less there than it did in TF1.
+    ``tf.keras.metrics.Mean`` weights by what it is given, and Keras weights its own ``loss`` by the size of the
+    batch, so a short last batch counts less there than it did in TF1.
     """
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
@@ -28,8 +28,8 @@ class BatchMean(tf.keras.metrics.Mean):
 class RiemannAUC(tf.keras.metrics.AUC):
     """``tf.compat.v1.metrics.auc`` with the summation ``trapezoidal`` (the default), ``minoring`` or ``majoring``.
 
-    ``tf.keras.metrics.AUC`` agrees for the ROC curve, but for the precision-recall curve it interpolates carefully (2e-4 off
-    in our example) and calls the precision zero, not one, where nothing is predicted. Only for
+    ``tf.keras.metrics.AUC`` agrees for the ROC curve, but for the precision-recall curve it interpolates carefully
+    (2e-4 off in our example) and calls the precision zero, not one, where nothing is predicted. Only for
     ``careful_interpolation`` is ``tf.keras.metrics.AUC(curve="PR")`` the exact replacement.
 
     Args:
@@ -77,9 +77,10 @@ class RiemannAUC(tf.keras.metrics.AUC):
 
 
 class SensitivityNearSpecificity(tf.keras.metrics.AUC):
-    """``tf.compat.v1.metrics.sensitivity_at_specificity``: at the threshold whose specificity is nearest to the one asked for.
+    """``tf.compat.v1.metrics.sensitivity_at_specificity``: at the threshold of the nearest specificity.
 
-    ``tf.keras.metrics.SensitivityAtSpecificity`` takes the best sensitivity among thresholds of at least that specificity.
+    ``tf.keras.metrics.SensitivityAtSpecificity`` takes the best sensitivity among thresholds of at least that
+    specificity.
 
     Args:
         specificity: in [0, 1].
@@ -106,9 +107,10 @@ class SensitivityNearSpecificity(tf.keras.metrics.AUC):
 
 
 class SpecificityNearSensitivity(tf.keras.metrics.AUC):
-    """``tf.compat.v1.metrics.specificity_at_sensitivity``: at the last threshold whose sensitivity is nearest.
+    """``tf.compat.v1.metrics.specificity_at_sensitivity``: at the last threshold of the nearest sensitivity.
 
-    ``tf.keras.metrics.SpecificityAtSensitivity`` takes the best specificity among thresholds of at least that sensitivity.
+    ``tf.keras.metrics.SpecificityAtSensitivity`` takes the best specificity among thresholds of at least that
+    sensitivity.
 
     Args:
         sensitivity: in [0, 1].
@@ -140,7 +142,7 @@ class SpecificityNearSensitivity(tf.keras.metrics.AUC):
 
 
 class MeanPerClassAccuracy(tf.keras.metrics.Metric):
-    """``tf.compat.v1.metrics.mean_per_class_accuracy``: mean over all classes of the accuracy on the examples of a class.
+    """``tf.compat.v1.metrics.mean_per_class_accuracy``: mean over classes of the accuracy on their examples.
 
     Keras has no such metric. A class without examples counts as accuracy zero.
 
@@ -204,9 +206,10 @@ def match_classes(labels: Labels, top_classes: tf.Tensor, class_id: Optional[int
 
 
 class PrecisionAtK(tf.keras.metrics.Mean):
-    """``tf.compat.v1.metrics.precision_at_k`` (``sparse_precision_at_k``): share of the k best classes that are labels.
+    """``tf.compat.v1.metrics.precision_at_k``: share of the k best classes that are labels.
 
-    ``tf.keras.metrics.Precision(top_k=...)`` wants one-hot labels. Where nothing is predicted the result is 0 (TF1: NaN).
+    ``tf.keras.metrics.Precision(top_k=...)`` wants one-hot labels. Where nothing is predicted the result is 0 (TF1:
+    NaN).
 
     Args:
         k: number of classes to take; None where ``update_state`` gets class ids, as ``precision_at_top_k`` did.
@@ -222,7 +225,7 @@ class PrecisionAtK(tf.keras.metrics.Mean):
         self.class_id = class_id
 
     def update_state(self, labels: Labels, predictions: tf.Tensor, sample_weight: Any = None) -> Any:
-        """Add a batch: labels ``[batch(, num_labels)]``, scores ``[batch, num_classes]`` (or ids), weights ``[batch]``."""
+        """Add labels ``[batch(, num_labels)]`` and scores ``[batch, num_classes]`` (or ids); weights ``[batch]``."""
         top_classes = predictions if self.k is None else tf.math.top_k(predictions, self.k).indices
         hits, false_alarms, _ = match_classes(labels, top_classes, self.class_id)
         weight = 1.0 if sample_weight is None else tf.cast(sample_weight, tf.float32)
@@ -252,7 +255,7 @@ class RecallAtK(tf.keras.metrics.Mean):
         self.class_id = class_id
 
     def update_state(self, labels: Labels, predictions: tf.Tensor, sample_weight: Any = None) -> Any:
-        """Add a batch: labels ``[batch(, num_labels)]``, scores ``[batch, num_classes]`` (or ids), weights ``[batch]``."""
+        """Add labels ``[batch(, num_labels)]`` and scores ``[batch, num_classes]`` (or ids); weights ``[batch]``."""
         top_classes = predictions if self.k is None else tf.math.top_k(predictions, self.k).indices
         hits, _, misses = match_classes(labels, top_classes, self.class_id)
         weight = 1.0 if sample_weight is None else tf.cast(sample_weight, tf.float32)
@@ -264,7 +267,7 @@ class RecallAtK(tf.keras.metrics.Mean):
 
 
 class AveragePrecisionAtK(tf.keras.metrics.Mean):
-    """``tf.compat.v1.metrics.average_precision_at_k``: mean over examples of the average precision of the k best classes.
+    """``tf.compat.v1.metrics.average_precision_at_k``: mean average precision of the k best classes.
 
     Keras has no such metric.
 

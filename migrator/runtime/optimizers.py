@@ -1,15 +1,16 @@
 """Optimizers that compute exactly what TensorFlow 1 computed, by calling the same kernels.
 
-Keras has classes of the same names with other formulas. Where they differ the loss of a migrated program drifts from the
-first steps on, most of all with a decayed learning rate (momentum) or with the sparse gradients of embeddings (TensorFlow 1
-leaves the rows and slots of ids that a batch does not contain untouched; Keras decays all of them).
+Keras has classes of the same names with other formulas. Where they differ the loss of a migrated program drifts from
+the first steps on, most of all with a decayed learning rate (momentum) or with the sparse gradients of embeddings
+(TensorFlow 1 leaves the rows and slots of ids that a batch does not contain untouched; Keras decays all of them).
 
 Plain Keras is exact for ``GradientDescentOptimizer`` (``SGD``) and, in Keras 2, for ``AdamOptimizer``
-(``Adam(epsilon=1e-8)``) and ``AdagradOptimizer`` (``Adagrad(epsilon=0.0)``); the other optimizers need a class of this file.
+(``Adam(epsilon=1e-8)``) and ``AdagradOptimizer`` (``Adagrad(epsilon=0.0)``); the other optimizers need a class of
+this file.
 
 The classes work in ``Model.fit``, with learning rate schedules, in ``tf.train.Checkpoint`` and under ``tf.distribute``.
-To load a whole saved model give ``custom_objects``. The kernels for sparse gradients have no XLA version: do not compile
-the model with ``jit_compile=True`` (Keras 3: compile it with ``jit_compile=False``).
+To load a whole saved model give ``custom_objects``. The kernels for sparse gradients have no XLA version: do not
+compile the model with ``jit_compile=True`` (Keras 3: compile it with ``jit_compile=False``).
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class KernelOptimizer(tf.keras.optimizers.Optimizer):
     ``update``.
 
     Args:
-        learning_rate: a number, or a schedule, which is read at ``iterations`` as TF1 schedules were at the global step.
+        learning_rate: a number, or a schedule, which is read at ``iterations`` as TF1 schedules were at the global
+            step.
         name: name of the optimizer and prefix of its variables.
         **kwargs: ``clipnorm``, ``clipvalue``, ``global_clipnorm``, ``use_ema`` and others of ``tf.keras.optimizers``.
     """
@@ -107,8 +109,9 @@ class KernelOptimizer(tf.keras.optimizers.Optimizer):
 class MomentumOptimizer(KernelOptimizer):
     """``tf.compat.v1.train.MomentumOptimizer``: ``accum = momentum * accum + g; var -= learning_rate * accum``.
 
-    ``tf.keras.optimizers.SGD(momentum=...)`` multiplies the gradient by the learning rate before it accumulates it, so the
-    two part as soon as the learning rate changes; and with sparse gradients it moves all rows, not only those of the batch.
+    ``tf.keras.optimizers.SGD(momentum=...)`` multiplies the gradient by the learning rate before it accumulates it,
+    so the two part as soon as the learning rate changes; and with sparse gradients it moves all rows, not only those
+    of the batch.
 
     Args:
         learning_rate: a number or a schedule.
@@ -149,8 +152,9 @@ class MomentumOptimizer(KernelOptimizer):
 class RMSPropOptimizer(KernelOptimizer):
     """``tf.compat.v1.train.RMSPropOptimizer``: ``mom = momentum * mom + learning_rate * g / sqrt(rms + epsilon)``.
 
-    ``tf.keras.optimizers.RMSprop`` starts the mean square ``rms`` at zero where TF1 starts it at one, so its first steps
-    are about three times as long; its default epsilon is 1e-7; and sparse gradients decay the ``rms`` of all rows.
+    ``tf.keras.optimizers.RMSprop`` starts the mean square ``rms`` at zero where TF1 starts it at one, so its first
+    steps are about three times as long; its default epsilon is 1e-7; and sparse gradients decay the ``rms`` of all
+    rows.
 
     Args:
         learning_rate: a number or a schedule.
@@ -202,8 +206,8 @@ class RMSPropOptimizer(KernelOptimizer):
 class AdagradOptimizer(KernelOptimizer):
     """``tf.compat.v1.train.AdagradOptimizer``: ``accum += g * g; var -= learning_rate * g / sqrt(accum)``.
 
-    ``tf.keras.optimizers.Adagrad(epsilon=0.0)`` is the same in Keras 2, but not in Keras 3, which squares each occurrence of
-    an id in a batch where TF1 squares their sum.
+    ``tf.keras.optimizers.Adagrad(epsilon=0.0)`` is the same in Keras 2, but not in Keras 3, which squares each
+    occurrence of an id in a batch where TF1 squares their sum.
 
     Args:
         learning_rate: a number or a schedule.
@@ -234,8 +238,8 @@ class AdagradOptimizer(KernelOptimizer):
 class AdadeltaOptimizer(KernelOptimizer):
     """``tf.compat.v1.train.AdadeltaOptimizer``: steps of the size ``rms(past updates) / rms(past gradients)``.
 
-    ``tf.keras.optimizers.Adadelta`` has another default epsilon (1e-7), and with sparse gradients it decays the slots of all
-    rows.
+    ``tf.keras.optimizers.Adadelta`` has another default epsilon (1e-7), and with sparse gradients it decays the slots
+    of all rows.
 
     Args:
         learning_rate: a number or a schedule; TF1's default is 0.001.
@@ -277,8 +281,8 @@ class AdadeltaOptimizer(KernelOptimizer):
 class AdamOptimizer(KernelOptimizer):
     """``tf.compat.v1.train.AdamOptimizer``: sparse gradients move all rows, as their decayed moments say.
 
-    ``tf.keras.optimizers.Adam(epsilon=1e-8)`` is the same in Keras 2 (its default epsilon is 1e-7), but not in Keras 3, which
-    squares each occurrence of an id in a batch where TF1 squares their sum.
+    ``tf.keras.optimizers.Adam(epsilon=1e-8)`` is the same in Keras 2 (its default epsilon is 1e-7), but not in Keras
+    3, which squares each occurrence of an id in a batch where TF1 squares their sum.
 
     Args:
         learning_rate: a number or a schedule.
@@ -308,7 +312,7 @@ class AdamOptimizer(KernelOptimizer):
         return {"m": 0.0, "v": 0.0}
 
     def update(self, variable: tf.Variable, gradient: tf.Tensor | tf.IndexedSlices, learning_rate: tf.Tensor) -> None:
-        # In the type of the variable already: 1 - beta2 of float32 is 1e-5 off that of Python floats, and TF1 has the former.
+        # As in TF1 cast before the subtraction: 1 - beta2 of float32 is 1e-5 off that of Python floats.
         beta1, beta2 = tf.cast(self.beta1, variable.dtype), tf.cast(self.beta2, variable.dtype)
         step = tf.cast(self.iterations + 1, variable.dtype)
         beta1_power, beta2_power = beta1**step, beta2**step

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from migrator.runtime.checkpoints import Checkpoints
 from migrator.runtime.config import RunConfig
+from migrator.runtime.execution import steps_per_call
 from migrator.runtime.inputs import ModeKeys, call_input_fn
 from migrator.runtime.summaries import SummaryWriters
 
@@ -19,6 +20,7 @@ class RunState:
 
     def __init__(self, model: tf.keras.Model, config: RunConfig, params: Any) -> None:
         self.params = params
+        self.steps_per_execution = int(model.steps_per_execution)
         self.checkpoints = Checkpoints(model, config)
         self.writers = SummaryWriters()
         self.predict_functions: dict[str, Any] = {}
@@ -56,9 +58,11 @@ def prepare_model(model: tf.keras.Model, dataset: tf.data.Dataset, mode: str, ch
         if mode == ModeKeys.TRAIN:
             model.optimizer.build(model.trainable_variables)
     elif mode == ModeKeys.TRAIN:
-        model.make_train_function().get_concrete_function(tf.data.IteratorSpec(spec))
+        with steps_per_call(model, state.steps_per_execution):
+            model.make_train_function().get_concrete_function(tf.data.IteratorSpec(spec))
     else:
-        model.make_test_function().get_concrete_function(tf.data.IteratorSpec(spec))
+        with steps_per_call(model, state.steps_per_execution):
+            model.make_test_function().get_concrete_function(tf.data.IteratorSpec(spec))
     state.checkpoints.restore(checkpoint, with_optimizer=mode == ModeKeys.TRAIN)
     if mode != ModeKeys.TRAIN and checkpoint is None and state.checkpoints.latest() is None:
         tf.get_logger().info(

@@ -1,4 +1,4 @@
-"""Optimizers with L1 and L2 regularisation in their formula, as TensorFlow 1 computed them. Keras has one of them, Ftrl."""
+"""Optimizers with L1 and L2 regularisation in their formula, as TensorFlow 1 computed them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from migrator.runtime.optimizers import KernelOptimizer, LearningRate
 class FtrlOptimizer(KernelOptimizer):
     """``tf.compat.v1.train.FtrlOptimizer`` (McMahan et al., 2013), with the shrinkage-type L2 of TF1.
 
-    ``tf.keras.optimizers.Ftrl`` makes sparse gradients dense, which sets every non-zero row that a batch does not contain to
-    zero in the first step.
+    ``tf.keras.optimizers.Ftrl`` makes sparse gradients dense, which sets every non-zero row that a batch does not
+    contain to zero in the first step.
 
     Args:
         learning_rate: a number or a schedule.

@@ -71,8 +71,8 @@ class FunctionSchedule(tf.keras.optimizers.schedules.LearningRateSchedule):
     Keras optimizers take a schedule where TF1 took any tensor.
 
     Args:
-        function: takes the step, an int64 scalar, and returns the rate, a float scalar. To save the whole model it must be
-            a module's function, not a lambda.
+        function: takes the step, an int64 scalar, and returns the rate, a float scalar. To save the whole model it
+            must be a module's function, not a lambda.
     """
 
     def __init__(self, function: Callable[[tf.Tensor], Any]) -> None:

@@ -60,16 +60,21 @@ def current_task() -> ClusterTask:
     return ClusterTask(cluster, str(task.get("type") or "worker"), int(task.get("index") or 0))
 
 
-def make_strategy(variable_partitioner: Any = None, cluster_resolver: Any = None) -> tf.distribute.Strategy:
+def make_strategy(
+    config: Any = None, variable_partitioner: Any = None, cluster_resolver: Any = None
+) -> tf.distribute.Strategy:
     """Returns the strategy to create the model in.
 
     Args:
+      config: A `RunConfig`; its `strategy` is taken if it names one.
       variable_partitioner: How to split variables over parameter servers; without them nothing is split.
       cluster_resolver: A `tf.distribute.cluster_resolver.ClusterResolver` that is asked instead of TF_CONFIG.
 
     Raises:
       ClusterError: there is more than one process; this version of the program trains in one.
     """
+    if config is not None and config.strategy is not None:
+        return config.strategy
     del variable_partitioner
     task = current_task()
     cluster = task.cluster if cluster_resolver is None else cluster_resolver.cluster_spec().as_dict()

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from migrator.runtime.checkpoints import CheckpointSaver, checkpoint_version
 from migrator.runtime.config import RunConfig
-from migrator.runtime.execution import StepGrouper, groups_steps, steps_per_call
+from migrator.runtime.execution import StepGrouper, can_group, steps_per_call
 from migrator.runtime.inputs import ModeKeys, features_only, is_endless
 from migrator.runtime.nan_loss import loss_metric
 from migrator.runtime.prepare import RunState, predict_function, prepare_dataset, prepare_model
@@ -85,7 +85,8 @@ def train(
       steps: Number of further steps.
       max_steps: Number of steps in all, those of former runs included; nothing is done if they are reached already.
         With neither of the two, training goes on until the data end.
-      callbacks: Keras callbacks. One that watches batches makes each step run on its own.
+      callbacks: Keras callbacks. One that watches batches makes each step run on its own. The `loss` in their logs is
+        the mean since the last step that was logged.
       after_save: Called with the step after each checkpoint but the one at the start.
 
     Returns:
@@ -112,12 +113,12 @@ def train(
             steps = max(0, max_steps - int(model.optimizer.iterations))
         if steps is not None:
             dataset = dataset.take(steps)
-        grouped = int(model.steps_per_execution) if groups_steps(model, callbacks) else 1
+        most = state.steps_per_execution if can_group(model, callbacks) else 1
         with steps_per_call(model, 1):
             model.fit(
                 dataset,
                 steps_per_epoch=-1 if is_endless(dataset) else None,
-                callbacks=[*callbacks, *run_callbacks(model, grouped, after_save)],
+                callbacks=[*callbacks, *run_callbacks(model, most, after_save)],
                 verbose=0,
             )
     return model
@@ -134,15 +135,15 @@ def steps_trained(model: tf.keras.Model) -> int:
 
 
 def run_callbacks(
-    model: tf.keras.Model, steps_per_execution: int, after_save: Callable[[int], None]
+    model: tf.keras.Model, most_steps_per_call: int, after_save: Callable[[int], None]
 ) -> list[tf.keras.callbacks.Callback]:
     """Logging, checkpoints and the grouping of steps, in the order in which they have to be called."""
     config, state = model.run_config, model.run_state
     logger = StepLogger(state.writers, config.model_dir, config.log_step_count_steps, config.save_summary_steps)
     saver = CheckpointSaver(state.checkpoints, config.save_checkpoints_steps, config.save_checkpoints_secs, after_save)
     ours: list[tf.keras.callbacks.Callback] = [logger, saver] if config.saves_checkpoints else [logger]
-    if steps_per_execution > 1:
-        ours.append(StepGrouper(steps_per_execution, [callback.steps_until_due for callback in ours]))
+    if most_steps_per_call > 1:
+        ours.append(StepGrouper(most_steps_per_call, [callback.steps_until_due for callback in ours]))
     return ours
 
 
@@ -177,11 +178,16 @@ def evaluate(
         dataset = dataset.take(steps)
     elif is_endless(dataset):
         raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
-    with tf.summary.record_if(False), steps_per_call(model, 1):
+    batch_loss = [BatchLoss()] if getattr(model, "loss", None) else []
+    callbacks = [*callbacks, *batch_loss]
+    batches_per_call = 1
+    if can_group(model, callbacks) and int(dataset.cardinality()) > 0:
+        batches_per_call = model.run_state.steps_per_execution
+    with tf.summary.record_if(False):
         prepare_model(model, dataset, ModeKeys.EVAL, checkpoint_path)
         model.reset_metrics()
-        batch_loss = [BatchLoss()] if getattr(model, "loss", None) is not None else []
-        results = dict(model.evaluate(dataset, callbacks=[*callbacks, *batch_loss], verbose=0, return_dict=True))
+        with steps_per_call(model, batches_per_call):
+            results = dict(model.evaluate(dataset, callbacks=callbacks, verbose=0, return_dict=True))
         model.reset_metrics()
     for callback in batch_loss:
         results["loss"] = callback.mean()

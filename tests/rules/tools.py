@@ -9,7 +9,6 @@ import sys
 import textwrap
 import types
 from collections.abc import Iterable
-
 from pathlib import Path
 
 from migrator.diagnostics import Applicability, Diagnostic, Edit
@@ -21,7 +20,7 @@ MAX_ROUNDS = 10
 
 def load(name: str) -> types.ModuleType:
     """The module `migrator.rules.<name>`, also in a checkout that is not installed."""
-    if importlib.util.find_spec("migrator.rules") is None:
+    if "migrator.rules" not in sys.modules and importlib.util.find_spec("migrator.rules") is None:
         package = types.ModuleType("migrator.rules")
         package.__path__ = [str(Path(__file__).resolve().parents[2] / "rules")]
         sys.modules["migrator.rules"] = package
@@ -67,7 +66,7 @@ def transform(source: str, rules: Iterable[Rule], least: Applicability = Applica
         if not chosen:
             return text
         data = module.source
-        for edit in sorted(chosen, key=lambda edit: (edit.start, edit.end), reverse=True):
+        for edit in sorted(chosen, key=lambda edit: (edit.start, edit.end))[::-1]:
             data = data[: edit.start] + edit.text.encode() + data[edit.end :]
         text = data.decode()
         ast.parse(text)

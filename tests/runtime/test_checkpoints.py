@@ -67,8 +67,17 @@ def test_checkpoint_of_a_smaller_model(tmp_path: Path) -> None:
     train(create_model(tmp_path), input_fn, steps=1)
     larger = create_model(tmp_path)
     larger.scale = tf.Variable(1.0)
-    with pytest.raises(ValueError, match="model.ckpt-1 does not hold all variables"):
+    with pytest.raises(ValueError, match="model.ckpt-1 does not hold all variables of the model: model/scale"):
         train(larger, input_fn, steps=1)
+
+
+def test_metrics_may_change_between_runs(tmp_path: Path) -> None:
+    train(create_model(tmp_path), input_fn, steps=6)
+    changed = create_model(tmp_path)
+    changed.mae = tf.keras.metrics.MeanAbsoluteError(name="renamed")
+    changed.other = tf.keras.metrics.AUC()
+    train(changed, input_fn, steps=1)
+    assert evaluate(changed, input_fn)["global_step"] == 7
 
 
 def test_latest_of_an_empty_folder(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ ELEMENTWISE: dict[str, tuple[Any, Any, Any, Any]] = {
     ),
     "huber_loss": (
         lambda labels, predictions: elementwise_huber_loss(labels, predictions, delta=0.7),
-        lambda *args, **kwargs: v1.huber_loss(*args, delta=0.7, **kwargs),
+        lambda y, p, w=1.0, **kwargs: v1.huber_loss(y, p, w, delta=0.7, **kwargs),
         VALUES,
         LOGITS,
     ),
@@ -80,7 +80,7 @@ ELEMENTWISE: dict[str, tuple[Any, Any, Any, Any]] = {
         lambda labels, logits: tf.nn.sigmoid_cross_entropy_with_logits(
             tf.cast(labels, logits.dtype) * (1.0 - 0.1) + 0.5 * 0.1, logits
         ),
-        lambda *args, **kwargs: v1.sigmoid_cross_entropy(*args, label_smoothing=0.1, **kwargs),
+        lambda y, p, w=1.0, **kwargs: v1.sigmoid_cross_entropy(y, p, w, 0.1, **kwargs),
         BINARY,
         LOGITS,
     ),
@@ -103,15 +103,17 @@ def test_elementwise_losses_and_reductions(name: str, shape: tuple[int, ...]) ->
             v1.Reduction.SUM_OVER_BATCH_SIZE: tf.reduce_mean(losses * weights),
             v1.Reduction.NONE: losses * weights,
         }
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            expected = session.run({r: reference(labels, predictions, weights, reduction=r) for r in replacements})
         for reduction, replacement in replacements.items():
-            check(replacement, lambda r=reduction, w=weights: reference(labels, predictions, weights=w, reduction=r))
+            np.testing.assert_allclose(replacement, expected[reduction], rtol=1e-6, atol=1e-7, err_msg=reduction)
 
 
 @pytest.mark.parametrize(
     ("expression", "reference"),
     [
-        (tf.keras.losses.mean_squared_error, v1.mean_squared_error),
-        (tf.keras.losses.mean_absolute_error, v1.absolute_difference),
+        (tf.keras.losses.mse, v1.mean_squared_error),
+        (tf.keras.losses.mae, v1.absolute_difference),
         (lambda y, p: tf.keras.losses.huber(y, p, delta=0.7), lambda y, p: v1.huber_loss(y, p, delta=0.7)),
     ],
     ids=["mse", "mae", "huber"],

@@ -1,7 +1,7 @@
 """The optimizers against the kernels of TensorFlow 1, in a graph with the TF1 optimizer itself.
 
-The model has one embedding looked up sparsely (with ids that occur twice in a batch and rows that no batch touches), one
-that is multiplied by one-hot vectors, and dense layers. Losses and weights are compared after each of ten steps.
+The model has one embedding looked up sparsely (with ids that occur twice in a batch and rows that no batch touches),
+one that is multiplied by one-hot vectors, and dense layers. Losses and weights are compared after each of ten steps.
 """
 
 from __future__ import annotations
@@ -364,7 +364,7 @@ coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
 
 def train(strategy, run, optimizer):
     with strategy.scope():
-        rows, optimizer = tf.Variable(np.arange(24.0, dtype="float32").reshape(6, 4)), optimizer()
+        rows, optimizer = tf.Variable(np.arange(24.0, dtype="float32").reshape(6, 4), name="rows"), optimizer()
     variables = list(rows.variables) if hasattr(rows, "variables") else [rows]
     with strategy.scope():
         optimizer.build(variables)

@@ -80,7 +80,8 @@ def test_schedule_equals_tf1(name: str) -> None:
         rate = reference(step)
         expected = [session.run(rate, {step: i}) for i in range(25)]
     actual = [float(schedule(tf.constant(i, tf.int64))) for i in range(25)]
-    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-9)
+    # Near the end of a cosine the graph, which may reorder products, is itself only that exact for rates of 0.1.
+    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=5e-8)
 
 
 def test_noise_falls_with_the_step() -> None:

@@ -83,5 +83,5 @@ def test_nan_stops_training_before_it_is_saved(tmp_path: Path, config: dict[str,
         return good.concatenate(tf.data.Dataset.from_tensors(({"x": X}, Y * float("nan"))).repeat(7))
 
     with pytest.raises(NanLossError, match="at or before step"):
-        train(create_model(tmp_path, **config), broken)
+        train(create_model(tmp_path, steps_per_execution=100, **config), broken)
     assert checkpoint_steps(tmp_path) == [0, 4]

@@ -30,7 +30,7 @@ def test_recorded_values_are_those_of_estimator(tmp_path: Path, throttle_secs: i
 
 @pytest.mark.parametrize("throttle_secs", EVALUATED)
 def test_evaluates_at_the_same_checkpoints(tmp_path: Path, throttle_secs: int) -> None:
-    model = create_model(tmp_path, save_checkpoints_steps=5)
+    model = create_model(tmp_path, steps_per_execution=100, save_checkpoints_steps=5)
     train_spec = TrainSpec(input_fn, max_steps=18)
     eval_spec = EvalSpec(input_fn, throttle_secs=throttle_secs)
     metrics, exports = train_and_evaluate(model, train_spec, eval_spec)

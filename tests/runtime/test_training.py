@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import tensorflow as tf
 from line_program import X, Y, checkpoint_steps, create_model, input_fn, model_fn, read_events
 
 from migrator.runtime.config import RunConfig
+from migrator.runtime.optimizers import AdamOptimizer, MomentumOptimizer
+from migrator.runtime.strategy import ClusterError
 from migrator.runtime.training import configure, evaluate, predict, train
 
 # What tf.estimator of TensorFlow 2.15 gives for train(steps=6), train(max_steps=15), evaluate and predict.
@@ -60,8 +63,8 @@ def test_same_losses_checkpoints_metrics_and_predictions(tmp_path: Path, steps_p
 
 
 def test_steps_between_events_run_together_with_the_same_result(tmp_path: Path) -> None:
-    train(create_model(tmp_path / "singly", steps_per_execution=1, save_summary_steps=1), input_fn, steps=15)
-    train(create_model(tmp_path / "grouped", save_summary_steps=7), input_fn, steps=15)
+    train(create_model(tmp_path / "singly"), input_fn, steps=15)
+    train(create_model(tmp_path / "grouped", steps_per_execution=100, save_summary_steps=7), input_fn, steps=15)
     assert checkpoint_steps(tmp_path / "grouped") == [0, 4, 8, 12, 15]
     singly, grouped = losses(tmp_path / "singly"), read_events(tmp_path / "grouped")["loss"]
     assert grouped == {step: singly[step - 1] for step in (1, 8, 15)}
@@ -107,7 +110,7 @@ def unknown_length() -> tf.data.Dataset:
 @pytest.mark.parametrize("data", [lambda: input_fn("eval"), unknown_length])
 @pytest.mark.parametrize("limit", [{}, {"steps": 50}])
 def test_training_ends_with_the_data(tmp_path: Path, data: Any, limit: dict[str, int]) -> None:
-    model = create_model(tmp_path, save_summary_steps=None)
+    model = create_model(tmp_path, steps_per_execution=100, save_summary_steps=None)
     train(model, data, **limit)
     assert int(model.optimizer.iterations) == 6
     assert checkpoint_steps(tmp_path) == [0, 4, 6]
@@ -126,7 +129,7 @@ class StopAfter(tf.keras.callbacks.Callback):
 
 
 def test_endless_data_train_until_a_callback_stops(tmp_path: Path) -> None:
-    model, stop = create_model(tmp_path), StopAfter(30)
+    model, stop = create_model(tmp_path, steps_per_execution=100), StopAfter(30)
     train(model, input_fn, callbacks=[stop])
     assert stop.seen == 30  # each batch was seen, although 100 may run in one call
     assert int(model.optimizer.iterations) == 30
@@ -146,6 +149,15 @@ def test_one_batch_of_tensors_is_repeated(tmp_path: Path) -> None:
     assert int(model.optimizer.iterations) == 5
     with pytest.raises(ValueError, match="endless"):
         evaluate(model, lambda: ({"x": tf.constant(X)}, tf.constant(Y)))
+
+
+@pytest.mark.parametrize("data", [lambda: input_fn("eval"), unknown_length])
+def test_evaluation_of_any_length(tmp_path: Path, data: Any) -> None:
+    model = create_model(tmp_path, steps_per_execution=4)
+    train(model, input_fn, steps=6)
+    train(model, input_fn, max_steps=15)
+    assert evaluate(model, data) == pytest.approx(METRICS)
+    assert evaluate(model, data, steps=6) == pytest.approx(METRICS)
 
 
 def test_evaluate_stops_after_steps_and_writes_to_its_folder(tmp_path: Path) -> None:
@@ -249,6 +261,38 @@ def test_configure_chooses_the_folder(tmp_path: Path) -> None:
     assert configure(model, RunConfig(), model_dir=str(tmp_path / "new")).run_config.model_dir == str(tmp_path / "new")
     assert (tmp_path / "new").is_dir()
     assert Path(configure(model).run_config.model_dir).is_dir()
+
+
+def test_replicas_are_refused() -> None:
+    mirrored = SimpleNamespace(distribute_strategy=SimpleNamespace(num_replicas_in_sync=2))
+    with pytest.raises(ClusterError, match="replicas"):
+        configure(mirrored)
+
+
+OPTIMIZERS = {
+    "adam": lambda: tf.keras.optimizers.Adam(0.1),
+    "adam of the runtime": lambda: AdamOptimizer(0.1),
+    "momentum of the runtime": lambda: MomentumOptimizer(0.1, 0.9),
+    "legacy adam": lambda: tf.keras.optimizers.legacy.Adam(0.1),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_slots_of_optimizers_survive(tmp_path: Path, name: str) -> None:
+    def create(folder: str) -> tf.keras.Model:
+        model = create_model(tmp_path / folder)
+        model.compile(OPTIMIZERS[name]())
+        return configure(model, model.run_config)
+
+    def endless_batch() -> Any:
+        return {"x": tf.constant(X)}, tf.constant(Y)
+
+    if name.startswith("legacy") and not hasattr(tf.keras.optimizers.legacy, "SGD"):
+        pytest.skip("Keras 3 has no legacy optimizers")
+    train(create("through"), endless_batch, steps=12)
+    train(create("resumed"), endless_batch, steps=5)
+    train(create("resumed"), endless_batch, max_steps=12)
+    assert losses(tmp_path / "resumed") == losses(tmp_path / "through")
 
 
 def test_seed_repeats_tensorflow_but_leaves_numpy_alone(tmp_path: Path) -> None:

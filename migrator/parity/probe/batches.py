@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator
+from collections.abc import Iterator
+from typing import Any, Callable
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Conform:
         if isinstance(spec, dict):
             if encoded is not None and "dict" not in encoded and len(spec) == 1:
                 encoded = {"dict": {next(iter(spec)): encoded}}
-            items = (encoded or {}).get("dict")
+            items: Any = (encoded or {}).get("dict")
             missing = [key for key in spec if items is None or key not in items]
             if missing:
                 raise InputMismatch(self._text(where, encoded, spec, "has no " + ", ".join(map(str, missing))))
@@ -57,7 +58,7 @@ class Conform:
     def _dense(self, array: Any, spec: Any, where: str, encoded: Any) -> Any:
         wanted = spec.dtype.as_numpy_dtype
         if array.dtype != object and np.dtype(wanted) != array.dtype:
-            self.note("{}: recorded as {}, fed as {}".format(where, array.dtype, spec.dtype.name))
+            self.note(f"{where}: recorded as {array.dtype}, fed as {spec.dtype.name}")
             array = array.astype(wanted)
         if not spec.shape.is_compatible_with(array.shape):
             target = spec.shape.as_list() if spec.shape.rank is not None else None
@@ -67,7 +68,7 @@ class Conform:
                 except ValueError:
                     reshaped = None
                 if reshaped is not None and reshaped.shape[:1] == array.shape[:1]:
-                    self.note("{}: recorded as {}, fed as {}".format(where, list(array.shape), list(reshaped.shape)))
+                    self.note(f"{where}: recorded as {list(array.shape)}, fed as {list(reshaped.shape)}")
                     return reshaped
             raise InputMismatch(self._text(where, encoded, spec, "has another shape"))
         return array
@@ -86,9 +87,7 @@ class Conform:
 
     @staticmethod
     def _text(where: str, encoded: Any, spec: Any, problem: str) -> str:
-        return "input of the new program: {} {}\n  recorded: {}\n  new:      {}".format(
-            where, problem, store.describe(encoded), spec
-        )
+        return f"input of the new program: {where} {problem}\n  recorded: {store.describe(encoded)}\n  new:      {spec}"
 
 
 def tensors(value: Any) -> Any:

@@ -47,7 +47,7 @@ class HParams:
 
     def add_hparam(self, name: str, value: Any) -> None:
         if name in self._names:
-            raise ValueError("Hyperparameter name is reserved: {}".format(name))
+            raise ValueError(f"Hyperparameter name is reserved: {name}")
         self._names.append(name)
         setattr(self, name, value)
 
@@ -88,7 +88,7 @@ class HParams:
         return key in self._names
 
     def __repr__(self) -> str:
-        return "HParams({})".format(sorted(self.values().items()))
+        return f"HParams({sorted(self.values().items())})"
 
 
 def _convert(text: str, kind: type) -> Any:
@@ -131,12 +131,12 @@ class _Part(types.ModuleType):
                     continue
                 if found is not None:
                     return found
-        symbol = "tf.contrib.{}.{}".format(self._part, name)
+        symbol = f"tf.contrib.{self._part}.{name}"
         if needs_slim:
-            raise AttributeError("{} needs the package tf_slim beside TensorFlow 2: pip install tf_slim".format(symbol))
+            raise AttributeError(f"{symbol} needs the package tf_slim beside TensorFlow 2: pip install tf_slim")
         raise AttributeError(
-            "{} has no equal in TensorFlow 2 or tf_slim; give the old side a TensorFlow 1.15 interpreter: "
-            "--old-python PATH".format(symbol)
+            f"{symbol} has no equal in TensorFlow 2 or tf_slim; give the old side a TensorFlow 1.15 interpreter: "
+            "--old-python PATH"
         )
 
 

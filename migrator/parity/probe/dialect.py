@@ -11,7 +11,8 @@ import builtins
 import importlib
 import os
 import types
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from . import contrib
 
@@ -38,8 +39,8 @@ class Facade(types.ModuleType):
             return getattr(self._v1, name)
         except AttributeError:
             raise AttributeError(
-                "tensorflow.{} is neither in tensorflow.compat.v1 nor in tf_slim of this interpreter; "
-                "give the old side a TensorFlow 1.15 interpreter: --old-python PATH".format(name)
+                f"tensorflow.{name} is neither in tensorflow.compat.v1 nor in tf_slim of this interpreter; "
+                "give the old side a TensorFlow 1.15 interpreter: --old-python PATH"
             ) from None
 
 

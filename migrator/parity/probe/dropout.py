@@ -16,7 +16,7 @@ def install() -> str:
     import tensorflow as tf
     from tensorflow.python.ops import nn_ops
 
-    uniform: Any = getattr(tf, "random").stateless_uniform
+    uniform: Any = tf.random.stateless_uniform
 
     def sample(shape: Any, dtype: Any) -> Any:
         return tf.cast(uniform(shape, seed=SEED, dtype=tf.float32), dtype)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any
 
 
 class MappingError(Exception):
@@ -51,7 +52,17 @@ _SCOPES = {
     "layernorm": "layer_normalization",
     "layer_norm": "layer_normalization",
 }
-_NUMBERED = {"dense", "conv1d", "conv2d", "conv3d", "conv2d_transpose", "separable_conv2d", "embedding", "lstm", "gru"} | {
+_NUMBERED = {
+    "dense",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv2d_transpose",
+    "separable_conv2d",
+    "embedding",
+    "lstm",
+    "gru",
+} | {
     "batch_normalization",
     "layer_normalization",
 }
@@ -82,9 +93,8 @@ def match(
     for pair in pairs:
         if _size(pair.old) != _size(pair.new):
             raise MappingError(
-                "the migration maps {} {} to {} {}: their sizes differ".format(
-                    pair.old.name, list(pair.old.shape), pair.new.name, list(pair.new.shape)
-                )
+                f"the migration maps {pair.old.name} {list(pair.old.shape)} to "
+                f"{pair.new.name} {list(pair.new.shape)}: their sizes differ"
             )
     left = [v for v in old if all(v is not pair.old for pair in pairs)]
     right = [v for v in new if all(v is not pair.new for pair in pairs)]
@@ -117,7 +127,7 @@ def _renumbered(variables: Sequence[Variable]) -> dict[int, tuple[str, ...]]:
         for index, part in enumerate(name[:-1]):
             stem, number = re.match(r"^(.*?)(?:_(\d+))?$", part).groups()  # type: ignore[union-attr]
             if stem in _NUMBERED:
-                parts[index] = "{}_{}".format(stem, sorted(numbers[name[:index], stem]).index(int(number or 0)))
+                parts[index] = f"{stem}_{sorted(numbers[name[:index], stem]).index(int(number or 0))}"
         return tuple(parts)
 
     return {key: renumber(name) for key, name in names.items()}
@@ -197,9 +207,9 @@ def _squeezed(variable: Variable) -> tuple[int, ...]:
 def _explain(old: Sequence[Variable], new: Sequence[Variable], pairs: Sequence[Pair]) -> str:
     lines = ["the variables of the two programs could not be paired"]
     for title, variables in (("old program, without partner", old), ("new program, without partner", new)):
-        lines.append("  {}:".format(title))
+        lines.append(f"  {title}:")
         lines += [
             "    {} {}{}".format(v.name, list(v.shape), "" if v.trainable else " (not trained)") for v in variables
         ] or ["    none"]
-    lines.append("  paired: {}".format(", ".join("{} = {}".format(p.old.name, p.new.name) for p in pairs) or "none"))
+    lines.append("  paired: {}".format(", ".join(f"{p.old.name} = {p.new.name}" for p in pairs) or "none"))
     return "\n".join(lines)

@@ -11,15 +11,12 @@ import json
 import os
 import shutil
 import sys
-import threading
 from typing import Any, Callable
 
 import numpy as np
 
-from . import batches, dropout, mapping, program, vendored
+from . import batches, dropout, mapping, program, steps, vendored
 from .replay import Replay, Stream
-
-_LOCAL = threading.local()
 
 
 def _arguments(function: Callable[..., Any], self: Any, args: Any, named: dict[str, Any]) -> dict[str, Any]:
@@ -33,90 +30,6 @@ def _arguments(function: Callable[..., Any], self: Any, args: Any, named: dict[s
     return found
 
 
-def record_losses(stream: Stream, model: Any) -> None:
-    """Make `model.train_step` write its true loss into a buffer, in the graph; logs hold only running means."""
-    import tensorflow as tf
-
-    if stream.losses is None:
-        stream.losses = tf.Variable(tf.zeros([len(stream.steps) + 16], tf.float64), trainable=False)
-        stream.counter = tf.Variable(0, dtype=tf.int64, trainable=False)
-    if getattr(model.train_step, "_parity", None) is stream:
-        return
-    train_step, compute_loss = model.train_step, model.compute_loss
-
-    def watched_compute_loss(*args: Any, **named: Any) -> Any:
-        loss = compute_loss(*args, **named)
-        if getattr(_LOCAL, "losses", None) is not None:
-            _LOCAL.losses.append(loss)
-        return loss
-
-    def watched_train_step(*args: Any, **named: Any) -> Any:
-        _LOCAL.losses, _LOCAL.targets = [], []
-        try:
-            logs = train_step(*args, **named)
-            seen = _LOCAL.losses or _LOCAL.targets
-        finally:
-            _LOCAL.losses = _LOCAL.targets = None
-        if not seen and isinstance(logs, dict) and "loss" in logs:
-            seen = [logs["loss"]]
-        loss = tf.reduce_sum(tf.cast(seen[0], tf.float64)) if seen else tf.constant(np.nan, tf.float64)
-        index = tf.minimum(stream.counter, len(stream.steps) + 15)
-        stream.losses.scatter_nd_update([[index]], [loss])
-        stream.counter.assign_add(1)
-        return logs
-
-    watched_train_step._parity = stream  # type: ignore[attr-defined]
-    # Not through Keras' own __setattr__, which would track them.
-    object.__setattr__(model, "train_step", watched_train_step)
-    object.__setattr__(model, "compute_loss", watched_compute_loss)
-    if getattr(model, "train_function", None) is not None:
-        model.train_function = None
-
-
-def _watch_gradients() -> None:
-    """For models with a train_step of their own: the loss is what the first gradient is taken of."""
-    import tensorflow as tf
-
-    gradient = tf.GradientTape.gradient
-
-    def watched(self: Any, target: Any, *args: Any, **named: Any) -> Any:
-        if getattr(_LOCAL, "targets", None) is not None:
-            _LOCAL.targets.extend(tf.nest.flatten(target)[:1])
-        return gradient(self, target, *args, **named)
-
-    tf.GradientTape.gradient = watched
-
-
-def _callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
-    """The program's callbacks between two of ours."""
-    import tensorflow as tf
-
-    class OneStepPerCall(tf.keras.callbacks.Callback):  # type: ignore[misc, name-defined]
-        """Last in the list: variables are to be seen after each step, also where the program groups steps."""
-
-        def on_train_begin(self, logs: Any = None) -> None:
-            if hasattr(type(self.model), "steps_per_execution") and self.model.steps_per_execution is not None:
-                self.model.steps_per_execution = 1
-
-        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-            self.on_train_begin()
-
-    class ParityCallback(tf.keras.callbacks.Callback):  # type: ignore[misc, name-defined]
-        """Records after each batch; stops at ``--steps``, or one step after the recording."""
-
-        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-            replay.after_step(stream, int(stream.counter.numpy()))
-            if stream.taken >= (replay.limit or len(stream.steps) + 1):
-                self.model.stop_training = True
-
-    if program_callbacks is not None and not isinstance(program_callbacks, (list, tuple)):
-        if hasattr(program_callbacks, "append"):  # a CallbackList
-            program_callbacks.append(ParityCallback())
-            return program_callbacks
-        program_callbacks = [program_callbacks]
-    return [ParityCallback(), *(program_callbacks or ()), OneStepPerCall()]
-
-
 def install(replay: Replay) -> None:
     """Wrap `tf.keras.Model`, whichever Keras that is."""
     import tensorflow as tf
@@ -125,11 +38,11 @@ def install(replay: Replay) -> None:
     fit, evaluate, predict = base.fit, base.evaluate, base.predict
     predict_on_batch, train_on_batch = base.predict_on_batch, base.train_on_batch
     busy: list[str] = []
-    _watch_gradients()
+    steps.watch_gradients()
 
     def ready(stream: Stream, model: Any, encoded: Any, features: Any) -> None:
         replay.adopt(stream, model, replay.conform.tree(encoded[0], features))
-        record_losses(stream, model)
+        steps.record_losses(stream, model)
 
     def infer_spec(encoded: Any) -> Any:
         return _spec_of_recording(replay, encoded)
@@ -143,7 +56,7 @@ def install(replay: Replay) -> None:
         call = replay.calls["train"]
         replay.writer.event("begin", kind="train", call=call, stream=stream.index)
         if replay.limit and stream.taken >= replay.limit:
-            replay.note("a call of fit was left out: --steps {} were done".format(replay.limit))
+            replay.note(f"a call of fit was left out: --steps {replay.limit} were done")
             history = tf.keras.callbacks.History()
             history.history, history.epoch = {}, []
             return history
@@ -157,7 +70,7 @@ def install(replay: Replay) -> None:
         given["x"] = batches.replayed(generator, features, labels, own, replay.watcher("train", call))
         for key in ("y", "sample_weight", "batch_size"):
             given.pop(key, None)
-        given["callbacks"] = _callbacks(replay, stream, given.get("callbacks"))
+        given["callbacks"] = steps.callbacks(replay, stream, given.get("callbacks"))
         busy.append("fit")
         before = stream.taken
         try:
@@ -281,9 +194,7 @@ def install(replay: Replay) -> None:
             x = batches.tensors(replay.conform.tree(encoded[0], features))
         result = predict_on_batch(self, x)
         replay.outputs.append(_flat(result))
-        rows = {
-            key: np.concatenate([np.asarray(part[key]) for part in replay.outputs]) for key in replay.outputs[0]
-        }
+        rows = {key: np.concatenate([np.asarray(part[key]) for part in replay.outputs]) for key in replay.outputs[0]}
         _record_predictions(replay, call, rows)
         return result
 
@@ -405,6 +316,8 @@ def main(config_path: str) -> int:
         replay.writer.event("mismatch", text=str(error))
         print(error, file=sys.stderr)
         return 4
+    if "tensorflow_estimator.python.estimator.estimator" in sys.modules:
+        replay.note("the new program still uses tf.estimator: what runs there is not compared")
     for call in sorted(replay.open_predictions):
         vendored.close(replay, call)
     replay.writer.event("done")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,9 @@ def _slot_names(variables: list[Any]) -> set[str]:
         if name in trainable or name.rsplit("/", 1)[-1] in ("moving_mean", "moving_variance"):
             continue
         parts = name.split("/")
-        heads = {"/".join(parts[:n]) for n in range(1, len(parts))} | {"/".join(parts[n:]) for n in range(1, len(parts))}
+        heads = {"/".join(parts[:n]) for n in range(1, len(parts))} | {
+            "/".join(parts[n:]) for n in range(1, len(parts))
+        }
         if heads & trainable or parts[-1] in ("beta1_power", "beta2_power") or parts[-1].startswith("beta1_power_"):
             found.add(name)
     return found
@@ -100,7 +103,7 @@ def _read(session: Any, variables: list[Any]) -> dict[str, Any]:
 def _make_hook(recorder: Recorder, mode: str, stream: int, features: Any, labels: Any, spec: Any) -> Any:
     import tensorflow as tf
 
-    class Hook(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc, name-defined]
+    class Hook(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc]
         """Fetches the batch with the step that uses it, and reads the variables after it."""
 
         def begin(self) -> None:
@@ -190,7 +193,7 @@ def install(recorder: Recorder) -> None:
         call = recorder.begin("train")
         recorder.writer.event("begin", kind="train", call=call, stream=stream)
         if recorder.steps and recorder.taken.get(stream, 0) >= recorder.steps:
-            recorder.note("train call {} was left out: --steps {} were done".format(call, recorder.steps))
+            recorder.note(f"train call {call} was left out: --steps {recorder.steps} were done")
             recorder.end()
             return self
         try:
@@ -255,7 +258,7 @@ def _own_folder(recorder: Recorder, estimator: Any) -> None:
     full = os.path.abspath(place)
     if full not in recorder.folders and os.path.exists(os.path.join(full, "checkpoint")):
         shutil.rmtree(full)
-        recorder.note("{} held a checkpoint of an earlier run; both sides start without it".format(given))
+        recorder.note(f"{given} held a checkpoint of an earlier run; both sides start without it")
         recorder.writer.event("emptied", path=os.path.relpath(full, recorder.redirect.sandbox))
     recorder.folders.add(full)
 
@@ -279,8 +282,10 @@ def _stack(rows: list[Any], single: bool) -> dict[str, Any]:
         values = [np.asarray(row[key]) for row in tables]
         if not single:
             values = [part for value in values for part in (value if value.ndim else [value])]
-        result[key] = np.stack(values) if len({np.shape(v) for v in values}) == 1 else np.concatenate(
-            [np.reshape(v, -1) for v in values]
+        result[key] = (
+            np.stack(values)
+            if len({np.shape(v) for v in values}) == 1
+            else np.concatenate([np.reshape(v, -1) for v in values])
         )
     return result
 
@@ -294,7 +299,7 @@ def main(config_path: str) -> int:
 
     v1 = int(tf.__version__.split(".")[0]) < 2
     if not hasattr(getattr(tf.compat, "v1", tf), "estimator"):
-        print("TensorFlow {} has no Estimator; the old side needs TensorFlow 1.15 to 2.15".format(tf.__version__))
+        print(f"TensorFlow {tf.__version__} has no Estimator; the old side needs TensorFlow 1.15 to 2.15")
         return 3
     versions = {"python": sys.version.split()[0], "tensorflow": tf.__version__, "numpy": np.__version__}
     dialect = config.get("dialect", "auto")

@@ -22,7 +22,7 @@ class Progress:
     def say(self, step: int, total: int = 0, activity: str = "training") -> None:
         temporary = self.path + ".new"
         with open(temporary, "w", encoding="utf-8") as file:
-            file.write("{} {} {}".format(step, total or 0, activity))
+            file.write(f"{step} {total or 0} {activity}")
         os.replace(temporary, self.path)
 
 
@@ -124,13 +124,13 @@ def guard_deletions(redirect: Redirect, note: Callable[[str], None]) -> None:
             text = place.decode() if isinstance(place, bytes) else str(place)
             real = os.path.realpath(text)
             if not redirect.inside(text) and not (real + os.sep).startswith(temporary + os.sep):
-                note("the program asked to delete {}, which is outside of its sandbox: not done".format(text))
+                note(f"the program asked to delete {text}, which is outside of its sandbox: not done")
                 return None
             return original(place, *args, **named)
 
         return remove
 
-    shutil.rmtree = guarded(shutil.rmtree)
+    setattr(shutil, "rmtree", guarded(shutil.rmtree))  # noqa: B010
     for name in ("delete_recursively", "delete_recursively_v2"):
         if hasattr(file_io, name):
             setattr(file_io, name, guarded(getattr(file_io, name)))
@@ -166,7 +166,7 @@ def run(entry: str, module: str, args: list[str], folder: str) -> None:
             runpy.run_path(entry, run_name="__main__")
     except SystemExit as stop:
         if stop.code not in (None, 0):
-            raise RuntimeError("the program ended with exit status {!r}".format(stop.code)) from stop
+            raise RuntimeError(f"the program ended with exit status {stop.code!r}") from stop
 
 
 _HERE = os.path.dirname(os.path.abspath(__file__))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -134,9 +135,7 @@ class Replay:
             targets = resolve(model, path)
             if len(names) != len(targets):
                 if targets:
-                    self.note("the map {} -> {} fits {} and {} variables".format(
-                        tf1_pattern, path, len(names), len(targets)
-                    ))
+                    self.note(f"the map {tf1_pattern} -> {path} fits {len(names)} and {len(targets)} variables")
                 continue
             for name, target in zip(names, targets):
                 for index, variable in enumerate(self._found):
@@ -189,7 +188,9 @@ class Replay:
                     self.budget -= size
                     fields["values"] = {name: self.writer.array(value) for name, value in values.items()}
             loss = float(losses[min(stream.taken, len(losses)) - 1])
-            self.writer.event("step", stream=stream.index, call=self.calls["train"], step=stream.taken, loss=loss, **fields)
+            self.writer.event(
+                "step", stream=stream.index, call=self.calls["train"], step=stream.taken, loss=loss, **fields
+            )
         self.progress.say(stream.taken, self.limit or len(stream.steps))
 
     def finish(self, stream: Stream) -> None:
@@ -215,8 +216,13 @@ class Replay:
         if not apart or any(name not in values for name, _ in stream.pairs):
             return
         mine = [(variable, np.asarray(variable.numpy())) for _, variable in stream.pairs]
-        theirs = [self.reader.array(values[name]).reshape(value.shape) for (name, _), (_, value) in zip(stream.pairs, mine)]
-        if any(np.max(np.abs(a - b), initial=0) > 1e-4 * np.max(np.abs(a), initial=0) + 1e-7 for a, (_, b) in zip(theirs, mine)):
+        theirs = [
+            self.reader.array(values[name]).reshape(value.shape) for (name, _), (_, value) in zip(stream.pairs, mine)
+        ]
+        if any(
+            np.max(np.abs(a - b), initial=0) > 1e-4 * np.max(np.abs(a), initial=0) + 1e-7
+            for a, (_, b) in zip(theirs, mine)
+        ):
             return  # more than rounding: the weights themselves are wrong
         try:
             for (variable, _), value in zip(mine, theirs):
@@ -244,7 +250,7 @@ class Replay:
 def model_variables(model: Any) -> list[Any]:
     """The variables of a model that are part of what it computes: no metrics, no seeds; in order of creation."""
     skipped = {id(v) for metric in model.metrics for v in metric.variables}
-    found = []
+    found: list[Any] = []
     for variable in list(model.trainable_weights) + list(model.non_trainable_weights):
         name = variable_name(variable).lower()
         seed = "seed_generator" in name or "statevar" in name

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -132,7 +133,7 @@ def describe(tree: Any) -> str:
     if "at" in tree:
         return "{}{}".format(tree["dtype"], tree["shape"])
     if "dict" in tree:
-        return "{" + ", ".join("{}: {}".format(key, describe(item)) for key, item in tree["dict"].items()) + "}"
+        return "{" + ", ".join(f"{key}: {describe(item)}" for key, item in tree["dict"].items()) + "}"
     if "tuple" in tree:
         return "(" + ", ".join(describe(item) for item in tree["tuple"]) + ")"
     if "sparse" in tree:

@@ -11,8 +11,8 @@ import functools
 import inspect
 import os
 import sys
-import types
-from typing import Any, Callable, Iterator
+from collections.abc import Iterator
+from typing import Any, Callable
 
 from . import batches
 from .old import _stack
@@ -23,28 +23,27 @@ def install(replay: Replay, root: str) -> None:
     """Wrap such functions as soon as a module below `root` has been imported."""
     original = builtins.__import__
     root = os.path.realpath(root) + os.sep
-    done: set[str] = set()
-    seen = [0]
+    known: set[str] = set()
+    waiting: set[str] = set()
 
     def import_(name: str, *args: Any, **named: Any) -> Any:
         module = original(name, *args, **named)
-        if len(sys.modules) != seen[0]:
-            seen[0] = len(sys.modules)
-            for key, loaded in list(sys.modules.items()):
+        if len(sys.modules) != len(known):
+            waiting.update(set(sys.modules) - known)
+            known.update(waiting)
+        for key in list(waiting):
+            loaded = sys.modules.get(key)
+            if not getattr(getattr(loaded, "__spec__", None), "_initializing", False):
+                waiting.discard(key)
                 file = getattr(loaded, "__file__", None)
-                spec = getattr(loaded, "__spec__", None)
-                busy = getattr(spec, "_initializing", False)
-                if key in done or busy or key == "__main__" or not isinstance(file, str):
-                    continue
-                done.add(key)
-                if os.path.realpath(file).startswith(root):
+                if isinstance(file, str) and key != "__main__" and os.path.realpath(file).startswith(root):
                     _wrap(replay, loaded)
         return module
 
     builtins.__import__ = import_
 
 
-def _wrap(replay: Replay, module: types.ModuleType) -> None:
+def _wrap(replay: Replay, module: Any) -> None:
     for name, wrap in (("evaluate", _evaluate), ("predict", _predict)):
         function = getattr(module, name, None)
         if inspect.isfunction(function) and function.__module__ == module.__name__:

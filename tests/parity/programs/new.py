@@ -35,11 +35,8 @@ class Model(tf.keras.Model):
         self.dropout = tf.keras.layers.Dropout(0.2 if FAULT == "dropout rate" else 0.4)
         self.logits = tf.keras.layers.Dense(2, name="logits")
         self.loss_metric = tf.keras.metrics.Mean(name="loss")
-        self.mse = tf.keras.metrics.MeanSquaredError(name="mse")
-        if FAULT == "wrong metric":
-            self.mse = tf.keras.metrics.MeanAbsoluteError(name="mse")
-        if FAULT == "metric renamed":
-            self.mse = tf.keras.metrics.MeanSquaredError(name="error")
+        metric = tf.keras.metrics.MeanAbsoluteError if FAULT == "wrong metric" else tf.keras.metrics.MeanSquaredError
+        self.mse = metric(name="error" if FAULT == "metric renamed" else "mse")
         if FAULT == "extra layer":
             self.extra = self.add_weight("extra", [3])
 

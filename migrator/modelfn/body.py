@@ -1,0 +1,201 @@
+"""The analysis of one function that builds a part of a network: a model_fn, or a helper that makes layers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Flow, Leaf, Slicer
+from migrator.modelfn.modes import Modes, mode_of_symbol
+from migrator.modelfn.sites import Site, find_sites
+from migrator.modelfn.times import Time, Times, is_cheap
+from migrator.modelfn.translate import Translations
+
+if TYPE_CHECKING:
+    from migrator.modelfn.sublayers import Sublayers
+    from migrator.module import Module
+
+
+class Body:
+    """Statements, modes, binding times and layers of a function.
+
+    `dynamic` are its parameters that hold tensors, `statics` those that are known when the model is built, `mode` the one
+    that holds the mode, `training` the one that is true while training.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        function: ast.FunctionDef,
+        translations: Translations,
+        sublayers: Sublayers,
+        dynamic: list[str],
+        statics: list[str],
+        mode: str | None = None,
+        training: str | None = None,
+    ) -> None:
+        self.module = module
+        self.function = function
+        self.translations = translations
+        self.sublayers = sublayers
+        self.dynamic = dynamic
+        self.statics = statics
+        self.mode = mode
+        self.modes = Modes(mode, lambda node: mode_of_symbol(module.resolve(node)), training)
+        body = function.body
+        self.docstring = ast.get_docstring(function, clean=False)
+        if self.docstring is not None:
+            body = body[1:]
+        self.flow = Flow(body, self.modes, self._stays_whole)
+        self.slicer = Slicer(self.flow)
+        self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations)
+        self.updates_run = sublayers.updates_run
+        self.sites: list[Site] = []
+        self.site_of: dict[int, Site] = {}
+        self.labels: str | None = None
+        self.call_leaves: list[Leaf] = []
+        self.metric_effects: list[Leaf] = []
+
+    def find_layers(self) -> None:
+        """Look for the places that make layers; needs the binding times."""
+        self.sites = find_sites(self)
+        self.site_of = {id(site.call): site for site in self.sites}
+
+    # -- structure ----------------------------------------------------------------------------------------------------
+
+    def _stays_whole(self, node: ast.stmt) -> bool:
+        """Compound statements without layers, specs or mode tests move in one piece, unless they are scopes."""
+        if isinstance(node, ast.With):
+            return False
+        for child in ast.walk(node):
+            if isinstance(child, ast.Return):
+                return False
+            if isinstance(child, ast.Call):
+                name = self.module.resolve(child.func)
+                if name is not None and (name in self.translations.layers or name in self.translations.metrics):
+                    return False
+                if name is not None and name in self.translations.training:
+                    return False
+                if self.sublayers.definition(self.module, child) is not None:
+                    return False
+            if isinstance(child, ast.Name) and (child.id == self.mode or child.id in self.modes.names):
+                return False
+        return True
+
+    def followed_in(self, node: ast.expr | None, at: Leaf, mode: str) -> tuple[ast.expr | None, Leaf]:
+        """The expression behind names that are assigned once in `mode`, and the leaf that holds it."""
+        for _ in range(5):
+            if not isinstance(node, ast.Name):
+                break
+            leaves = self.slicer.reaching(node.id, at.index, mode, at)
+            if len(leaves) != 1 or not isinstance(leaves[0].node, ast.Assign) or len(leaves[0].node.targets) != 1:
+                break
+            if not isinstance(leaves[0].node.targets[0], ast.Name):
+                break
+            at, node = leaves[0], leaves[0].node.value
+        return node, at
+
+    def place(self, leaf: Leaf, call: set[Leaf], losses: set[Leaf], tainted: set[Leaf]) -> None:
+        """Give a statement that is there for its effect (a message, a summary) to the phase that knows its values."""
+        heads = [self.times.head(frame) for frame in leaf.frames]
+        if max([self.times.of(leaf.node), *heads]) is Time.STATIC:
+            return  # runs when the model is built
+        function = leaf.node.value.func if isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call) else None
+        if function is None or not self.translations.effects(self.module.resolve(function), ast.unparse(function)):
+            raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
+        needed: set[Leaf] = set()
+        for mode in leaf.modes:
+            needed |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode, leaf)
+        if any(self.metric_call(other) is not None for other in needed):
+            self.metric_effects.append(leaf)
+        elif leaf in tainted or needed & (losses - call):
+            if "train" in leaf.modes:
+                losses |= {leaf} | needed
+        else:
+            call |= {leaf} | needed
+
+    def effects(self) -> list[Leaf]:
+        """Statements that are there for what they do, not for a value."""
+        found = []
+        for leaf in self.flow.leaves:
+            node = leaf.node
+            if isinstance(node, ast.Assert) and self.modes.mentions(node.test) and self.modes.table(node.test) is not None:
+                continue  # `assert mode == TRAIN`
+            plain = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
+            if (plain or isinstance(node, (ast.Assert, ast.Raise))) and not leaf.defs:
+                found.append(leaf)
+        return found
+
+    def metric_call(self, leaf: Leaf) -> ast.Call | None:
+        """The metric that a leaf makes: ``accuracy = tf.metrics.accuracy(…)``."""
+        value = leaf.node.value if isinstance(leaf.node, ast.Assign) else None
+        if isinstance(value, ast.Call) and self.module.resolve(value.func) in self.translations.metrics:
+            return value
+        return None
+
+    @staticmethod
+    def ordered(leaves: Iterable[Leaf]) -> list[Leaf]:
+        return sorted(set(leaves), key=lambda leaf: leaf.index)
+
+    def tainted_leaves(self) -> set[Leaf]:
+        """Leaves whose value depends on the labels."""
+        tainted: set[Leaf] = set()
+        if self.labels is None:
+            return tainted
+        changed = True
+        while changed:
+            changed = False
+            for leaf in self.flow.leaves:
+                if leaf in tainted or leaf.mode_only:
+                    continue
+                for name in self.slicer.inputs(leaf):
+                    sources = self.slicer.reaching(name, leaf.index, None, leaf)
+                    if (name == self.labels and not sources) or any(s in tainted for s in sources):
+                        tainted.add(leaf)
+                        changed = True
+                        break
+                    if name == self.labels and not any(name in s.kills for s in sources):
+                        tainted.add(leaf)
+                        changed = True
+                        break
+        return tainted
+
+    # -- static values ------------------------------------------------------------------------------------------------
+
+    def time(self, leaf: Leaf) -> Time:
+        """When the values that a leaf defines are known."""
+        if leaf.defs:
+            return max(self.times.name(name) for name in leaf.defs)
+        return self.times.of(leaf.node)
+
+    def is_static(self, leaf: Leaf) -> bool:
+        """Whether a leaf can run when the model is built."""
+        return self.time(leaf) is Time.STATIC
+
+    def sites_in(self, leaf: Leaf) -> list[Site]:
+        """The sites that stand in a leaf."""
+        return [site for site in self.sites if site.leaf is leaf]
+
+    def definitions(self, name: str) -> list[Leaf]:
+        """The leaves that define a local name."""
+        return [leaf for leaf in self.flow.leaves if name in leaf.defs and not leaf.mode_only]
+
+    def is_local(self, name: str) -> bool:
+        """Whether the body (or a loop head in it) binds the name."""
+        return any(name in leaf.defs for leaf in self.flow.leaves)
+
+    def is_copied(self, name: str) -> bool:
+        """Whether a static name is computed again where it is needed, instead of being kept on the model."""
+        for leaf in self.definitions(name):
+            node = leaf.node
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+                if node.value is None or not is_cheap(node.value) or self._makes(node.value):
+                    return False
+            elif not isinstance(node, (ast.FunctionDef, ast.Import, ast.ImportFrom)):
+                return False
+        return True
+
+    def _makes(self, node: ast.expr) -> bool:
+        return any(id(child) in self.site_of for child in ast.walk(node))

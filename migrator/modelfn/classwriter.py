@@ -1,0 +1,187 @@
+"""Writes the parts that the class of a model and the class of a layer have in common."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable
+
+from migrator.modelfn.body import Body
+from migrator.modelfn.callwriter import CallWriter
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.initwriter import InitWriter
+from migrator.modelfn.names import reads
+from migrator.modelfn.render import Renderer
+from migrator.modelfn.sites import RESERVED
+from migrator.modelfn.translate import Time
+from migrator.modelfn.writer import TRAINING, Shared, static_support
+
+
+class ClassWriter:
+    """One generated class. `base` is the Keras class behind ``tf.keras.``; `need` gives the name of a vendored helper."""
+
+    base = "Model"
+
+    def __init__(
+        self,
+        plan: Body,
+        renderer: Renderer,
+        tf: str,
+        class_name: str,
+        facts: dict[str, bool],
+        need: Callable[[str], str],
+    ) -> None:
+        self.plan = plan
+        self.class_name = class_name
+        self.shared = Shared(plan, renderer, tf, facts, need)
+        self.unit = self.shared.unit
+        self.indent = " " * plan.function.col_offset
+        self.taken = set(RESERVED) | {site.attribute for site in plan.sites}
+        self.kept: dict[str, str] = {}
+        self.read_statics: set[str] = set()
+        self.init_statics: list[str] = []
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def static_names(self, leaves: Iterable[Leaf], results: Iterable[ast.AST]) -> set[Leaf]:
+        """Static leaves to repeat next to `leaves`; names that are kept on the model are noted in `kept`."""
+        wanted: set[str] = set()
+        for leaf in leaves:
+            wanted |= self.plan.slicer.inputs(leaf)
+        for result in results:
+            wanted |= reads(result)
+        support, kept = static_support(self.plan, wanted, self.plan.is_copied)
+        for name in kept:
+            self._keep(name)
+        return support
+
+    def _keep(self, name: str) -> None:
+        if name in self.kept:
+            return
+        for leaf in self.plan.definitions(name):
+            for site in self.plan.sites_in(leaf):
+                if site.layer.inputs is None and isinstance(leaf.node, ast.Assign) and leaf.node.value is site.call:
+                    if site.loops:
+                        raise Unsupported("variables made in a loop are not migrated yet", leaf.node)
+                    self.kept[name] = site.attribute
+                    return
+            if leaf.loops:
+                raise Unsupported(f"`{name}` is computed in a loop when the model is built", leaf.node)
+        attribute = name if name not in self.taken else f"{name}_"
+        self.taken.add(attribute)
+        self.kept[name] = attribute
+
+    def names(self, where: str) -> dict[str, str]:
+        """How a method other than `__init__` writes the names of the model_fn."""
+        found = {name: f"self.{attribute}" for name, attribute in self.kept.items()}
+        found.update({name: f"self.{self.static_attribute(name)}" for name in self.plan.statics})
+        return found
+
+    def static_attribute(self, name: str) -> str:
+        """The attribute that holds a static parameter."""
+        return f"{name}_" if name in RESERVED - {"params"} else name
+
+    # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def head(self) -> list[str]:
+        lines = [f"{self.indent}class {self.class_name}({self.shared.tf}.keras.{self.base}):"]
+        if self.plan.docstring is not None:
+            node = self.plan.function.body[0]
+            lines += self.shared.renderer.statement(node, lambda n: None, self.indent + self.unit) + [""]
+        return lines
+
+    def constructor(self, sites_in: Iterable[Leaf], last: Callable[[InitWriter], tuple[list[str], set[str]]]) -> list[str]:
+        """``__init__``: the layers made in the leaves `sites_in`; `last` gives further lines and the names they read."""
+        plan = self.plan
+        indent = self.indent + self.unit * 2
+        kept_leaves = {leaf for name in self.kept for leaf in plan.definitions(name)}
+        wanted_leaves = set(sites_in) | kept_leaves
+        sites = [s for s in plan.sites if s.leaf in wanted_leaves]
+        objects = {s.leaf for s in sites if isinstance(s.leaf.node, ast.Assign) and s.leaf.node.value is s.call}
+        kept = {name: a for name, a in self.kept.items() if not set(plan.definitions(name)) <= objects}
+        writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False))
+        writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
+        body = writer.lines(indent)
+        wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)}
+        tail, read = last(writer)
+        wanted |= read
+        self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
+        lines = [f"{indent}super().__init__()"]
+        for name in self.init_statics:
+            if name in self.read_statics and name != "config":
+                lines.append(f"{indent}self.{self.static_attribute(name)} = {name}")
+        head = f"{self.indent}{self.unit}def __init__(self{''.join(', ' + p for p in self.init_parameters())}):"
+        return [head, *lines, *trimmed(body), *tail]
+
+    def init_parameters(self) -> list[str]:
+        """Parameters of ``__init__``."""
+        return list(self.init_statics)
+
+    def note_statics(self, parts: Iterable[list[str]]) -> None:
+        """See which static parameters the written methods read from the instance."""
+        written = "\n".join(line for part in parts for line in part)
+        self.read_statics = {
+            n for n in self.plan.statics if re.search(rf"\bself\.{self.static_attribute(n)}\b", written)
+        }
+
+    def side_effects(self, training: bool) -> list[Leaf]:
+        """Checks and messages that need no data; those that only run in training go with the optimizer."""
+        plan = self.plan
+        return [
+            leaf
+            for leaf in plan.effects()
+            if max([plan.times.of(leaf.node), *(plan.times.head(f) for f in leaf.frames)]) is Time.STATIC
+            and (leaf.modes == TRAINING) == training
+        ]
+
+class LayerGenerator(ClassWriter):
+    """A helper function as a layer."""
+
+    base = "layers.Layer"
+
+    def generate(self) -> str:
+        """The class."""
+        plan = self.plan
+        leaves = [leaf for leaf in plan.call_leaves if not plan.is_static(leaf)]
+        support = self.static_names(leaves, [])
+        writer = CallWriter(self.shared, self.names("call"), plan.sites)
+        writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+        lines = writer.block(writer.leaves, self.indent + self.unit * 2)
+        training = ", training=False" if writer.uses_training or getattr(plan, "takes_training", False) else ""
+        inputs = ", ".join(parameter(plan, name) for name in plan.dynamic)
+        call = [f"{self.indent}{self.unit}def call(self, {inputs}{training}):", *trimmed(lines)]
+        self.note_statics([call])
+        init = self.constructor(plan.call_leaves, lambda writer: ([], set()))
+        return tidy("\n".join([*self.head(), "\n".join(init), "", "\n".join(call)]))
+
+    def init_parameters(self) -> list[str]:
+        """All static parameters of the helper, so that calls need not change."""
+        every = [parameter(self.plan, name) for name in self.plan.statics]
+        return [p for p in every if "=" not in p] + [p for p in every if "=" in p]
+
+
+def parameter(plan: Body, name: str) -> str:
+    """A parameter of the function with its default."""
+    args = plan.function.args
+    positional = [*args.posonlyargs, *args.args]
+    offset = len(positional) - len(args.defaults)
+    for index, arg in enumerate(positional):
+        if arg.arg == name and index >= offset:
+            return f"{name}={plan.module.segment(args.defaults[index - offset])}"
+    for arg, default in zip(args.kwonlyargs, args.kw_defaults):
+        if arg.arg == name and default is not None:
+            return f"{name}={plan.module.segment(default)}"
+    return name
+
+
+def trimmed(lines: list[str]) -> list[str]:
+    """Without blank lines at the beginning."""
+    start = 0
+    while start < len(lines) and not lines[start].strip():
+        start += 1
+    return lines[start:]
+
+
+def tidy(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.split("\n"))

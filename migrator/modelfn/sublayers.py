@@ -1,0 +1,207 @@
+"""Helper functions that make layers: each becomes a `keras.layers.Layer` of its own."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.body import Body
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
+from migrator.modelfn.translate import Layer, Time, Translations, Value
+
+if TYPE_CHECKING:
+    from migrator.module import Module
+    from migrator.project import Definition, Project
+
+_VERBS = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])")
+
+
+class HelperBody(Body):
+    """A helper function with the roles of its parameters."""
+
+    def __init__(
+        self, definition: Definition, translations: Translations, sublayers: Sublayers, roles: dict[str, str]
+    ) -> None:
+        assert isinstance(definition.node, ast.FunctionDef)
+
+        def having(role: str) -> list[str]:
+            return [name for name, given in roles.items() if given == role]
+
+        mode, training = having("mode"), having("training")
+        if len(mode) + len(training) > 1:
+            raise Unsupported("a helper that gets the mode twice is not followed", definition.node)
+        super().__init__(
+            definition.module,
+            definition.node,
+            translations,
+            sublayers,
+            having("dynamic"),
+            having("static"),
+            mode[0] if mode else None,
+            training[0] if training else None,
+        )
+        self.roles = roles
+        self.find_layers()
+        self.takes_training = bool(mode or training) or any(s.layer.trains for s in self.sites)
+        returns = [leaf for leaf in self.flow.leaves if isinstance(leaf.node, ast.Return)]
+        if not returns or self.flow.falls_through:
+            raise Unsupported("a helper that makes layers does not return a value on every way", definition.node)
+        call: set[Leaf] = set(returns)
+        for leaf in returns:
+            for mode_name in leaf.modes:
+                call |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode_name, leaf)
+        for leaf in self.effects():
+            self.place(leaf, call, set(), set())
+        self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
+
+
+@dataclass
+class Sublayer:
+    """One helper function and the class that it becomes."""
+
+    definition: Definition
+    body: HelperBody
+    class_name: str
+    calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
+
+
+class Sublayers:
+    """All helpers of a program that have to become layers."""
+
+    def __init__(self, project: Project, translations: Translations, updates_run: bool) -> None:
+        self.project = project
+        self.translations = translations
+        self.updates_run = updates_run
+        """Whether the program runs UPDATE_OPS, without which moving statistics stand still."""
+        self.found: dict[Definition, Sublayer] = {}
+        self._needed: dict[Definition, bool] = {}
+        self._open: list[Definition] = []
+
+    def definition(self, module: Module, call: ast.Call) -> Definition | None:
+        """The helper that a call calls, if it makes layers; None for any other function."""
+        definition = self.project.definition(module, call.func)
+        if definition is None or not isinstance(definition.node, ast.FunctionDef) or not self._needs(definition):
+            return None
+        return definition
+
+    def _needs(self, definition: Definition) -> bool:
+        """Whether a function makes layers or variables, itself or in functions that it calls."""
+        if definition not in self._needed:
+            self._needed[definition] = False  # for a cycle
+            for node in ast.walk(definition.node):
+                if isinstance(node, ast.Call):
+                    name = definition.module.resolve(node.func)
+                    if name is not None and name in self.translations.layers:
+                        self._needed[definition] = True
+                        break
+                    other = self.project.definition(definition.module, node.func)
+                    if other is not None and isinstance(other.node, ast.FunctionDef) and self._needs(other):
+                        self._needed[definition] = True
+                        break
+        return self._needed[definition]
+
+    def layer(self, body: Body, call: ast.Call) -> Layer | None:
+        """How a call of a helper is split into making its layer and applying it; None if it is no such helper."""
+        definition = self.definition(body.module, call)
+        if definition is None:
+            return None
+        if definition in self._open:
+            raise Unsupported("a helper that calls itself is not followed", call)
+        given = _bound(definition, call)
+        roles = {name: _role(body, value) for name, value in given.items()}
+        sublayer = self._sublayer(definition, roles, call)
+        sublayer.calls.append((body.module, call))
+        roles = sublayer.body.roles
+        arguments: list[tuple[str | None, Value]] = []
+        inputs: list[tuple[str | None, Value]] = []
+        positional = {id(a) for a in call.args}
+        names = _parameters(definition)
+        for name in names:
+            if name not in given:
+                continue
+            target = {"static": arguments, "dynamic": inputs}.get(roles[name])
+            if target is None:
+                continue
+            in_order = [n for n in names if roles.get(n) == roles[name]]
+            place = id(given[name]) in positional and len(target) == in_order.index(name)
+            target.append((None if place else name, given[name]))
+        if not inputs:
+            raise Unsupported("a helper makes layers but gets no tensor", call)
+        if sublayer.body.takes_training:
+            passed = next((v for n, v in given.items() if roles[n] == "training"), None)
+            inputs.append(("training", passed if passed is not None else "training"))
+        function = call.func
+        constructor = sublayer.class_name
+        if isinstance(function, ast.Attribute):
+            constructor = f"{body.module.segment(function.value)}.{constructor}"
+        name_node = next((given[n] for n in ("name", "scope") if n in given and roles[n] == "static"), None)
+        scope = re.sub(r"^_+", "", definition.name)
+        return Layer(constructor, tuple(arguments), tuple(inputs), _stem(scope), name_node, trains=sublayer.body.takes_training)
+
+    def _sublayer(self, definition: Definition, roles: dict[str, str], call: ast.Call) -> Sublayer:
+        for name in _parameters(definition):
+            roles.setdefault(name, "static")
+        known = self.found.get(definition)
+        if known is not None:
+            if known.body.roles != roles:
+                raise Unsupported("a helper gets tensors in one call and plain values in another", call)
+            return known
+        self._open.append(definition)
+        try:
+            body = HelperBody(definition, self.translations, self, dict(roles))
+        finally:
+            self._open.pop()
+        taken = set(definition.module.bound_names) | {s.class_name for s in self.found.values()}
+        name = "".join(w[:1].upper() + w[1:] for w in _stem(definition.name).split("_") if w) or "Part"
+        while name in taken:
+            name += "Layer"
+        sublayer = self.found[definition] = Sublayer(definition, body, name)
+        return sublayer
+
+
+def _stem(name: str) -> str:
+    """``build_deep_part`` and ``_deep_part`` without the verb and the underscore."""
+    return _VERBS.sub("", name).strip("_") or name
+
+
+def _parameters(definition: Definition) -> list[str]:
+    assert isinstance(definition.node, ast.FunctionDef)
+    args = definition.node.args
+    return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+
+
+def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
+    assert isinstance(definition.node, ast.FunctionDef)
+    args = definition.node.args
+    if args.vararg or args.kwarg:
+        raise Unsupported("a helper with *args or **kwargs that makes layers is not followed", call)
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        raise Unsupported("a helper that makes layers is called with * or **", call)
+    names = [a.arg for a in (*args.posonlyargs, *args.args)]
+    if len(call.args) > len(names):
+        raise Unsupported("a helper is called with too many arguments", call)
+    given = dict(zip(names, call.args))
+    for keyword in call.keywords:
+        if keyword.arg not in _parameters(definition) or keyword.arg in given:
+            raise Unsupported("a helper is called with an argument that it does not have", call)
+        assert keyword.arg is not None
+        given[keyword.arg] = keyword.value
+    return given
+
+
+def _role(body: Body, value: ast.expr) -> str:
+    """``mode``, ``training``, ``static`` or ``dynamic``: what a parameter is for the helper."""
+    if isinstance(value, ast.Name) and value.id == body.mode:
+        return "mode"
+    if mode_of_symbol(body.module.resolve(value)) is not None:
+        raise Unsupported("a helper that makes layers is called with a fixed mode", value)
+    if body.modes.mentions(value):
+        table = body.modes.table(value)
+        if table is not None and frozenset(m for m, on in table.items() if on) == ALL_MODES - {"eval", "infer"}:
+            return "training"
+    time = body.times.of(value)
+    return "static" if time is Time.STATIC else "dynamic"

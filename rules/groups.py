@@ -1,0 +1,44 @@
+"""Which files of a component make up one program: those that speak of Estimators and import each other."""
+
+from __future__ import annotations
+
+from migrator import vendoring
+from migrator.module import Module
+from migrator.project import Project
+
+PREFIX = "tensorflow.estimator."
+_ITERATOR = b"make_one_shot_iterator"
+
+
+def program_groups(project: Project) -> list[list[Module]]:
+    """Groups of modules, each in the order of their paths.
+
+    A file without a word of Estimators, such as a module of utilities, does not tie two programs together.
+    """
+    relevant = {path for path, module in project.modules.items() if _is_relevant(module)}
+    root = {path: path for path in relevant}
+
+    def find(path: str) -> str:
+        while root[path] != path:
+            path = root[path]
+        return path
+
+    for path in sorted(relevant):
+        module = project.modules[path]
+        for entry in module.imports:
+            for dotted in (entry.target, entry.target.rpartition(".")[0]):
+                other = project.module_named(dotted, module) if dotted.strip(".") else None
+                if other is not None and other.path in relevant:
+                    root[find(other.path)] = find(path)
+    groups: dict[str, list[Module]] = {}
+    for path in sorted(relevant):
+        groups.setdefault(find(path), []).append(project.modules[path])
+    return [groups[key] for key in sorted(groups)]
+
+
+def _is_relevant(module: Module) -> bool:
+    if not module.mentions_tensorflow or vendoring.is_vendored(module.text):
+        return False
+    if _ITERATOR in module.source:
+        return True
+    return b"stimator" in module.source and any(name.startswith(PREFIX) for _, name in module.references())

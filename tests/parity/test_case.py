@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from migrator.parity import sandbox
+from migrator.parity.case import Case, CaseError, Program, load_cases
+
+DEFAULTS = Case("default", Program(Path("x"), python="old-python"), steps=3, new_python="new-python")
+
+
+def load(tmp_path: Path, text: str) -> list[Case]:
+    (tmp_path / "parity.toml").write_text(text)
+    return load_cases(tmp_path, DEFAULTS)
+
+
+def test_a_list_of_cases(tmp_path: Path) -> None:
+    first, second = load(
+        tmp_path,
+        """
+[[case]]
+name = "dense"
+old = "before.py"
+new = "after.py"
+args = ["--steps", 5]
+steps = 10
+rtol = 1e-4
+mode = "live"
+compare = ["losses", "weights"]
+variables = [["a/kernel", "a.kernel"]]
+
+[[case]]
+program = "trainer"
+entry = "task.py"
+""",
+    )
+    assert first.old == Program(tmp_path / "before.py", args=("--steps", "5"), python="old-python")
+    assert first.new == Program(tmp_path / "after.py", args=("--steps", "5"), python="new-python")
+    assert (first.steps, first.tolerance.rtol, first.mode) == (10, 1e-4, "live")
+    assert (first.compare, first.variables) == (("losses", "weights"), (("a/kernel", "a.kernel"),))
+    assert (second.new, second.old.entry, second.steps) == (None, "task.py", 3)
+    assert first.name.endswith("/dense") and second.name.endswith("/trainer")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected a list of tables"),
+        ("[case]\nprogram = 'x'", "expected a list of tables"),
+        ("[[case]]\nold = 'x'", "needs either program, or old and new"),
+        ("[[case]]\nprogram = 'x'\nold = 'y'\nnew = 'z'", "needs either program, or old and new"),
+        ("[[case]]\nprogram = 'x'\nrtoll = 1", "unknown keys rtoll"),
+        ("[[case]]\nprogram = 'x'\ncompare = ['loss']", "compare takes losses"),
+        ("[[case]]\nprogram = 'x'\nmode = 'fast'", "mode is replay or live"),
+        ("[[case]\n", "parity.toml: "),
+    ],
+)
+def test_mistakes_name_the_file_and_what_to_do(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(CaseError, match="parity.toml") as error:
+        load(tmp_path, text)
+    assert message in str(error.value)
+
+
+def test_folder_without_cases(tmp_path: Path) -> None:
+    with pytest.raises(CaseError, match="holds no parity.toml"):
+        load_cases(tmp_path, DEFAULTS)
+
+
+def test_start_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("x = 1\n")
+    (tmp_path / "task.py").write_text("x = 1\n")
+    assert Program(tmp_path).start() == "task.py"
+    assert Program(tmp_path, entry="model.py").start() == "model.py"
+    assert Program(tmp_path, module="pkg.task").start() == ""
+    assert Program(tmp_path / "model.py").start() == "model.py"
+    (tmp_path / "model.py").write_text("if __name__ == '__main__': pass\n")
+    assert Program(tmp_path).start() == "model.py"
+    (tmp_path / "other.py").write_text("if __name__ == '__main__': pass\n")
+    with pytest.raises(CaseError, match="Give --entry FILE or -m MODULE .found: model.py, other.py."):
+        Program(tmp_path).start()
+    with pytest.raises(CaseError, match="no such file"):
+        Program(tmp_path, entry="none.py").start()
+    with pytest.raises(CaseError, match="no such file or folder"):
+        Program(tmp_path / "none").start()
+
+
+def test_working_copy_leaves_out_caches_and_links_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "LINK_FROM_BYTES", 100)
+    source = tmp_path / "program"
+    for name, text in (("a.py", "x"), (".git/config", "x"), ("data/big.csv", "y" * 200), ("env/pyvenv.cfg", "")):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text)
+    (source / "dangling").symlink_to(tmp_path / "nowhere")
+    box = sandbox.make(source / "work" / "old", Program(source / "a.py"))
+    copied = sorted(str(path.relative_to(box.program)) for path in box.program.rglob("*"))
+    assert copied == ["a.py", "data", "data/big.csv"]
+    assert (box.program / "data/big.csv").is_symlink() and not (box.program / "a.py").is_symlink()
+    assert box.temporary.is_dir()
+
+
+def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "MAX_FILES", 2)
+    for name in "abc":
+        (tmp_path / f"{name}.py").write_text("")
+    with pytest.raises(CaseError, match="move the program into a folder of its own"):
+        sandbox.copy_program(tmp_path, tmp_path.parent / "copy")

@@ -1,0 +1,173 @@
+"""The judgement, on recordings written by hand; no TensorFlow."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from migrator.parity.compare import array_distance, arrays_close, close, compare
+from migrator.parity.probe.store import Reader, Writer, checksums
+from migrator.parity.report import SECTIONS, CaseReport, Tolerance
+
+
+class Side:
+    """Writes a recording of a model with one variable ``w``."""
+
+    def __init__(self, folder: Path, side: str) -> None:
+        self.writer = Writer(str(folder / side))
+        self.writer.event("meta", side=side, versions={"tensorflow": "0"})
+        if side == "new":
+            self.writer.event("mapping", stream=0, pairs=[["w", "model/w", "name", [2]]])
+
+    def train(self, losses: list[float], weights: list[float] | None = None) -> Side:
+        weights = weights or [1.0] * len(losses)
+        for step, (loss, weight) in enumerate(zip(losses, weights), 1):
+            value = np.array([weight, 2.0], np.float32)
+            kept = {"w": self.writer.array(value)}
+            sums = {"w": checksums(value)}
+            self.writer.event("step", stream=0, step=step, loss=loss, batch=[None, None], sums=sums, values=kept)
+            self.writer.event("final", stream=0, call=1, variables=kept)
+        return self
+
+    def evaluate(self, call: int, event: str = "metrics", **metrics: float) -> Side:
+        kept = {key: self.writer.array(value) for key, value in metrics.items()}
+        self.writer.event(event, call=call, metrics=kept)
+        return self
+
+    def predict(self, call: int, complete: bool = True, **outputs: Any) -> Side:
+        kept = {key: self.writer.array(value) for key, value in outputs.items()}
+        self.writer.event("predictions", call=call, outputs=kept, complete=complete)
+        return self
+
+    def reader(self) -> Reader:
+        self.writer.close()
+        return Reader(self.writer.folder)
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[Side, Side]:
+    return Side(tmp_path, "old"), Side(tmp_path, "new")
+
+
+def judge(sides: tuple[Side, Side], steps: int = 0, **options: Any) -> CaseReport:
+    report = CaseReport("case", **options)
+    compare(report, sides[0].reader(), sides[1].reader(), steps, SECTIONS)
+    return report
+
+
+def texts(report: CaseReport) -> str:
+    return "\n".join(map(str, report.differences))
+
+
+def test_equal(sides: tuple[Side, Side]) -> None:
+    for side in sides:
+        side.train([3.0, 2.0]).evaluate(1, loss=2.0, auc=0.5).predict(1, p=np.ones((2, 1)))
+    report = judge(sides)
+    assert (report.verdict, report.differences) == ("equal", [])
+    assert (len(report.losses), len(report.metrics), len(report.weights), len(report.predictions)) == (2, 2, 1, 1)
+
+
+def test_first_step_and_variable_are_named(sides: tuple[Side, Side]) -> None:
+    sides[0].train([3.0, 2.0, 1.0], [1.0, 1.0, 1.0])
+    sides[1].train([3.0, 2.0, 1.1], [1.0, 1.1, 1.1])
+    text = texts(judge(sides))
+    assert "losses: step 3: first loss that differs: old 1, new 1.1" in text
+    assert "weights first differ after step 2, most in w" in text
+    assert "weights: w: differs by 0.1" in text
+
+
+def test_nan_on_both_sides_is_not_equal(sides: tuple[Side, Side]) -> None:
+    for side in sides:
+        side.train([3.0, math.nan])
+    report = judge(sides)
+    assert report.verdict == "different"
+    assert "step 2: the loss of the old program is not a finite number" in texts(report)
+
+
+@pytest.mark.parametrize(("old", "new"), [(3, 2), (2, 3), (2, 0)])
+def test_other_number_of_steps_is_a_difference(sides: tuple[Side, Side], old: int, new: int) -> None:
+    sides[0].train([1.0] * old)
+    sides[1].train([1.0] * new)
+    report = judge(sides)
+    assert report.verdict == "different" and "steps" in {difference.section for difference in report.differences}
+
+
+def test_fewer_steps_than_asked_for_on_both_sides_is_a_difference(sides: tuple[Side, Side]) -> None:
+    for side in sides:
+        side.train([1.0, 2.0])
+    assert "10 steps were asked for, the old program took 2" in texts(judge(sides, steps=10))
+
+
+def test_missing_calls_and_keys(sides: tuple[Side, Side]) -> None:
+    sides[0].evaluate(1, loss=1.0, auc=0.5).evaluate(2, loss=1.0).predict(1, p=np.ones(2))
+    sides[1].evaluate(1, loss=1.0, acc=0.5).predict(1, q=np.ones(2)).predict(2, q=np.ones(2))
+    text = texts(judge(sides))
+    for expected in (
+        "evaluate call 2: is missing in the new program",
+        "'auc' is missing in the new program",
+        "'acc' is missing in the old program",
+        "'p' is missing in the new program",
+        "predict call 2: is missing in the old program",
+    ):
+        assert expected in text
+
+
+def test_metric_that_rounding_moved_counts_with_the_old_weights(sides: tuple[Side, Side]) -> None:
+    sides[0].evaluate(1, auc=0.5, accuracy=0.25)
+    sides[1].evaluate(1, auc=0.502, accuracy=0.3)
+    sides[1].evaluate(1, "metrics_with_old_weights", auc=0.5, accuracy=0.3)
+    report = judge(sides)
+    assert [str(difference) for difference in report.differences] == [
+        "metrics: evaluate call 1: accuracy: old 0.25, new 0.3"
+    ]
+    assert any("auc counts examples beyond thresholds" in note for note in report.notes)
+
+
+def test_predictions_need_all_rows_unless_the_old_program_stopped_reading(tmp_path: Path) -> None:
+    for complete, verdict in ((True, "different"), (False, "equal")):
+        folder = tmp_path / verdict
+        old = Side(folder, "old").predict(1, complete=complete, p=np.ones(2))
+        assert judge((old, Side(folder, "new").predict(1, p=np.ones(4)))).verdict == verdict
+
+
+def test_nothing_compared_is_no_pass(sides: tuple[Side, Side]) -> None:
+    report = judge(sides)
+    assert report.verdict == "could not run" and "nothing was compared" in report.problem
+
+
+@given(st.floats(), st.floats())
+def test_close_is_never_true_for_nan_and_always_for_the_same_number(old: float, new: float) -> None:
+    tolerance = Tolerance()
+    assert close(old, old, tolerance) == (not math.isnan(old))
+    if math.isnan(old) or math.isnan(new):
+        assert not close(old, new, tolerance)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "equal"),
+    [
+        ([1.0, 1e-9], [1.0, 2e-9], True),
+        ([1.0, 2.0], [1.0, 2.01], False),
+        ([1.0, math.nan], [1.0, math.nan], False),
+        ([[1.0], [2.0]], [1.0, 2.0], True),
+        ([1.0, 2.0], [1.0], False),
+        ([0.0, 0.0], [0.0, 1e-3], False),
+        ([0.0, 0.0], [0.0, 1e-8], True),
+        ([math.inf], [1.0], False),
+        ([], [], True),
+    ],
+)
+def test_arrays_are_held_against_their_largest_value(old: list[Any], new: list[Any], equal: bool) -> None:
+    assert arrays_close(*array_distance(old, new), Tolerance()) is equal
+
+
+def test_strings_are_equal_or_not() -> None:
+    old, new = np.array([b"a"], dtype=object), np.array([b"b"], dtype=object)
+    assert arrays_close(*array_distance(old, old), Tolerance())
+    assert not arrays_close(*array_distance(old, new), Tolerance())

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from migrator.parity.probe.mapping import MappingError, Variable, expand, match, normalise
+
+
+def variables(*items: tuple[str, tuple[int, ...]], trainable: bool = True) -> list[Variable]:
+    return [Variable(name, shape, trainable, key) for key, (name, shape) in enumerate(items)]
+
+
+def pairs(old: list[Variable], new: list[Variable]) -> dict[str, str]:
+    return {pair.old.name: pair.new.name for pair in match(old, new)}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("dense/kernel:0", ("dense", "kernel")),
+        ("fully_connected_2/weights", ("dense_2", "kernel")),
+        ("Conv/biases", ("conv2d", "bias")),
+        ("a/BatchNorm/moving_mean", ("a", "batch_normalization", "moving_mean")),
+    ],
+)
+def test_normalise_makes_spellings_equal(name: str, expected: tuple[str, ...]) -> None:
+    assert normalise(name) == expected
+
+
+def test_names_pair_although_the_order_differs() -> None:
+    old = variables(("a/kernel", (4, 4)), ("b/kernel", (4, 4)))
+    new = variables(("model/b/kernel", (4, 4)), ("model/a/kernel", (4, 4)))
+    assert pairs(old, new) == {"a/kernel": "model/a/kernel", "b/kernel": "model/b/kernel"}
+
+
+def test_contrib_names_pair_with_keras_names() -> None:
+    old = variables(("mlp0/weights", (4, 4)), ("mlp0/biases", (4,)), ("mlp1/weights", (4, 4)), ("mlp1/biases", (4,)))
+    new = variables(("m/mlp1/kernel", (4, 4)), ("m/mlp1/bias", (4,)), ("m/mlp0/kernel", (4, 4)), ("m/mlp0/bias", (4,)))
+    assert pairs(old, new)["mlp1/weights"] == "m/mlp1/kernel"
+
+
+def test_numbers_that_keras_counted_on_do_not_mislead() -> None:
+    old = variables(("dense/kernel", (4, 4)), ("dense_1/kernel", (4, 4)))
+    new = variables(("m/dense_1/kernel", (4, 4)), ("m/dense_2/kernel", (4, 4)))
+    assert pairs(old, new) == {"dense/kernel": "m/dense_1/kernel", "dense_1/kernel": "m/dense_2/kernel"}
+
+
+def test_nameless_variables_pair_by_order_among_equal_shapes() -> None:
+    old = variables(("x", (2,)), ("y", (3,)), ("z", (3,)))
+    new = variables(("p", (3,)), ("q", (2,)), ("r", (3,)))
+    assert pairs(old, new) == {"x": "q", "y": "p", "z": "r"}
+    assert {pair.how for pair in match(old, new)} == {"order"}
+
+
+def test_the_map_of_the_migration_wins_and_may_change_the_shape() -> None:
+    old = variables(("a/kernel", (4, 1)), ("b/kernel", (4,)))
+    new = variables(("m/a/kernel", (4,)), ("m/b/kernel", (4,)))
+    result = match(old, new, [(old[0], new[1])])
+    assert {(pair.old.name, pair.new.name, pair.how) for pair in result} == {
+        ("a/kernel", "m/b/kernel", "map"),
+        ("b/kernel", "m/a/kernel", "order"),
+    }
+
+
+def test_unequal_sizes_in_the_map_are_an_error() -> None:
+    old, new = variables(("a", (4,))), variables(("a", (5,)))
+    with pytest.raises(MappingError, match=r"a \[4\] to a \[5\]"):
+        match(old, new, [(old[0], new[0])])
+
+
+def test_ambiguity_lists_both_sides_with_shapes() -> None:
+    old, new = variables(("x", (2,)), ("y", (2,))), variables(("p", (2,)))
+    with pytest.raises(MappingError) as error:
+        match(old, new)
+    assert "x [2]" in str(error.value) and "y [2]" in str(error.value) and "p [2]" in str(error.value)
+
+
+def test_counters_of_the_new_program_may_stay_alone() -> None:
+    new = variables(("m/a/kernel", (2, 2))) + [Variable("m/seen", (), False)]
+    assert pairs(variables(("a/kernel", (2, 2))), new) == {"a/kernel": "m/a/kernel"}
+
+
+def test_trained_and_untrained_variables_do_not_mix() -> None:
+    old = [
+        Variable("n/gamma", (3,)),
+        Variable("n/moving_mean", (3,), False),
+        Variable("n/moving_variance", (3,), False),
+    ]
+    new = [Variable("q/moving_variance", (3,), False), Variable("q/moving_mean", (3,), False), Variable("q/g", (3,))]
+    assert pairs(old, new)["n/moving_mean"] == "q/moving_mean"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("dense*/kernel", ["dense/kernel", "dense_1/kernel", "dense_10/kernel"]),
+        ("mlp*/w", ["mlp0/w", "mlp2/w"]),
+        ("mlp0/w", ["mlp0/w"]),
+        ("none", []),
+    ],
+)
+def test_expand_orders_by_number(pattern: str, expected: list[str]) -> None:
+    names = ["dense_10/kernel", "dense_1/kernel", "dense/kernel", "mlp2/w", "mlp0/w", "dense/bias"]
+    assert expand(pattern, names) == expected
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, max_size=8), st.randoms())
+def test_a_model_pairs_with_itself_under_another_root_in_any_order(
+    shapes: list[tuple[int, int]], random: object
+) -> None:
+    old = variables(*((f"layer{index}/kernel", shape) for index, shape in enumerate(shapes)))
+    new = [Variable("model/" + v.name, v.shape) for v in old]
+    random.shuffle(new)  # type: ignore[attr-defined]
+    assert pairs(old, new) == {v.name: "model/" + v.name for v in old}

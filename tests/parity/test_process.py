@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from migrator.parity import process
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that ended but was not waited for does not count."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def run(tmp_path: Path, code: str, timeout: float = 20, **options: object) -> process.Ended:
+    return process.run(
+        "side", [sys.executable, "-c", code], str(tmp_path / "log"), str(tmp_path), dict(os.environ), timeout, **options  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def test_output_and_exit_status_are_kept(tmp_path: Path) -> None:
+    ended = run(tmp_path, "import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)")
+    assert (ended.returncode, ended.timed_out) == (7, False)
+    assert sorted(process.tail(ended.log)) == ["err", "out"]
+
+
+SPAWN = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_time_limit_ends_the_whole_group(tmp_path: Path) -> None:
+    start = time.monotonic()
+    ended = run(tmp_path, SPAWN, timeout=1.5)
+    assert ended.timed_out and time.monotonic() - start < 15
+    assert not alive(int(process.tail(ended.log)[0]))
+
+
+def test_interrupt_ends_the_whole_group(tmp_path: Path) -> None:
+    def interrupt(seconds: float) -> None:
+        if process.tail(str(tmp_path / "log")):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, SPAWN, on_poll=interrupt)
+    assert not alive(int(process.tail(str(tmp_path / "log"))[0]))
+
+
+def test_a_child_that_ignores_the_request_to_end_is_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "GRACE_SECONDS", 0.3)
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    ended = run(tmp_path, code, timeout=1.0)
+    assert ended.timed_out and ended.returncode == -9
+
+
+def test_tail_is_the_end(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("\n".join(map(str, range(100))))
+    assert process.tail(str(tmp_path / "log"), 3) == ["97", "98", "99"]
+    assert process.tail(str(tmp_path / "none")) == []
+
+
+def test_environment_is_that_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_CONFIG", "{}")
+    monkeypatch.setenv("http_proxy", "")
+    env = process.environment(str(tmp_path))
+    assert "TF_CONFIG" not in env and "http_proxy" not in env
+    assert env["TMPDIR"] == str(tmp_path) and env["PYTHONUNBUFFERED"] == "1"

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from migrator.parity.formats import to_json, to_junit, to_markdown
+from migrator.parity.report import ArrayRow, CaseReport, Difference, LossRow, SideReport, ValueRow, exit_code
+from migrator.parity.terminal import show
+from migrator.reporting.parity_charts import MAX_POINTS, difference_chart, loss_chart
+from migrator.reporting.parity_html import to_html
+
+
+def losses(count: int) -> list[LossRow]:
+    rows = [LossRow(0, step, 1 / step, 1 / step, 0.0 if step % 2 else 2e-7, True) for step in range(1, count + 1)]
+    rows[-1] = LossRow(0, count, 1.0, math.nan, math.inf, False)
+    return rows
+
+
+@pytest.fixture
+def reports() -> list[CaseReport]:
+    different = CaseReport(
+        "a <b>",
+        "different",
+        differences=[Difference("losses", "step 40", "the loss | is <wrong>")],
+        losses=losses(40),
+        metrics=[ValueRow(1, "auc", "0.5", "0.6", 0.2, False)],
+        weights=[ArrayRow("", "dense/kernel", "m/dense/kernel", (2, 3), 1e-3, 1e-2, False, "name")],
+        predictions=[ArrayRow("predict call 1", "p", "p", (4,), 0.0, 0.0, True)],
+        notes=["dropout masks are equal"],
+        old=SideReport("before.py", {"tensorflow": "2.15.1"}, 3.0, "/logs/old", ["line <1>"]),
+    )
+    failed = CaseReport("c", problem="the new program ended with 1\n\x1b[31m| Traceback")
+    return [different, failed, CaseReport("d", "equal")]
+
+
+def test_exit_codes(reports: list[CaseReport]) -> None:
+    different, failed, equal = reports
+    assert exit_code([equal]) == 0
+    assert exit_code([equal, different]) == 1
+    assert exit_code([equal, different, failed]) == 2
+    assert exit_code([]) == 2
+
+
+def test_json_is_versioned_and_strict(reports: list[CaseReport]) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    document = json.loads(to_json(reports), parse_constant=refuse)
+    assert (document["version"], document["exit_code"]) == (1, 2)
+    assert document["cases"][0]["losses"][-1]["new"] == "nan"
+    assert document["cases"][0]["differences"][0]["where"] == "step 40"
+
+
+def test_junit_tells_failure_from_error(reports: list[CaseReport]) -> None:
+    suite = ElementTree.fromstring(to_junit(reports)).find("testsuite")
+    assert suite is not None and suite.attrib["failures"] == suite.attrib["errors"] == "1"
+    cases = suite.findall("testcase")
+    assert [[child.tag for child in case] for case in cases] == [
+        ["failure", "system-out"],
+        ["error", "system-out"],
+        ["system-out"],
+    ]
+    assert "step 40" in cases[0][0].attrib["message"]
+
+
+def test_markdown_has_a_row_for_each_case(reports: list[CaseReport]) -> None:
+    text = to_markdown(reports)
+    assert text.count("**different**") == text.count("**equal**") == text.count("**could not run**") == 1
+    assert "the loss \\| is &lt;wrong>" in text
+
+
+class Page(HTMLParser):
+    """Checks that tags are closed in order."""
+
+    VOID = {"meta", "link", "br", "hr", "img", "polyline", "line", "rect"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.append(tag)
+        if tag not in self.VOID or tag == "rect":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("p", "li", "td", "th", "tr") and self.open[-1] != tag:
+            return
+        assert self.open.pop() == tag
+
+
+def test_html_is_one_well_formed_page_without_anything_from_elsewhere(reports: list[CaseReport]) -> None:
+    html = to_html(reports)
+    page = Page()
+    page.feed(html)
+    assert page.open == []
+    assert page.seen.count("svg") == 2 and page.seen.count("section") == 3 and "script" not in page.seen
+    assert not re.search(r"(src|href)=|url\(|https?://", html)
+    assert "a &lt;b&gt;" in html and "line &lt;1&gt;" in html and "prefers-color-scheme: dark" in html
+    assert 'name="viewport"' in html
+
+
+def test_charts_mark_the_first_step_that_differs_and_stay_small() -> None:
+    rows = losses(10_000)
+    assert "step 10000" in loss_chart(rows)
+    assert difference_chart(rows, 1e-5).count("<rect") <= MAX_POINTS
+    assert 'class="bar off"' in difference_chart(rows, 1e-5), "thinning keeps the worst step"
+    assert "nan" not in loss_chart(rows) + difference_chart(rows, 1e-5)
+    assert "<svg" in loss_chart(rows[:1]) and "<svg" in difference_chart(rows[:1], 1e-5)
+
+
+def test_terminal_is_plain_where_it_is_no_terminal(reports: list[CaseReport]) -> None:
+    out = io.StringIO()
+    show(reports, out)
+    text = out.getvalue()
+    assert "\x1b[31mlosses" not in text and "a <b>: different" in text
+    assert "- losses: step 40: the loss | is <wrong>" in text
+    assert re.search(r"^ +40 +1 +nan", text, re.M) and "..." in text
+    assert "3 cases: 1 different, 1 could not run, 1 equal" in text

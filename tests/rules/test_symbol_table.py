@@ -1,0 +1,397 @@
+"""The symbol table: rewrites, things left alone, and every row against a real TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from migrator.diagnostics import Severity
+from tools import check, check_noop, check_transformed, load, rules_of, transform
+
+RULES = rules_of("symbol_table")
+V1 = "import tensorflow as tf\ntf.train.Saver()\n"
+
+
+def one(before: str, after: str, head: str = V1) -> None:
+    check_transformed(f"{head}{before}\n", f"{head}{after}\n", RULES)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        # another name for the same object
+        ("tf.log(x)", "tf.math.log(x)"),
+        ("map(tf.log, xs)", "map(tf.math.log, xs)"),
+        ("tf.FixedLenFeature([], tf.int64)", "tf.io.FixedLenFeature([], tf.int64)"),
+        ("tf.VarLenFeature(tf.int64)", "tf.io.VarLenFeature(tf.int64)"),
+        ("tf.random_uniform([2], 0, 1, seed=3)", "tf.random.uniform([2], 0, 1, seed=3)"),
+        ("tf.is_nan(x)", "tf.math.is_nan(x)"),
+        ("tf.rsqrt(x)", "tf.math.rsqrt(x)"),
+        ("tf.lgamma(x)", "tf.math.lgamma(x)"),
+        ("tf.mod(x, y)", "tf.math.mod(x, y)"),
+        ("tf.python_io.TFRecordWriter(path)", "tf.io.TFRecordWriter(path)"),
+        ("tf.sparse_tensor_to_dense(s, default_value='')", "tf.sparse.to_dense(s, default_value='')"),
+        ("tf.matching_files(p)", "tf.io.matching_files(p)"),
+        ("tf.gfile.GFile(p, 'w')", "tf.io.gfile.GFile(p, 'w')"),
+        ("tf.gfile.Open(p)", "tf.io.gfile.GFile(p)"),
+        ("tf.gfile.FastGFile(p)", "tf.io.gfile.GFile(p)"),
+        # another name and other parameters
+        ("tf.gfile.MakeDirs(p)", "tf.io.gfile.makedirs(p)"),
+        ("tf.gfile.MakeDirs(dirname=p)", "tf.io.gfile.makedirs(path=p)"),
+        ("tf.gfile.Copy(a, b, overwrite=True)", "tf.io.gfile.copy(a, b, overwrite=True)"),
+        ("tf.gfile.Copy(oldpath=a, newpath=b)", "tf.io.gfile.copy(src=a, dst=b)"),
+        ("tf.gfile.Walk(top=p, in_order=False)", "tf.io.gfile.walk(top=p, topdown=False)"),
+        ("tf.parse_single_example(s, f)", "tf.io.parse_single_example(s, f)"),
+        ("tf.parse_single_example(s, f, 'n')", "tf.io.parse_single_example(s, f, name='n')"),
+        ("tf.decode_csv(s, d, ',')", "tf.io.decode_csv(s, d, ',')"),
+        ("tf.decode_raw(bytes=s, out_type=tf.uint8)", "tf.io.decode_raw(input_bytes=s, out_type=tf.uint8)"),
+        ("tf.string_to_number(s, tf.int32)", "tf.strings.to_number(s, tf.int32)"),
+        ("tf.string_to_hash_bucket_fast(s, 9)", "tf.strings.to_hash_bucket_fast(s, 9)"),
+        ("tf.set_random_seed(1)", "tf.random.set_seed(1)"),
+        ("tf.multinomial(x, 3, seed=1)", "tf.random.categorical(x, 3, seed=1)"),
+        ("tf.multinomial(x, 3, 1)", "tf.random.categorical(x, 3, seed=1)"),
+        ("tf.py_func(f, [x], tf.float32)", "tf.numpy_function(f, [x], tf.float32)"),
+        ("tf.count_nonzero(x, keep_dims=True)", "tf.math.count_nonzero(x, keepdims=True)"),
+        ("tf.contrib.data.map_and_batch(f, 3)", "tf.data.experimental.map_and_batch(f, 3)"),
+        ("tf.contrib.framework.nest.flatten(x)", "tf.nest.flatten(x)"),
+        # casts
+        ("tf.to_float(x)", "tf.cast(x, tf.float32)"),
+        ("tf.to_int32(x, 'n')", "tf.cast(x, tf.int32, name='n')"),
+        ("tf.to_int64(x=y)", "tf.cast(x=y, dtype=tf.int64)"),
+        ("tf.to_float(x, name='n')", "tf.cast(x, tf.float32, name='n')"),
+        ("tf.to_float(tf.to_int32(tf.log(x)))", "tf.cast(tf.cast(tf.math.log(x), tf.int32), tf.float32)"),
+        ("tf.to_double(x for x in y)", "tf.cast((x for x in y), tf.float64)"),
+        ("tf.to_float(x,)", "tf.cast(x, tf.float32)"),
+        # keywords
+        ("tf.reduce_sum(x, 1, keep_dims=True)", "tf.reduce_sum(x, 1, keepdims=True)"),
+        ("tf.reduce_mean(x, reduction_indices=[1])", "tf.reduce_mean(x, axis=[1])"),
+        ("tf.argmax(x, dimension=1)", "tf.argmax(x, axis=1)"),
+        ("tf.argmax(x, 1, 'n')", "tf.argmax(x, 1, name='n')"),
+        ("tf.expand_dims(x, dim=1)", "tf.expand_dims(x, axis=1)"),
+        ("tf.squeeze(x, squeeze_dims=[1])", "tf.squeeze(x, axis=[1])"),
+        ("tf.nn.softmax(x, dim=-1)", "tf.nn.softmax(x, axis=-1)"),
+        ("tf.nn.l2_normalize(x, dim=1)", "tf.nn.l2_normalize(x, axis=1)"),
+        ("tf.nn.moments(x, [0], keep_dims=True)", "tf.nn.moments(x, [0], keepdims=True)"),
+        ("tf.cond(p, fn1=f, fn2=g)", "tf.cond(p, true_fn=f, false_fn=g)"),
+        (
+            "tf.nn.conv2d(x, filter=w, strides=1, padding='SAME')",
+            "tf.nn.conv2d(x, filters=w, strides=1, padding='SAME')",
+        ),
+        ("tf.nn.conv2d(x, w, 1, 'SAME', False)", "tf.nn.conv2d(x, w, 1, 'SAME')"),
+        ("tf.boolean_mask(x, m, 'n', 1)", "tf.boolean_mask(x, m, name='n', axis=1)"),
+        ("tf.pad(x, p, 'CONSTANT', 'n')", "tf.pad(x, p, 'CONSTANT', name='n')"),
+        ("tf.zeros_like(tensor=x, optimize=False)", "tf.zeros_like(input=x)"),
+        ("tf.nn.in_top_k(a, b, 3)", "tf.nn.in_top_k(predictions=a, targets=b, k=3)"),
+        ("tf.convert_to_tensor(x, tf.int32, 'n')", "tf.convert_to_tensor(x, tf.int32, name='n')"),
+        ("tf.transpose(x, [1, 0], 'n')", "tf.transpose(x, [1, 0], name='n')"),
+        (
+            "tf.nn.softmax_cross_entropy_with_logits_v2(labels=a, logits=b, dim=1)",
+            "tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b, axis=1)",
+        ),
+        # dropout
+        ("tf.nn.dropout(x, 0.9)", "tf.nn.dropout(x, rate=1 - 0.9)"),
+        ("tf.nn.dropout(x, keep_prob=k)", "tf.nn.dropout(x, rate=1 - k)"),
+        ("tf.nn.dropout(x, a - b)", "tf.nn.dropout(x, rate=1 - (a - b))"),
+        ("tf.nn.dropout(x, (a - b))", "tf.nn.dropout(x, rate=1 - (a - b))"),
+        ("tf.nn.dropout(x, a if b else c)", "tf.nn.dropout(x, rate=1 - (a if b else c))"),
+        ("tf.nn.dropout(x, p['keep'], [1], 3)", "tf.nn.dropout(x, rate=1 - p['keep'], noise_shape=[1], seed=3)"),
+        ("tf.nn.dropout(tf.nn.dropout(x, a), b)", "tf.nn.dropout(tf.nn.dropout(x, rate=1 - a), rate=1 - b)"),
+        # embeddings
+        ("tf.nn.embedding_lookup(t, i, partition_strategy='div')", "tf.nn.embedding_lookup(t, i)"),
+        ("tf.nn.embedding_lookup(t, i, 'mod', 'n')", "tf.nn.embedding_lookup(t, i, name='n')"),
+        # initializers and regularizers
+        ("tf.zeros_initializer(tf.float32)", "tf.zeros_initializer()"),
+        ("tf.zeros_initializer(dtype=tf.float32)", "tf.zeros_initializer()"),
+        ("tf.constant_initializer(1, tf.int32)", "tf.constant_initializer(1)"),
+        ("tf.truncated_normal_initializer()", "tf.keras.initializers.TruncatedNormal(stddev=1.0)"),
+        ("tf.truncated_normal_initializer(stddev=.1)", "tf.keras.initializers.TruncatedNormal(stddev=.1)"),
+        ("tf.truncated_normal_initializer(0, .1, 3, tf.float32)", "tf.keras.initializers.TruncatedNormal(0, .1, 3)"),
+        ("tf.random_normal_initializer(1.0)", "tf.keras.initializers.RandomNormal(1.0, stddev=1.0)"),
+        ("tf.random_uniform_initializer(-1)", "tf.keras.initializers.RandomUniform(-1, maxval=1.0)"),
+        ("tf.glorot_uniform_initializer(dtype=tf.float32)", "tf.keras.initializers.GlorotUniform()"),
+        ("tf.contrib.layers.l2_regularizer(0.1)", "tf.keras.regularizers.L2(0.1 / 2)"),
+        ("tf.contrib.layers.l2_regularizer(scale=a + b)", "tf.keras.regularizers.L2(l2=(a + b) / 2)"),
+        ("tf.contrib.layers.l1_regularizer(0.1, scope='s')", "tf.keras.regularizers.L1(0.1)"),
+        ("tf.contrib.layers.l1_l2_regularizer(0.1)", "tf.keras.regularizers.L1L2(0.1, l2=1.0 / 2)"),
+        # only in compat.v1
+        (
+            "tf.ConfigProto(gpu_options=tf.GPUOptions())",
+            "tf.compat.v1.ConfigProto(gpu_options=tf.compat.v1.GPUOptions())",
+        ),
+        ("tf.OptimizerOptions.ON_1", "tf.compat.v1.OptimizerOptions.ON_1"),
+        ("tf.string_split([x], ',')", "tf.compat.v1.string_split([x], ',')"),
+        ("tf.Summary.Value(tag='a')", "tf.compat.v1.Summary.Value(tag='a')"),
+        ("tf.image.resize_images(x, [1, 1])", "tf.compat.v1.image.resize_images(x, [1, 1])"),
+        ("tf.div(x, y)", "tf.compat.v1.div(x, y)"),
+        # hostile layout
+        ("tf . gfile\\\n.MakeDirs(p)", "tf.io.gfile.makedirs(p)"),
+        ("f'{tf.log(x)!r:>{tf.to_int32(w)}}'", "f'{tf.math.log(x)!r:>{tf.cast(w, tf.int32)}}'"),
+        ("(lambda: tf.log)()(x)", "(lambda: tf.math.log)()(x)"),
+        ("if (y := tf.to_float(x)): pass", "if (y := tf.cast(x, tf.float32)): pass"),
+        ("@tf.log\ndef f(x: tf.log = tf.log): pass", "@tf.math.log\ndef f(x: tf.math.log = tf.math.log): pass"),
+        ("tf.to_float(  # why\n    x  # what\n)", "tf.cast(  # why\n    x, tf.float32  # what\n)"),
+        ("tf.to_float(\n    x,  # what\n)", "tf.cast(\n    x,\n    tf.float32,  # what\n)"),
+        ("tf.reduce_sum(\n    x,\n    keep_dims=True,  # k\n)", "tf.reduce_sum(\n    x,\n    keepdims=True,  # k\n)"),
+        (
+            "tf.constant_initializer(\n    1,  # one\n    dtype=tf.int32,  # two\n)",
+            "tf.constant_initializer(\n    1,  # one\n)",
+        ),
+    ],
+)
+def test_rewrites(before: str, after: str) -> None:
+    one(before, after)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "tf.reduce_sum(x, 1, keepdims=True)",
+        "tf.reduce_sum(x, 1, True)",
+        "tf.argmax(x, 1, output_type=tf.int32)",
+        "tf.nn.dropout(x, rate=0.5)",
+        "tf.nn.dropout(x)",
+        "tf.concat([x], 0)",
+        "tf.shape(x)",
+        "map(tf.shape, xs)",
+        "x.log(y)",
+        "tf.zeros_initializer",
+        "tf.zeros_initializer()",
+        "tf.data.TextLineDataset(p)",
+        "tf.keras.layers.Dense(3)",
+        "tf.estimator.Estimator(f)",
+        "tf.layers.dense(x, 3)",
+        "tf.losses.mean_squared_error(a, b)",
+        "tf.metrics.accuracy(a, b)",
+        "tf.train.AdamOptimizer(1)",
+        "tf.get_variable('a')",
+        "tf.variable_scope('a')",
+        "tf.summary.scalar('a', b)",
+        "tf.contrib.rnn.LSTMCell(3)",
+        "tf.log = f",
+        "'tf.log(x)'",
+        "x = 1  # tf.log(x)",
+        "def f(tf): return tf.log(1)",
+        "[tf.log(1) for tf in x]",
+        "tf.where(x)",
+        "tf.while_loop(c, b, v)",
+        "tf.name_scope('a')",
+    ],
+)
+def test_left_alone(source: str) -> None:
+    text = f"{V1}{source}\n"
+    check_noop(text, RULES)
+    assert check(text, RULES) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("map(tf.to_float, xs)", "without being called"),
+        ("tf.parse_single_example(*args)", "cannot be seen"),
+        ("tf.nn.dropout(x, **options)", "cannot be seen"),
+        ("tf.nn.dropout(x, 0.5, rate=0.5)", "given twice"),
+        ("tf.reduce_sum(x, keep_dims=True, keepdims=True)", "given twice"),
+        ("tf.nn.embedding_lookup([a, b], ids)", "is a list"),
+        ("tf.nn.embedding_lookup(t, i, partition_strategy=s)", "no argument `partition_strategy`"),
+        ("tf.assert_positive(x, data=[y])", "no argument `data`"),
+        ("tf.cond(p, f, g, strict=True)", "no argument `strict`"),
+        ("tf.name_scope(None, 'default')", "no argument `default_name`"),
+        ("tf.where(c, x, y)", "broadcasts"),
+        ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b)", "stop_gradient"),
+        ("tf.contrib.training.HParams(a=1)", "dataclass"),
+        ("tf.train.get_global_step()", "optimizer.iterations"),
+        ("tf.GraphKeys.UPDATE_OPS", "collections"),
+        ("tf.contrib.lookup.index_table_from_file(p)", "StaticVocabularyTable"),
+    ],
+)
+def test_reported_without_a_fix(source: str, reason: str) -> None:
+    text = f"{V1}{source}\n"
+    check_noop(text, RULES)
+    (found,) = check(text, RULES)
+    assert reason in found.message
+    assert (found.code, found.fix) == ("EST003", None)
+
+
+def test_graph_mode_names_say_so() -> None:
+    (found, _) = check(f"{V1}tf.Session(config=tf.ConfigProto())\n", RULES)
+    assert found.severity == Severity.WARNING
+    assert "graph mode" in found.message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # Nothing in these files is TensorFlow 1, so the positional meaning of TensorFlow 2 holds.
+        "import tensorflow as tf\ntf.nn.dropout(x, 0.9)\n",
+        "import tensorflow as tf\ntf.boolean_mask(x, m, 1)\n",
+        "import tensorflow as tf\ntf.compat.v1.placeholder(1)\ntf.nn.dropout(x, 0.9)\n",
+        "import tensorflow.compat.v2 as tf\ntf.nn.dropout(x, 0.9)\n",
+        # This import is the affair of the compat-import rule.
+        "import tensorflow.compat.v1 as tf\ntf.nn.dropout(x, 0.9)\ntf.log(x)\n",
+        "import numpy as tf\ntf.log(x)\n",
+        "from tensorflow import *\nlog(x)\n",
+        "x = 3\n",
+    ],
+)
+def test_other_dialects_are_left_alone(source: str) -> None:
+    check_noop(source, RULES)
+
+
+def test_old_keyword_is_evidence_enough() -> None:
+    one("tf.nn.dropout(x, keep_prob=k)", "tf.nn.dropout(x, rate=1 - k)", head="import tensorflow as tf\n")
+    one("tf.reduce_sum(x, keep_dims=True)", "tf.reduce_sum(x, keepdims=True)", head="import tensorflow as tf\n")
+
+
+def test_compat_chains_are_modernized() -> None:
+    one("tf.compat.v1.log(x)", "tf.math.log(x)", head="import tensorflow as tf\n")
+    one("tf.compat.v1.nn.dropout(x, 0.9)", "tf.nn.dropout(x, rate=1 - 0.9)", head="import tensorflow as tf\n")
+    one("tf.compat.v1.train.Example()", "tf.train.Example()", head="import tensorflow as tf\n")
+    check_noop("import tensorflow as tf\ntf.compat.v1.where(a, b, c)\ntf.compat.v1.placeholder(1)\n", RULES)
+
+
+def test_aliases() -> None:
+    check_transformed(
+        "import tensorflow as tf\ng = tf.gfile\nwith g.Open(p) as f: pass\n",
+        "import tensorflow as tf\ng = tf.gfile\nwith tf.io.gfile.GFile(p) as f: pass\n",
+        RULES,
+    )
+    check_transformed(
+        "from tensorflow import gfile\nx = gfile.Exists(p)\n",
+        "import tensorflow as tf\nfrom tensorflow import gfile\nx = tf.io.gfile.exists(p)\n",
+        RULES,
+    )
+    check_transformed(
+        "import tensorflow\nx = tensorflow.to_float(y)\n",
+        "import tensorflow\nx = tensorflow.cast(y, tensorflow.float32)\n",
+        RULES,
+    )
+
+
+def test_windows_line_ends() -> None:
+    source = "import tensorflow as tf\r\nx = tf.to_float(\r\n    x,\r\n)\r\n"
+    assert transform(source, RULES) == "import tensorflow as tf\r\nx = tf.cast(\r\n    x,\r\n    tf.float32,\r\n)\r\n"
+
+
+# -- against TensorFlow ------------------------------------------------------------------------------------------------
+
+
+def find(root: Any, name: str) -> Any:
+    for part in name.split("."):
+        root = getattr(root, part, None)
+    return root
+
+
+def test_rows_agree_with_tensorflow() -> None:
+    """Every name exists where the table says, and every old parameter is mapped, dropped or refused on purpose."""
+    tf = pytest.importorskip("tensorflow")
+    tables = load("symbol_rows")
+    refused = {"data", "summarize", "default_name", "keyword_required", "partition_strategy"}
+    wrong = []
+    for name, row in tables.rows().items():
+        old = find(tf.compat.v1, name)
+        if old is None and not name.startswith(("contrib.", "examples.", "app", "flags", "logging")):
+            wrong.append(f"{name}: not in tf.compat.v1")
+        if row.kind in ("manual", "check"):
+            continue
+        new = find(tf, row.to)
+        if new is None:
+            wrong.append(f"{name}: no tf.{row.to}")
+        if row.kind != "rename" or row.plain:
+            continue
+        if row.old is None or row.new is None:
+            wrong.append(f"{name}: parameters not known")
+            continue
+        wrong += [f"{name}: {p}" for p in (*row.wrap, *row.defaults, *row.drop) if p not in row.old and "name" not in p]
+        for parameter in row.old:
+            target = row.keywords.get(parameter, parameter)
+            if target not in row.new and parameter not in row.drop and parameter not in refused:
+                wrong.append(f"{name}: nothing is known about {parameter}")
+    assert wrong == []
+
+
+X = "tf.constant([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tf.log(tf.abs({x}))", "tf.to_int32({x})", "tf.to_double({x})", "tf.reduce_sum({x}, 1, keep_dims=True)",
+        "tf.reduce_mean({x}, reduction_indices=[0])", "tf.argmax({x}, dimension=1)", "tf.argmin({x}, 1, 'n')",
+        "tf.expand_dims({x}, dim=1)", "tf.squeeze(tf.expand_dims({x}, 0), squeeze_dims=[0])",
+        "tf.nn.softmax({x}, dim=0)", "tf.nn.log_softmax({x}, dim=0)", "tf.nn.l2_normalize({x}, dim=1)",
+        "tf.nn.moments({x}, [0], keep_dims=True)", "tf.count_nonzero({x}, 1)", "tf.norm({x}, axis=1, keep_dims=True)",
+        "tf.cond({x}[0, 0] > 0, fn1=lambda: 1, fn2=lambda: 2)", "tf.boolean_mask({x}, [True, False, True], 'n', 1)",
+        "tf.pad({x}, [[1, 0], [0, 1]], 'CONSTANT', 'n', 7)", "tf.transpose({x}, [1, 0], 'n')",
+        "tf.zeros_like(tensor={x}, optimize=False)", "tf.nn.in_top_k({x}, [0, 1], 1)",
+        "tf.nn.dropout({x}, 1.0)", "tf.nn.dropout({x}, keep_prob=1.0, seed=3)",
+        "tf.nn.embedding_lookup({x}, [1, 0], 'mod', 'n')", "tf.gather({x}, [1], False, 'n', 1)",
+        "tf.gather_nd({x}, [[0, 1]], 'n')", "tf.shape({x}, 'n', tf.int64)", "tf.size({x}, 'n')",
+        "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 1], logits={x})",
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels={x}, logits={x}, dim=0)",
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels={x}, logits={x})", "tf.string_to_number(['1', '2'], tf.int64)",
+        "tf.string_to_hash_bucket_fast(['a', 'b'], 7)", "tf.string_to_hash_bucket(['a', 'b'], 7)",
+        "tf.decode_csv(['1,2'], [[0], [0]], ',', True, 'n')", "tf.decode_raw(bytes=['abcd'], out_type=tf.uint8)",
+        "tf.py_func(lambda a: a * 2, [{x}], tf.float32)", "tf.div({x}, 2.0)", "tf.mod({x}, 2.0)", "tf.rsqrt(tf.abs({x}))",
+        "tf.zeros_initializer(tf.float32)([2])", "tf.constant_initializer(3.0, tf.float32)([2])",
+        "tf.nn.conv2d(tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1, 1]), [1, 1, 1, 1], 'SAME', False)",
+        "tf.nn.max_pool(value=tf.reshape(tf.range(16.0), [1, 4, 4, 1]), ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], "
+        "padding='SAME')",
+        "tf.nn.depthwise_conv2d(tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1, 1]), [1, 1, 1, 1], 'SAME', [1, 1], 'n')",
+        "tf.space_to_depth(tf.ones([1, 4, 4, 1]), 2, 'n')", "tf.reverse_sequence({x}, [1, 2], seq_dim=1, batch_dim=0)",
+        "tf.nn.weighted_cross_entropy_with_logits(targets={x}, logits={x}, pos_weight=2.0)",
+        "tf.nn.xw_plus_b({x}, tf.ones([3, 2]), tf.ones([2]))", "tf.confusion_matrix([0, 1], [1, 1], 2, tf.int64)",
+        "tf.substr(['abc'], 1, 1)", "tf.reduce_join([['a', 'b']], reduction_indices=1)", "tf.matching_files('/no/such*')",
+        "tf.sparse_tensor_to_dense(tf.SparseTensor([[0, 1]], [5], [1, 2]))", "tf.is_nan({x})", "tf.lgamma({x})",
+        "tf.convert_to_tensor([1.0], tf.float32, 'n')", "tf.gfile.Exists(filename='/no/such')", "tf.gfile.Glob('/no/such*')",
+    ],
+)  # fmt: skip
+def test_values_stay(call: str) -> None:
+    """What the old call computes under tf.compat.v1, the new call computes under TensorFlow 2."""
+    tf = pytest.importorskip("tensorflow")
+    numpy = pytest.importorskip("numpy")
+    before = call.replace("{x}", X)
+    after = transform(f"{V1}y = {before}\n", RULES).splitlines()[2][len("y = ") :]
+    old = eval(before, {"tf": tf.compat.v1})
+    new = eval(after, {"tf": tf})
+    for one_old, one_new in zip(tf.nest.flatten(old), tf.nest.flatten(new)):
+        numpy.testing.assert_array_equal(numpy.asarray(one_old), numpy.asarray(one_new))
+        assert numpy.asarray(one_old).dtype == numpy.asarray(one_new).dtype
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tf.truncated_normal_initializer()",
+        "tf.truncated_normal_initializer(1.0)",
+        "tf.random_normal_initializer()",
+        "tf.random_uniform_initializer()",
+        "tf.random_uniform_initializer(-3.0)",
+        "tf.glorot_uniform_initializer()",
+        "tf.glorot_normal_initializer()",
+        "tf.variance_scaling_initializer()",
+        "tf.variance_scaling_initializer(2.0, 'fan_out')",
+        "tf.initializers.truncated_normal()",
+        "tf.initializers.he_normal()",
+        "tf.initializers.lecun_uniform()",
+    ],
+)
+def test_initializers_keep_their_distribution(call: str) -> None:
+    """Quantiles over 200,000 draws agree within sampling error."""
+    tf = pytest.importorskip("tensorflow")
+    numpy = pytest.importorskip("numpy")
+    after = transform(f"{V1}y = {call}\n", RULES).splitlines()[2][len("y = ") :]
+    tf.random.set_seed(1)
+    old = numpy.asarray(eval(call, {"tf": tf.compat.v1})([200, 1000]))
+    new = numpy.asarray(eval(after, {"tf": tf})([200, 1000]))
+    assert abs(old.mean() - new.mean()) < 0.02 * old.std()
+    assert abs(old.std() / new.std() - 1) < 0.01
+    quantiles = [0.001, 0.1, 0.5, 0.9, 0.999]
+    numpy.testing.assert_allclose(numpy.quantile(old, quantiles), numpy.quantile(new, quantiles), atol=0.06 * old.std())
+
+
+def test_halved_regularizer() -> None:
+    tf = pytest.importorskip("tensorflow")
+    after = transform(f"{V1}y = tf.contrib.layers.l2_regularizer(0.3)\n", RULES).splitlines()[2][len("y = ") :]
+    weights = tf.constant([1.0, 2.0])
+    assert float(eval(after, {"tf": tf})(weights)) == pytest.approx(0.3 * 5 / 2)

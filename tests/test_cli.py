@@ -1,0 +1,386 @@
+"""The command: what it prints, what it writes, and its exit status."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from migrator import __version__, cli
+from migrator.cli import EXIT_ABNORMAL, EXIT_DONE, EXIT_INTERRUPTED, EXIT_LEFT
+from migrator.diagnostics import Outcome
+from migrator.registry import Registry
+from migrator.reporting import text
+
+HEAD = "import tensorflow as tf\n"
+RULEPACK = Path(__file__).resolve().parent / "rulepack"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test runs in an empty directory with the sample rules selected."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    (tmp_path / "pyproject.toml").write_text('[tool.migrate]\nselect = ["TST"]\n')
+    return tmp_path
+
+
+def invoke(*arguments: str, stdin: bytes | None = None, **options: Any) -> Result:
+    """Run the command in this process."""
+    return CliRunner().invoke(cli.cli, arguments, input=stdin, prog_name="migrate", **options)
+
+
+def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "migrator", *arguments],
+        capture_output=True,
+        check=False,
+        timeout=60,
+        **with_pack(options),
+    )
+
+
+def with_pack(options: dict[str, Any]) -> dict[str, Any]:
+    """Let the sample rules be found."""
+    root = Path(cli.__file__).resolve().parent.parent
+    path = os.pathsep.join([str(RULEPACK), str(root), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, **options.pop("env", {}), "PYTHONPATH": path}
+    return {"env": environment, **options}
+
+
+def write(name: str, body: str) -> Path:
+    """A file that imports TensorFlow."""
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(HEAD + body, encoding="utf-8")
+    return path
+
+
+# -- dry run ----------------------------------------------------------------------------------------------------------
+
+
+def test_shows_a_diff_and_writes_nothing(sample_rules: Registry) -> None:
+    path = write("pkg/a.py", "x = tf.old\ntf.risky\ntf.gone.x\ntf.note\n")
+    before = path.stat()
+    result = invoke("pkg")
+    assert result.exit_code == EXIT_LEFT
+    assert result.output == (
+        "--- a/pkg/a.py\n+++ b/pkg/a.py\n@@ -1,5 +1,5 @@\n"
+        " import tensorflow as tf\n-x = tf.old\n+x = tf.new\n tf.risky\n tf.gone.x\n tf.note\n"
+        "pkg/a.py:3:1: TST002 risky is bold now [--unsafe applies it]\n"
+        "pkg/a.py:4:1: TST003 tensorflow.gone.x is gone\n"
+        "pkg/a.py:5:1: TST004 worth knowing\n"
+        "1 file: 1 change, 1 unsafe (--unsafe), 1 needs you. Nothing written; --apply writes.\n"
+    )
+    assert path.stat() == before and sorted(os.listdir("pkg")) == ["a.py"]
+
+
+def test_nothing_to_do_is_success(sample_rules: Registry) -> None:
+    write("a.py", "tf.fine\ntf.note\n")
+    result = invoke("a.py", "-q")
+    assert result.exit_code == EXIT_DONE and result.output.endswith("1 file: 0 changes.\n")
+
+
+@pytest.mark.parametrize(("body", "code"), [("tf.old\n", 1), ("tf.gone.x\n", 1), ("def (\n", 1), ("tf.note\n", 0)])
+def test_exit_status_of_a_dry_run(sample_rules: Registry, body: str, code: int) -> None:
+    write("a.py", body)
+    assert invoke(".").exit_code == code
+
+
+def test_the_diff_can_be_applied(sample_rules: Registry) -> None:
+    write("a.py", "x = tf.old")
+    Path("b.py").write_bytes(b"import tensorflow as tf\r\nx = '\xc3\xa9'\r\ntf.lines\r\ntf.gone.x")
+    expected = process("b.py", "--apply", "--select", "TST999")
+    diff = process(".").stdout
+    subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], input=diff, check=True)
+    assert expected.returncode == 0
+    assert Path("a.py").read_bytes() == HEAD.encode() + b"x = tf.new"
+    assert Path("b.py").read_bytes().endswith(b"'\r\n# one\r\n# two\r\ntf.placed\r\ntf.gone.x")
+
+
+def test_programs_are_listed_with_their_tier(sample_rules: Registry) -> None:
+    write("p/model.py", "def program(): 1\n")
+    write("q/model.py", "def stuck_program(): 1\n")
+    output = invoke(".", "-q").output
+    assert "p/model.py:2:1: program sample: native\n" in output
+    assert "q/model.py:2:1: program stuck: manual: line 1 is too hard\n" in output
+    assert "2 files: 1 of 2 programs migrated (1 native, 1 manual), 1 change. Nothing written" in output
+
+
+def test_quiet_and_verbose(sample_rules: Registry) -> None:
+    write("a.py", "tf.old\n")
+    assert "+tf.new" not in invoke("a.py", "-q").output
+    assert "a.py:2:1: TST001 changed: old is new now" in invoke("a.py", "-v").output
+
+
+def test_options_select_rules(sample_rules: Registry) -> None:
+    write("a.py", "tf.old\ntf.gone.x\n")
+    assert "TST003" not in invoke("a.py", "--select", "TST001,TST002").output
+    assert "TST003" not in invoke("a.py", "--ignore", "tst003").output
+    assert "0 changes" in invoke("a.py", "--ignore", "TST001", "--ignore", "TST003").output
+
+
+def test_exclude(sample_rules: Registry) -> None:
+    write("a.py", "tf.old\n")
+    write("legacy/b.py", "tf.old\n")
+    assert "1 file: 1 change" in invoke(".", "--exclude", "legacy,*_pb2.py").output
+
+
+# -- apply ------------------------------------------------------------------------------------------------------------
+
+
+def test_apply_writes_and_then_nothing_is_left(sample_rules: Registry) -> None:
+    path = write("a.py", "x = tf.old\n")
+    result = invoke(".", "--apply")
+    assert result.exit_code == EXIT_DONE and "+x = tf.new" in result.output
+    assert result.output.endswith("1 file: 1 change. 1 file written.\n")
+    assert path.read_text() == HEAD + "x = tf.new\n"
+    again = invoke(".", "--apply")
+    assert again.exit_code == EXIT_DONE and again.output.endswith("1 file: 0 changes. Nothing to write.\n")
+
+
+def test_apply_creates_helper_files(sample_rules: Registry) -> None:
+    write("p/model.py", "def program(): 1\n")
+    write("p/task.py", "import model\ndef program(): 2\n")
+    assert invoke("p", "--apply").exit_code == EXIT_DONE
+    assert "def migrated" in Path("p/model.py").read_text() and "def migrated" in Path("p/task.py").read_text()
+    assert sorted(os.listdir("p")) == ["model.py", "task.py", "tf2_training.py"]
+
+
+def test_what_is_left_after_apply_is_placed_in_the_new_file(sample_rules: Registry) -> None:
+    write("a.py", "tf.lines\ntf.gone.x\n")
+    result = invoke("a.py", "--apply")
+    assert result.exit_code == EXIT_LEFT and "a.py:5:1: TST003" in result.output
+
+
+def test_unsafe_is_applied_on_request_only(sample_rules: Registry) -> None:
+    path = write("a.py", "tf.risky\n")
+    assert invoke("a.py", "--apply").exit_code == EXIT_LEFT and path.read_text() == HEAD + "tf.risky\n"
+    assert invoke("a.py", "--apply", "--unsafe").exit_code == EXIT_DONE and path.read_text() == HEAD + "tf.bold\n"
+
+
+def test_a_bad_file_stays_and_the_others_are_written(sample_rules: Registry) -> None:
+    bad, good = write("bad.py", "print 'x'\n"), write("good.py", "tf.old\n")
+    result = invoke(".", "--apply")
+    assert result.exit_code == EXIT_LEFT and "bad.py:2:1: E001 this looks like Python 2" in result.output
+    assert "1 could not be processed" in result.output
+    assert bad.read_text() == HEAD + "print 'x'\n" and good.read_text() == HEAD + "tf.new\n"
+
+
+def test_apply_refuses_files_that_git_cannot_bring_back(sample_rules: Registry) -> None:
+    path = write("a.py", "tf.old\n")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    result = invoke(".", "--apply")
+    assert result.exit_code == EXIT_ABNORMAL and "  a.py\n" in result.stderr and "--allow-dirty" in result.stderr
+    assert path.read_text() == HEAD + "tf.old\n"
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "x"], check=True)
+    write("other.py", "tf.fine\n")  # dirty, but not to be changed
+    assert invoke(".", "--apply").exit_code == EXIT_DONE
+    write("a.py", "tf.old # edited\n")
+    assert invoke(".", "--apply").exit_code == EXIT_ABNORMAL
+    assert invoke(".", "--apply", "--allow-dirty").exit_code == EXIT_DONE
+    assert path.read_text() == HEAD + "tf.new # edited\n"
+
+
+# -- standard input ---------------------------------------------------------------------------------------------------
+
+
+def test_standard_input(sample_rules: Registry) -> None:
+    raw = b"import tensorflow as tf\r\nx = '\xc3\xa9', tf.old\r\n"
+    dry = invoke("-", stdin=raw)
+    assert dry.exit_code == EXIT_LEFT and "--- a/<stdin>\n" in dry.output and "+x = 'é', tf.new" in dry.output
+    applied = invoke("--apply", "-", stdin=raw)
+    assert applied.exit_code == EXIT_DONE and applied.stdout_bytes == raw.replace(b"old", b"new")
+
+
+def test_standard_input_that_cannot_be_parsed_comes_back_as_it_was(sample_rules: Registry) -> None:
+    raw = b"import tensorflow\nprint 'x'\n"
+    result = invoke("--apply", "-", "--stdin-filename", "x.py", stdin=raw)
+    assert result.exit_code == EXIT_LEFT and result.stdout_bytes == raw and "x.py:2:1: E001" in result.stderr
+
+
+def test_standard_input_with_a_helper_file_says_so(sample_rules: Registry) -> None:
+    result = invoke("--apply", "-", "--stdin-filename", "p/model.py", stdin=b"def program(): 1\n")
+    assert result.exit_code == EXIT_LEFT and result.stdout_bytes == b"def migrated(): 1\n"
+    assert "p/tf2_training.py" in result.stderr and not Path("p").exists()
+
+
+# -- usage ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.py"], "migrate: no such file or directory: none.py"),
+        (["a.py", "-"], "- stands alone"),
+        (["a.py", "--select", "EST-1"], "EST-1 is no code"),
+        (["a.py", "--nonsense"], "No such option"),
+        (["a.py", "-j", "-3"], "-3"),
+        (["explain", "TST00"], "did you mean TST00"),
+        (["explain"], "Missing argument"),
+        (["--apply"], "Missing argument"),
+    ],
+)
+def test_mistakes_are_status_2(sample_rules: Registry, arguments: list[str], message: str) -> None:
+    write("a.py", "tf.old\n")
+    result = invoke(*arguments)
+    assert result.exit_code == EXIT_ABNORMAL and message in result.stderr and result.stdout == ""
+
+
+def test_bad_settings_are_status_2(sample_rules: Registry) -> None:
+    Path("pyproject.toml").write_text("[tool.migrate]\nselct = []\n")
+    write("a.py", "tf.old\n")
+    result = invoke("a.py")
+    assert result.exit_code == EXIT_ABNORMAL and "did you mean select?" in result.stderr
+
+
+def test_no_arguments_print_the_help() -> None:
+    result = invoke()
+    assert result.exit_code == EXIT_ABNORMAL and "--apply" in result.output and "migrate explain CODE" in result.output
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["a.py", "--help"], ["rules", "-h"], ["explain", "-h"]])
+def test_help(arguments: list[str]) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 0 and result.output.startswith("Usage: migrate")
+
+
+def test_version() -> None:
+    assert invoke("--version").output == f"migrate, version {__version__}\n"
+
+
+def test_a_path_named_like_a_command(sample_rules: Registry) -> None:
+    write("rules/a.py", "tf.old\n")
+    assert "TST001  rename" in invoke("rules").output
+    assert "rules/a.py" in invoke("./rules").output
+    assert "rules/a.py" in invoke("--apply", "rules").output
+    assert Path("rules/a.py").read_text() == HEAD + "tf.new\n"
+
+
+def test_rules_are_listed(sample_rules: Registry) -> None:
+    lines = invoke("rules").output.splitlines()
+    assert lines == sorted(lines) and any(
+        re.match(r"TST001  rename +Rename `tf.old` to `tf.new`.$", line) for line in lines
+    )
+
+
+def test_explain(sample_rules: Registry) -> None:
+    for name in ("TST001", "tst001", "rename"):
+        assert "## What it does\nRenames." in invoke("explain", name).output
+    assert "Python 2" in invoke("explain", "E001").output
+
+
+# -- terminals --------------------------------------------------------------------------------------------------------
+
+HOSTILE = "s = '[red]x[/red] [bold]'  # [/] :smile: \\[b]\nx = tf.old  # \x1b[31m\n"
+
+
+def test_code_is_never_read_as_markup(sample_rules: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("a.py", HOSTILE)
+    plain = invoke("a.py").output
+    assert "\x1b[31m" in plain and "[red]x[/red] [bold]'  # [/] :smile: \\[b]" in plain
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    coloured = invoke("a.py").output
+    assert "\x1b[3" in coloured and "\x1b[31m\n" not in coloured
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert stripped == plain.replace("\x1b", "\\x1b")
+
+
+def test_no_color_wins(sample_rules: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    write("a.py", "tf.old\n")
+    assert "\x1b" not in invoke("a.py").output
+
+
+def test_long_lines_are_not_wrapped(sample_rules: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    write("a.py", "x = tf.old, '" + "y " * 500 + "'\n")
+    assert "y " * 500 in invoke("a.py").output
+
+
+def test_summary_counts() -> None:
+    outcomes = [Outcome("a.py", "created", b"", b"x"), Outcome("b.py", "unchanged"), Outcome("c.py", "unchanged")]
+    assert text.summary(outcomes) == "2 files: 0 changes. Nothing written; --apply writes."
+    assert text.summary(outcomes[1:], []) == "2 files: 0 changes. Nothing to write."
+    assert text.summary(outcomes, ["a.py"]) == "2 files: 0 changes. 1 file written."
+
+
+# -- a real process ---------------------------------------------------------------------------------------------------
+
+
+def test_module_and_bytes() -> None:
+    Path("ä.py").write_bytes(b"# coding: latin-1\nimport tensorflow as tf\nx = '\xe9', tf.old\n")
+    done = process("ä.py", "--apply")
+    assert done.returncode == 0, done.stderr
+    assert "+x = 'é', tf.new" in done.stdout.decode()
+    assert Path("ä.py").read_bytes().endswith(b"x = '\xe9', tf.new\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_any_locale_prints_any_code(encoding: str) -> None:
+    write("a.py", "x = 'é 日本', tf.old\n")
+    done = process("a.py", env={"PYTHONIOENCODING": encoding, "LC_ALL": "C"})
+    assert done.returncode == 1 and done.stderr == b"" and b"tf.new" in done.stdout
+
+
+def test_a_closed_pipe_is_no_error_and_apply_has_written() -> None:
+    for number in range(200):
+        write(f"m{number}.py", f"tf.old, '{'x' * 500}'\n")
+    command = f"{sys.executable} -m migrator . --apply | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=60, **with_pack({}))
+    assert done.stderr == b"" and done.stdout.startswith(b"--- a/m0.py")
+    assert Path("m199.py").read_text().startswith(HEAD + "tf.new")
+
+
+def test_ctrl_c_leaves_every_file_as_it_was() -> None:
+    path = write("a.py", "tf.old\n")
+    write("b.py", "tf.hang\n")
+    with subprocess.Popen(
+        [sys.executable, "-m", "migrator", ".", "--apply"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **with_pack({}),
+    ) as running:
+        time.sleep(1.5)
+        running.send_signal(signal.SIGINT)
+        _, stderr = running.communicate(timeout=20)
+    assert running.returncode == EXIT_INTERRUPTED and b"Traceback" not in stderr and b"Interrupted" in stderr
+    assert path.read_text() == HEAD + "tf.old\n" and len(os.listdir()) == 3
+
+
+def test_ctrl_c_ends_the_workers() -> None:
+    write("a.py", "tf.hang\n")
+    write("b.py", "tf.hang\n" + "x = 1\n" * 20_000)
+    with subprocess.Popen(
+        [sys.executable, "-m", "migrator", ".", "-j2"], start_new_session=True, stderr=subprocess.PIPE, **with_pack({})
+    ) as running:
+        time.sleep(1.5)
+        os.killpg(running.pid, signal.SIGINT)
+        _, stderr = running.communicate(timeout=20)
+    assert running.returncode == EXIT_INTERRUPTED and b"Traceback" not in stderr
+    with pytest.raises(ProcessLookupError):
+        os.killpg(running.pid, 0)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["rules"], ["--version"]])
+def test_starting_is_quick_and_light(arguments: list[str]) -> None:
+    heavy = "tensorflow numpy rich libcst importlib.metadata multiprocessing".split()
+    code = (
+        "import sys; sys.argv = ['migrate', *%r]\nfrom migrator import cli\ntry: cli.main()\nexcept SystemExit: pass\n"
+        "print([name for name in %r if name in sys.modules], file=sys.stderr)" % (arguments, heavy)
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **with_pack({}))
+    assert done.stderr == "[]\n"
