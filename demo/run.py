@@ -1,7 +1,9 @@
-"""What `make demo` runs: migrates a copy of demo/program, trains it before and after, compares. Everything lands in demo-out/."""
+"""What `make demo` runs: migrates a copy of demo/program, trains it before and after, compares; all in demo-out/."""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +27,31 @@ def run(*arguments: str) -> int:
     return subprocess.run([str(MIGRATE), *arguments], cwd=ROOT, check=False).returncode
 
 
+def run_diff(*arguments: str) -> int:
+    """Like `run`, without the text of new files: of a thousand lines of helpers one would not see the change."""
+    print(f"$ migrate {' '.join(arguments)}", flush=True)
+    environment = {**os.environ, "FORCE_COLOR": "1"} if sys.stdout.isatty() else None
+    command = [str(MIGRATE), *arguments]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        new_lines = 0
+        for line in child.stdout:
+            plain = re.sub("\033\\[[0-9;]*m", "", line)
+            if plain.startswith("--- /dev/null"):
+                new_lines = 1
+            elif new_lines and plain.startswith(("+", "@")):
+                new_lines += not plain.startswith(("+++", "@"))
+            else:
+                if new_lines:
+                    print(
+                        f"(and a new file of {new_lines - 1} lines: the helpers that the program needs, copied beside it)"
+                    )
+                    new_lines = 0
+                print(line, end="")
+        sys.stdout.flush()
+    return child.returncode
+
+
 def sizes(folder: Path) -> str:
     """Names and line counts of the Python files in `folder`."""
     return ", ".join(
@@ -45,12 +72,12 @@ def main() -> int:
     print(sizes(PROGRAM))
 
     say("what migrating it would change (nothing is written yet)")
-    code = run("demo-out/after")
+    code = run_diff("demo-out/after")
     if code not in (0, 1):  # 1: there is something to change
         return code
 
     say("the same, written")
-    code = run("demo-out/after", "--apply")
+    code = run("demo-out/after", "--apply", "--quiet")
     if code:
         print(f"migrate ended with {code}: something is left to do by hand, see above", file=sys.stderr)
         return code

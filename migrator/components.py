@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from migrator.vendoring import MARKER
+
 RELEVANT = re.compile(rb"tensorflow")
 """What a file must contain to be looked at for its own sake."""
 
@@ -20,11 +22,12 @@ PROGRAM = re.compile(rb"stimator|model_fn")
 MAX_FILES = 48
 """A larger component is cut at its hubs, the files that most others import or that import most others."""
 _HUB = 8
+_OURS = MARKER.encode()
 _MAX_CONTEXT = 24
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:"
-    rb"from[ \t]+(?P<module>[.\w \t]+?)[ \t]+import[ \t]*(?P<names>\([^)]*\)|(?:[^\n#;\\]|\\\n)*)"
+    rb"from[ \t]+(?P<module>[.\w]+)[ \t]*import\b[ \t]*(?P<names>\([^)]{0,20000}\)|(?:[^\n#;\\]|\\\n)*)"
     rb"|import[ \t]+(?P<modules>(?:[^\n#;\\]|\\\n)*)"
     rb")",
     re.MULTILINE,
@@ -52,7 +55,7 @@ def imported_names(raw: bytes) -> Iterator[tuple[str, str]]:
             for entry in _entries(modules):
                 yield entry, ""
         else:
-            source = module.replace(b" ", b"").replace(b"\t", b"").decode("utf-8", "replace")
+            source = module.decode("utf-8", "replace")
             for entry in _entries(names):
                 yield source, entry
 
@@ -117,7 +120,7 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
     """Group `files` (path to content), in the order of their first members. Files that do not matter are in none."""
     if graph is None:
         graph = import_graph(files)
-    relevant = {path for path, raw in files.items() if RELEVANT.search(raw)}
+    relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and not raw.startswith(_OURS)}
     members = relevant | {path for path, targets in graph.items() if targets & relevant}
     edges = [(path, target) for path in files if path in members for target in sorted(graph[path] & members)]
     groups = [part for group in _connected(members, edges) for part in _small(group, edges)]

@@ -19,7 +19,7 @@ from migrator.companions import Companions
 from migrator.diagnostics import Diagnostic, Edit, Outcome
 from migrator.fixes import Selection, splice
 from migrator.module import Module
-from migrator.places import Shift, in_original
+from migrator.places import Shift, in_original, in_result
 from migrator.problems import (
     ENCODING,
     OCCUPIED,
@@ -240,7 +240,9 @@ class _Run:
             changes = [replace(edit, text=translate_newlines(edit.text, newline)) for edit in changes]
             try:
                 changed = source.with_data(splice(self.modules[path].source, changes))
-                results[path] = changed, parse(changed)
+                module = parse(changed)
+                module.inherited_dialect = self.modules[path].module_dialect  # the evidence may be rewritten by now
+                results[path] = changed, module
             except Exception as error:
                 broken[path] = error
             edits[path][:] = changes
@@ -291,7 +293,10 @@ class _Run:
 
     def outcomes(self, notes: Iterable[Diagnostic]) -> list[Outcome]:
         """One outcome for each file, and for each new one."""
-        left = [*self.failures.values(), *notes, *self.notes, *self.left]
+        left = [*self.failures.values(), *notes, *self.notes]
+        if self.settings.apply:
+            left = [in_result(diagnostic, self.shifts, self.before, self.modules) for diagnostic in left]
+        left += self.left
         outcomes = []
         for path, source in self.original.items():
             after = self.current[path].raw

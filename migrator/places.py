@@ -46,6 +46,15 @@ class Shift:
             ]
         return offset - self.ends[index] + self.old_ends[index], True
 
+    def forward(self, offset: int) -> int:
+        """The new offset; inside of replaced text it is the start of what replaced it."""
+        index = bisect.bisect_right(self.old_starts, offset) - 1
+        if index < 0:
+            return offset
+        if offset < self.old_ends[index]:
+            return self.starts[index]
+        return offset - self.old_ends[index] + self.ends[index]
+
 
 def back(shifts: Sequence[Shift], offset: int) -> tuple[int, bool]:
     """Through several splices, the last first, to the original text."""
@@ -83,6 +92,22 @@ def in_original(
     if fix is None or not any(shifts.get(edit.path) for edit in fix.edits):
         return diagnostic
     return replace(diagnostic, fix=_fix_in_original(fix, shifts, now, original))
+
+
+def in_result(
+    diagnostic: Diagnostic,
+    shifts: Mapping[str, Sequence[Shift]],
+    original: Mapping[str, Module],
+    result: Mapping[str, Module],
+) -> Diagnostic:
+    """A `diagnostic` about the original, with its place in the result."""
+    path = diagnostic.location.path
+    if not shifts.get(path):
+        return diagnostic
+    offset = offset_of(original[path], diagnostic.location)
+    for shift in shifts[path]:
+        offset = shift.forward(offset)
+    return replace(diagnostic, location=result[path].location(offset))
 
 
 def _fix_in_original(

@@ -101,9 +101,23 @@ def _start(context: BaseContext, function: Callable[[Any], Any], others: Sequenc
     forks = context.get_start_method() == "fork"
     inherited = [ours, *(worker.pipe for worker in others)] if forks else []
     process = context.Process(target=_serve, args=(function, theirs, inherited), daemon=True)  # type: ignore[attr-defined]
-    process.start()
+    with _interrupts_blocked():
+        process.start()
     theirs.close()
     return _Worker(process, ours)
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """A worker inherits this, so that Ctrl-C while it starts does not make it print a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _give(worker: _Worker, number: int, tasks: Sequence[Any], timeout: float) -> None:

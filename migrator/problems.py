@@ -64,7 +64,7 @@ def syntax_problem(path: str, error: SyntaxError, text: str) -> Diagnostic:
     """E001 for a file that does not parse; says so when it looks like Python 2."""
     line, column = error.lineno or 1, error.offset or 1
     lines = re.split(r"\r\n|\r|\n", text)
-    source = lines[line - 1] if 0 < line <= len(lines) else ""
+    source = lines[line - 1][:1000] if 0 < line <= len(lines) else ""
     if _PYTHON_2_MESSAGES.search(error.msg or "") or _PYTHON_2_LINES.search(source):
         reason = f"this looks like Python 2 ({error.msg}): convert it first, for example with 2to3"
     else:

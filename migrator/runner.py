@@ -124,7 +124,7 @@ def work(task: _Task) -> list[Outcome]:
 
 
 def _results(tasks: list[_Task], settings: Settings) -> Iterable[tuple[int, list[Outcome]]]:
-    jobs = min(settings.jobs or os.cpu_count() or 1, len(tasks))
+    jobs = min(settings.jobs or _cores(), len(tasks))
     size = sum(len(raw) for task in tasks for _, raw in task.files)
     if size < _SMALL:
         for number, task in enumerate(tasks):
@@ -134,6 +134,11 @@ def _results(tasks: list[_Task], settings: Settings) -> Iterable[tuple[int, list
     for place, result in run_tasks(work, [tasks[number] for number in order], jobs, settings.timeout):
         number = order[place]
         yield number, result if isinstance(result, list) else _alone(tasks[number], result)
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)  # what a container may use, where the system can tell
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _here(task: _Task) -> list[Outcome]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib.resources
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from migrator.vendored_imports import Import, imports_of, internal_modules, render_imports
 
@@ -89,12 +89,8 @@ def is_vendored(text: str) -> bool:
 @functools.lru_cache(maxsize=1)
 def runtime_library() -> Library:
     """The definitions of `migrator/runtime/*.py`."""
-    folder = importlib.resources.files("migrator") / "runtime"
-    texts = {
-        entry.name[: -len(".py")]: entry.read_text(encoding="utf-8")
-        for entry in folder.iterdir()
-        if entry.name.endswith(".py") and entry.name != "__init__.py"
-    }
+    folder = Path(__file__).resolve().parent / "runtime"
+    texts = {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("*.py") if file.name != "__init__.py"}
     return read_library(texts)
 
 

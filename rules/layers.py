@@ -12,6 +12,8 @@ from collections.abc import Callable
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Value, bind, is_none
 
+from .contrib_layers import LAYERS as CONTRIB
+
 _COMMON = "activity_regularizer kernel_constraint bias_constraint trainable name reuse"
 _KERNEL = "kernel_initializer bias_initializer kernel_regularizer bias_regularizer"
 _SEPARABLE = (
@@ -178,6 +180,8 @@ class LayerTable:
         """The rule for a callable, None if it makes no layer."""
         if name is None:
             return None
+        if name in CONTRIB:
+            return CONTRIB[name]
         if name == "tensorflow.get_variable":
             return get_variable
         if name.startswith("tensorflow.layers."):

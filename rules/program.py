@@ -104,7 +104,7 @@ class EstimatorProgram(ProgramRule):
         message = f"tf.estimator.Estimator becomes {' and '.join(rewrite.class_names())}, a keras.Model"
         yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
         for module, node, text in rewrite.remarks():
-            yield Diagnostic("EST101", text, module.location(node), None, Severity.INFO, self.name, self.url)
+            yield Diagnostic(self.code, text, module.location(node), None, Severity.INFO, self.name, self.url)
         yield from rewrite.units()
 
     def _constructions(self, module: Module) -> Iterator[Construction]:

@@ -49,7 +49,7 @@ def grouped(**files: str) -> list[tuple[str, ...]]:
         (b"import a, b.c as d  # e\n", [("a", ""), ("b.c", "")]),
         (b"  from a.b import (c,  # x\n    d as e)\n", [("a.b", "c"), ("a.b", "d")]),
         (b"from . import a, \\\n    b\n", [(".", "a"), (".", "b")]),
-        (b"from .. a import b; import c\n", [("..a", "b")]),
+        (b"from ..a import b; import c\nfrom .import d\n", [("..a", "b"), (".", "d")]),
         (b"from a import *\r\nimport b\rimport c", [("a", "*"), ("b", ""), ("c", "")]),
         (b"important = 1\nx = 'import y'\n", []),
         (b"import (\n", []),

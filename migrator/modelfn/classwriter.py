@@ -13,6 +13,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.names import reads
 from migrator.modelfn.render import Renderer
+from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.sites import RESERVED
 from migrator.modelfn.translate import Time
 from migrator.modelfn.writer import TRAINING, Shared, static_support
@@ -107,12 +108,16 @@ class ClassWriter:
         tail, read = last(writer)
         wanted |= read
         self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
-        lines = [f"{indent}super().__init__()"]
+        lines = [f"{indent}super().__init__({self.super_arguments()})"]
         for name in self.init_statics:
             if name in self.read_statics and name != "config":
                 lines.append(f"{indent}self.{self.static_attribute(name)} = {name}")
         head = f"{self.indent}{self.unit}def __init__(self{''.join(', ' + p for p in self.init_parameters())}):"
         return [head, *lines, *trimmed(body), *tail]
+
+    def super_arguments(self) -> str:
+        """Arguments of the base class."""
+        return ""
 
     def init_parameters(self) -> list[str]:
         """Parameters of ``__init__``."""
@@ -154,6 +159,15 @@ class LayerGenerator(ClassWriter):
         self.note_statics([call])
         init = self.constructor(plan.call_leaves, lambda writer: ([], set()))
         return tidy("\n".join([*self.head(), "\n".join(init), "", "\n".join(call)]))
+
+    def super_arguments(self) -> str:
+        """The name, where the function had one for its variable scope."""
+        for leaf in self.plan.flow.leaves:
+            for call in scope_calls(self.plan, leaf)[:1]:
+                given = call.args[0] if call.args else None
+                if isinstance(given, ast.Name) and given.id in self.plan.statics:
+                    return f"name={given.id}"
+        return "name=name" if "name" in self.plan.statics else ""
 
     def init_parameters(self) -> list[str]:
         """All static parameters of the helper, so that calls need not change."""

@@ -135,7 +135,11 @@ class Generator(ClassWriter):
     def _return(self, writer: Writer, indent: str) -> list[str]:
         out = self.outputs
         if out.merged is not None:
-            return [f"{indent}return {writer.names.get(out.merged, out.merged)}"]
+            merged = writer.names.get(out.merged, out.merged)
+            if not out.entries:
+                return [f"{indent}return {merged}"]
+            extra = ", ".join(f"{key}: {writer.names.get(str(v), str(v))}" for key, v in out.entries)
+            return [f"{indent}return {{**{merged}, {extra}}}"]
         if out.single is not None:
             return [f"{indent}return {writer.names.get(out.single, out.single)}"]
         if len(out.entries) == 1 and not out.entries[0][0]:
@@ -240,10 +244,17 @@ class Generator(ClassWriter):
 
     def _predict_step(self) -> list[str]:
         out = self.outputs
-        if out.predicted is None and out.predicted_single is None:
+        if out.predicted is None and out.predicted_single is None and out.excluded is None:
             return []
         indent = self.indent + self.unit * 2
         head = f"{self.indent}{self.unit}def predict_step(self, data):"
+        if out.excluded is not None:
+            test = f"!= {out.excluded[0]}" if len(out.excluded) == 1 else f"not in ({', '.join(out.excluded)})"
+            return [
+                head,
+                f"{indent}outputs = super().predict_step(data)",
+                f"{indent}return {{key: value for key, value in outputs.items() if key {test}}}",
+            ]
         if out.predicted_single is not None:
             return [head, f"{indent}return super().predict_step(data)[{out.predicted_single}]"]
         assert out.predicted is not None

@@ -79,8 +79,8 @@ class InitWriter(Writer):
         """An assignment, broken after the opening parenthesis where the line would be too long."""
         if len(head) + len(made) <= WIDTH or "\n" in made:
             return (head + made).split("\n")
-        arguments = [(n, self._argument(v)) for n, v in site.layer.arguments]
-        lines = [f"{head}{site.layer.constructor}("]
+        arguments = self.made_arguments(site)
+        lines = [f"{head}{self.constructor(site)}("]
         lines += [f"{indent}{self.unit}{text if name is None else f'{name}={text}'}," for name, text in arguments]
         return [*lines, f"{indent})"]
 

@@ -24,6 +24,8 @@ class Outputs:
     """Name of a dict that the entries are added to."""
     predicted: list[str] | None = None
     """Keys that `predict` gives; None: all of them."""
+    excluded: list[str] | None = None
+    """Keys that `predict` leaves out, where the others are not seen."""
     predicted_single: str | None = None
     """Key whose value alone is the prediction."""
     names: dict[str, str] = field(default_factory=dict)
@@ -108,8 +110,7 @@ def outputs(plan: Plan, needed: list[str]) -> Outputs:
         result.entries = [(repr_key(n), n) for n in extra]
         result.names.update({n: f"y_pred[{repr_key(n)}]" for n in extra})
         result.names[name] = "y_pred"
-        if extra:
-            raise Unsupported("the keys of the predictions are not seen", prediction)
+        result.excluded = [repr_key(n) for n in extra] or None
         return result
     key = name or "predictions"
     if key in needed:

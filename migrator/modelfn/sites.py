@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.scopes import literal_pattern, scope_prefix
 from migrator.modelfn.translate import Layer
 
 if TYPE_CHECKING:
@@ -87,8 +88,6 @@ def find_sites(plan: Plan) -> list[Site]:
 
 def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:
     """Two sites with one name share variables in TF1."""
-    from migrator.modelfn.scopes import literal_pattern, scope_prefix
-
     seen: set[str] = set()
     for site in sites:
         own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
@@ -125,8 +124,9 @@ def _name(plan: Plan, sites: list[Site]) -> None:
         if site.loops:
             site.item = base if base not in RESERVED else base + "_layer"
             base += "_layers"
-        elif base in taken and base in RESERVED:
-            base += "_layer"
+        elif base in RESERVED:
+            scope = (scope_prefix(plan, site.leaf) or "").strip("/").replace("/", "_")
+            base = f"{scope}_{base}" if scope.isidentifier() else base + ("_layer" if site.layer.inputs else "_variable")
         attribute, number = base, 1
         while attribute in taken:
             number += 1

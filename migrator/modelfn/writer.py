@@ -18,6 +18,7 @@ from migrator.modelfn.translate import Time, Value, format_call
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
 SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.control_dependencies", "tensorflow.name_scope"})
+_ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
 
 
 class Shared:
@@ -54,7 +55,12 @@ class Writer:
 
     def text(self, value: Value) -> str:
         """The migrated text of a node."""
-        return value if isinstance(value, str) else self.shared.renderer.expression(value, self.transform)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, ast.BinOp) and not hasattr(value, "lineno"):  # `1 - keep_prob`, made by a rule
+            right = self.text(value.right)
+            return f"{ast.unparse(value.left)} - {right if isinstance(value.right, _ATOMS) else f'({right})'}"
+        return self.shared.renderer.expression(value, self.transform)
 
     def need(self, helper: str) -> str:
         """Asks for a vendored helper; returns its name."""
@@ -158,11 +164,19 @@ class Writer:
 
     def _made(self, site: Site) -> str:
         """The construction of a layer."""
+        return format_call(self.constructor(site), self.made_arguments(site))
+
+    def constructor(self, site: Site) -> str:
+        """The text of the callable that makes a layer."""
+        constructor = site.layer.constructor
+        return self.tf + constructor[2:] if constructor.startswith("tf.") else constructor
+
+    def made_arguments(self, site: Site) -> list[tuple[str | None, str]]:
+        """The arguments that a layer is made from."""
         arguments = [(name, self._argument(value)) for name, value in site.layer.arguments]
         if site.layer.constructor == "self.add_weight":
             arguments = [(name, self._scoped(site, text) if name == "name" else text) for name, text in arguments]
-        constructor = site.layer.constructor
-        return format_call(self.tf + constructor[2:] if constructor.startswith("tf.") else constructor, arguments)
+        return arguments
 
     def _scoped(self, site: Site, text: str) -> str:
         """The name of a variable with its TF1 scope."""

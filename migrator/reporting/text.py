@@ -5,7 +5,6 @@ Everything is made of styled lines. User code is never read as markup.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from migrator.diagnostics import Applicability, Diagnostic, Outcome, Severity
+from migrator.reporting.linediff import unified_diff
 from migrator.sources import Unusable, decode
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -52,7 +52,7 @@ def diff(outcome: Outcome) -> Iterator[Line]:
     name = outcome.path.replace("\\", "/").lstrip("/")
     source = "/dev/null" if outcome.status == "created" else f"a/{name}"
     before, after = (_LINE.findall(_text(outcome.path, raw)) for raw in (outcome.before, outcome.after))
-    for line in difflib.unified_diff(before, after, source, f"b/{name}"):
+    for line in unified_diff(before, after, source, f"b/{name}"):
         style = "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[0], "")
         yield Line(line.rstrip("\n"), style)
         if not line.endswith("\n"):

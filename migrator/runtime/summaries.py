@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -31,17 +32,25 @@ class SummaryWriters:
             return None
         return tf.summary.create_file_writer(directory)
 
+    def flush(self) -> None:
+        """Writes to disk what is still in memory."""
+        for writer in self.writers.values():
+            if writer:
+                writer.flush()
+
     def write_scalars(self, directory: str, scalars: dict[str, float], step: int) -> None:
         """Writes each scalar under its tag, also where summaries of the model are switched off."""
         with self.writer(directory), tf.summary.record_if(True):
             if self.writers[directory]:
                 for tag, value in scalars.items():
                     tf.summary.scalar(tag, value, step=step)
-                self.writers[directory].flush()
+        self.flush()
 
 
 @contextlib.contextmanager
-def model_summaries(model: tf.keras.Model, writers: SummaryWriters, directory: str, every_steps: int | None) -> Any:
+def model_summaries(
+    model: tf.keras.Model, writers: SummaryWriters, directory: str, every_steps: int | None
+) -> Iterator[None]:
     """Lets `tf.summary` calls inside the model write to `directory` in every `every_steps`-th step; 0 or None: never.
 
     The step that they are written at is the number of updates done before it: 0, 100, 200, ...
@@ -50,21 +59,18 @@ def model_summaries(model: tf.keras.Model, writers: SummaryWriters, directory: s
         with tf.summary.record_if(False):
             yield
         return
-    steps = model.optimizer.iterations
-    previous = tf.summary.experimental.get_step()
+
+    def due() -> Any:
+        return tf.equal(steps % every_steps, 0) if tf.inside_function() else True  # callbacks choose their own steps
+
+    steps, previous = model.optimizer.iterations, tf.summary.experimental.get_step()
     tf.summary.experimental.set_step(steps)
     try:
-        with (
-            writers.writer(directory),
-            tf.summary.record_if(
-                lambda: (
-                    tf.equal(steps % every_steps, 0) if tf.inside_function() else True
-                )  # callbacks choose their own steps
-            ),
-        ):
+        with writers.writer(directory), tf.summary.record_if(due):
             yield
     finally:
         tf.summary.experimental.set_step(previous)
+        writers.flush()
 
 
 class StepLogger(tf.keras.callbacks.Callback):

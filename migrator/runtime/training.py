@@ -51,22 +51,22 @@ def configure(
     tf.io.gfile.makedirs(directory)
     model.run_config = config.replace(model_dir=directory)
     model.run_state = RunState(model, model.run_config, params)
-    model.train_step = after_batch(model.train_step)
+    model.train_step, model.test_step = after_batch(model.train_step), after_batch(model.test_step)
     return model
 
 
-def after_batch(train_step: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Lets a train step begin when its batch is there.
+def after_batch(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Lets a train or test step begin only when its batch is there.
 
-    Otherwise the optimizer counts one step too many where data of unknown length end: Keras 2 increases `iterations`
-    while the batch that does not come is still awaited.
+    Otherwise one step too many is counted where data of unknown length end: Keras increases the `iterations` of the
+    optimizer, or the number of batches in a mean, while the batch that does not come is still awaited.
     """
 
-    def step(data: Any) -> Any:
+    def step_after_batch(data: Any) -> Any:
         with tf.control_dependencies(tf.nest.flatten(data, expand_composites=True)):
-            return train_step(data)
+            return step(data)
 
-    return step
+    return step_after_batch
 
 
 def train(
