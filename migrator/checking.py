@@ -126,6 +126,12 @@ class Checker:
                         found += [Finding(diagnostic, rule.code) for diagnostic in list(rule.check(node, name, module))]
                     except Exception as error:
                         failed[rule.code] = error
+        for rule in self.registry.file_rules:
+            if rule.code not in failed and (rule.code, module.path) not in banned:
+                try:
+                    found += [Finding(diagnostic, rule.code) for diagnostic in list(rule.check_module(module))]
+                except Exception as error:
+                    failed[rule.code] = error
         for code, failure in failed.items():
             findings.problems.append(_crash(module.path, code, failure))
             findings.crashed.add((code, module.path))

@@ -350,11 +350,15 @@ class ProgramRewrite:
         driver, helpers = self._drivers[module.path], self._helpers[module.path]
         own = list(dict.fromkeys(driver.edits))
         spans = self._spans(module)
+        replaced = [(e.start, e.end) for e in own if e.start < e.end]
         for fix in self._file_fixes(module):
-            outside = [e for e in fix.edits if not _within((e.start, e.end), spans)]
-            clear = not any(e.start < o.end and o.start < e.end for e in outside for o in own)
-            if clear:
-                own += [e for e in outside if e not in own]
+            # What a rewritten or deleted place contains is gone, or was carried over by the renderer.
+            outside = [e for e in fix.edits if not _within((e.start, e.end), spans + replaced)]
+            if any(e.start < end and start < e.end for e in outside for start, end in replaced):
+                if any(e.start < end and start < e.end for e in fix.edits for start, end in spans):
+                    raise Unsupported("two rewrites of one place get in each other's way", None)
+                continue  # its turn comes in the next round
+            own += [e for e in outside if e not in own]
         own += helpers.import_edits()
         self._edits[module.path] = own
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.flow import Leaf
 
 if TYPE_CHECKING:
-    from migrator.modelfn.body import Body as Plan
+    from migrator.modelfn.body import Body
     from migrator.modelfn.sites import Site
+
+Patterns = dict[str, str]
 
 VARIABLE_SCOPE = "tensorflow.variable_scope"
 
 
-def scope_calls(plan: Plan, leaf: Leaf) -> list[ast.Call]:
+def scope_calls(plan: Body, leaf: Leaf) -> list[ast.Call]:
     """The `variable_scope` calls around a leaf, outermost first."""
     found = []
     for frame in leaf.frames:
@@ -26,65 +30,74 @@ def scope_calls(plan: Plan, leaf: Leaf) -> list[ast.Call]:
     return found
 
 
-def scope_prefix(plan: Plan, leaf: Leaf) -> str | None:
-    """The literal scope name around a leaf, such as ``fm/``; None where a part is not literal."""
+def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str | None:
+    """The scope name around a leaf, such as ``fm/``; None where a part is not known from the source."""
     parts = []
     for call in scope_calls(plan, leaf):
         name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
-        if isinstance(name, ast.Constant) and name.value is None or name is None:
+        if name is None or (isinstance(name, ast.Constant) and name.value is None):
             name = next((k.value for k in call.keywords if k.arg == "default_name"), None)
-        text = literal_pattern(name)
+        text = literal_pattern(name, names)
         if text is None:
             return None
         parts.append(text + "/")
     return "".join(parts)
 
 
-def literal_pattern(node: ast.expr | None) -> str | None:
-    """A literal name; ``*`` stands for what is formatted into it."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
-        import re
-
-        return re.sub(r"%[^a-zA-Z]*[a-zA-Z]", "*", str(node.left.value))
+def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str | None:
+    """A literal name; ``*`` stands for what is formatted into it. `names` are known values of parameters."""
+    if isinstance(node, ast.Name):
+        return (names or {}).get(node.id)
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
         return "".join(str(v.value) if isinstance(v, ast.Constant) else "*" for v in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+        return re.sub(r"%[^a-zA-Z]*[a-zA-Z]", "*", str(node.left.value))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        if isinstance(node.func.value, ast.Constant):
-            import re
-
-            return re.sub(r"\{[^}]*\}", "*", str(node.func.value.value))
+        return re.sub(r"\{[^}]*\}", "*", str(node.func.value.value)) if isinstance(node.func.value, ast.Constant) else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = literal_pattern(node.left), literal_pattern(node.right)
+        left, right = literal_pattern(node.left, names), literal_pattern(node.right, names)
         return None if left is None and right is None else (left or "*") + (right or "*")
     return None
 
 
-def variable_map(plan: Plan) -> tuple[tuple[str, str], ...]:
-    """Pairs of TF1 variable name and attribute path, where both are known from the source."""
-    pairs: list[tuple[str, str]] = []
-    numbers: dict[str, int] = {}
+def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
+    """Pairs of TF1 variable name and attribute path, where both are known from the source; ``*`` is a running number."""
+    return tuple(_pairs(plan, "", "", {}, {}, False))
+
+
+def _pairs(
+    plan: Body, scope: str, path: str, names: Patterns, numbers: dict[str, int], repeated: bool
+) -> Iterator[tuple[str, str]]:
     for site in plan.sites:
-        prefix = scope_prefix(plan, site.leaf)
+        prefix = scope_prefix(plan, site.leaf, names)
         if prefix is None:
             continue
-        own = _own_name(site, numbers, prefix)
+        own_path = path + site.attribute + ".*" * len(site.loops)
+        if site.layer.helper is not None:
+            given = {name: literal_pattern(node, names) for name, node in site.layer.given}
+            known = {name: pattern for name, pattern in given.items() if pattern is not None}
+            inner = _pairs(
+                site.layer.helper, scope + prefix, own_path + ".", known, numbers, repeated or bool(site.loops)
+            )
+            yield from inner
+            continue
+        own = _own_name(site, numbers, scope + prefix, names, repeated)
         if own is None:
             continue
-        path = site.attribute + ".*" * len(site.loops)
         for tf1, keras in site.layer.variables:
-            pairs.append((f"{prefix}{own}{'/' if tf1 and own else ''}{tf1}", f"{path}.{keras}" if keras else path))
-    return tuple(pairs)
+            name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}"
+            yield name, f"{own_path}.{keras}" if keras else own_path
 
 
-def _own_name(site: Site, numbers: dict[str, int], prefix: str) -> str | None:
+def _own_name(site: Site, numbers: dict[str, int], prefix: str, names: Patterns, repeated: bool) -> str | None:
     if site.layer.name is not None:
-        return literal_pattern(site.layer.name)
+        return literal_pattern(site.layer.name, names)
     key = prefix + site.layer.scope
-    if site.loops:
+    if (site.loops or repeated) and "*" not in prefix:
         numbers[key] = -1  # how many there are is known at run time only
-    if numbers.get(key, 0) < 0:
+    if site.loops or numbers.get(key, 0) < 0:
         return None
     numbers[key] = numbers.get(key, 0) + 1
     return site.layer.scope if numbers[key] == 1 else f"{site.layer.scope}_{numbers[key] - 1}"

@@ -140,7 +140,16 @@ class Sublayers:
             constructor = f"{body.module.segment(function.value)}.{constructor}"
         name_node = next((given[n] for n in ("name", "scope") if n in given and roles[n] == "static"), None)
         scope = re.sub(r"^_+", "", definition.name)
-        return Layer(constructor, tuple(arguments), tuple(inputs), _stem(scope), name_node, trains=sublayer.body.takes_training)
+        return Layer(
+            constructor,
+            tuple(arguments),
+            tuple(inputs),
+            _stem(scope),
+            name_node,
+            helper=sublayer.body,
+            given=tuple(given.items()),
+            trains=sublayer.body.takes_training,
+        )
 
     def _sublayer(self, definition: Definition, roles: dict[str, str], call: ast.Call) -> Sublayer:
         for name in _parameters(definition):

@@ -7,9 +7,12 @@ import ast
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, Union
+from typing import TYPE_CHECKING, Protocol, Union
 
 from migrator.modelfn.errors import Unsupported
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
 
 Value = Union[ast.expr, str]
 """An argument: a node of the program, or text written by a rule."""
@@ -44,6 +47,10 @@ class Layer:
     """The name that the program gives it."""
     variables: tuple[tuple[str, str], ...] = ()
     """TF1 variable under the scope and the attribute of the Keras layer: ``("kernel", "kernel")``."""
+    helper: Body | None = None
+    """The helper function that makes the layers, where the call is of one."""
+    given: tuple[tuple[str, ast.expr], ...] = ()
+    """Its arguments by parameter."""
     trains: bool = False
     """Whether the call takes `training`."""
     moving: str | None = None

@@ -17,6 +17,7 @@ Block = tuple[int, int, int]
 _CONTEXT = 3
 _SHORT = 400
 """Lines of a gap up to which an exact comparison is affordable."""
+_WINDOW = 100
 
 
 def unified_diff(before: Sequence[str], after: Sequence[str], old: str, new: str) -> Iterator[str]:
@@ -70,14 +71,39 @@ def matching_blocks(before: Sequence[str], after: Sequence[str]) -> list[Block]:
             tail += 1
         gap, new_gap = before[i : next_i - tail], after[j : next_j - tail]
         if gap and new_gap:
-            exact = max(len(gap), len(new_gap)) <= _SHORT
-            for a, b, size in SequenceMatcher(None, gap, new_gap, autojunk=not exact).get_matching_blocks():
-                pairs += [(i + a + step, j + b + step) for step in range(size)]
+            pairs += [(i + a, j + b) for a, b in _gap_pairs(gap, new_gap)]
         pairs += [(next_i - step, next_j - step) for step in range(tail, 0, -1)]
         if next_i < len(before):
             pairs.append((next_i, next_j))
         i, j = next_i + 1, next_j + 1
     return _joined(pairs)
+
+
+def _gap_pairs(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Equal lines of a gap without lines that occur just once."""
+    if max(len(before), len(after)) <= _SHORT:
+        for a, b, size in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+            yield from ((a + step, b + step) for step in range(size))
+        return
+    # Repetitive text: go on where the next lines agree again, which is linear and finds local changes.
+    i = j = 0
+    while i < len(before) and j < len(after):
+        if before[i] == after[j]:
+            yield i, j
+            i, j = i + 1, j + 1
+        else:
+            skip, new_skip = _next_agreement(before, after, i, j)
+            i, j = i + skip, j + new_skip
+
+
+def _next_agreement(before: Sequence[str], after: Sequence[str], i: int, j: int) -> tuple[int, int]:
+    """The fewest lines to skip on both sides so that the next few agree."""
+    for total in range(1, _WINDOW):
+        for skip in range(total + 1):
+            a, b = i + skip, j + total - skip
+            if before[a : a + _CONTEXT] == after[b : b + _CONTEXT] and a < len(before):
+                return skip, total - skip
+    return _WINDOW, _WINDOW
 
 
 def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
