@@ -113,7 +113,9 @@ def main() -> None:
     """Measure, and print tables."""
     parser = argparse.ArgumentParser(description="migrate against tf_upgrade_v2")
     parser.add_argument("trees", nargs="*", type=Path)
-    parser.add_argument("--tensorflow", default=sys.executable, metavar="PYTHON", help="interpreter with TensorFlow 2.15")
+    parser.add_argument(
+        "--tensorflow", default=sys.executable, metavar="PYTHON", help="interpreter with TensorFlow 2.15"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--t2t", action="store_true", help="also tensor2tensor 1.15.7")
     parser.add_argument("--json", type=Path, metavar="FILE")

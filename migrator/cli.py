@@ -152,7 +152,7 @@ def _run_paths(paths: Sequence[str], settings: Settings, verbosity: int, allow_d
             _refuse_dirty(result)
         written, problems = write_groups(outcomes, result.groups, result.roots)
         outcomes = [runner.with_problems(outcome, problems) for outcome in outcomes]
-    _print(text.report(outcomes, verbosity, written), sys.stdout)
+    _print(text.report(outcomes, verbosity, written, brief=sys.stdout.isatty()), sys.stdout)
     return runner.exit_code(outcomes, pending=not settings.apply)
 
 
@@ -198,9 +198,13 @@ def _refuse_dirty(result: Result) -> None:
 
 def _check_codes(settings: Settings) -> None:
     """A misspelt code would silently select nothing."""
-    wrong = [code for code in (*settings.select, *settings.ignore) if not code.isalnum()]
-    if wrong:
-        _fail(f"{wrong[0]} is no code or prefix of codes, such as EST1 or EST205; see `migrate rules`")
+    given = [*settings.select, *settings.ignore]
+    families = {rule.code.rstrip("0123456789") for rule in _load_rules().all} | {"E"} if given else set()
+    for code in given:
+        family = code.rstrip("0123456789")
+        if not any(known == family or (known.startswith(family) and family == code) for known in families):
+            known = ", ".join(sorted(families))
+            _fail(f"{code} is no code, or prefix of codes, of any rule: they start with {known}; see `migrate rules`")
 
 
 @cli.command("rules", context_settings=_CONTEXT)

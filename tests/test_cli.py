@@ -121,6 +121,14 @@ def test_programs_are_listed_with_their_tier(sample_rules: Registry) -> None:
     assert "2 files: 1 of 2 programs migrated (1 native, 1 manual), 1 change. Nothing written" in output
 
 
+def test_new_files_are_not_poured_over_a_terminal() -> None:
+    created = Outcome("tf2_training.py", "created", b"", b"import x\nimport y\n")
+    lines = [line.text for line in text.report([created], brief=True)]
+    assert lines[0] == "new file tf2_training.py: 2 lines (shown with -v)" and "+import x" not in lines
+    for options in ({}, {"brief": True, "verbosity": 1}):
+        assert "+import x" in [line.text for line in text.report([created], **options)]  # type: ignore[arg-type]
+
+
 def test_quiet_and_verbose(sample_rules: Registry) -> None:
     write("a.py", "tf.old\n")
     assert "+tf.new" not in invoke("a.py", "-q").output
@@ -212,7 +220,12 @@ def test_standard_input(sample_rules: Registry) -> None:
 def test_standard_input_that_cannot_be_parsed_comes_back_as_it_was(sample_rules: Registry) -> None:
     raw = b"import tensorflow\nprint 'x'\n"
     result = invoke("--apply", "-", "--stdin-filename", "x.py", stdin=raw)
-    assert result.exit_code == EXIT_LEFT and result.stdout_bytes == raw and "E001" in result.stderr and result.stderr.startswith("x.py:2:")
+    assert (
+        result.exit_code == EXIT_LEFT
+        and result.stdout_bytes == raw
+        and "E001" in result.stderr
+        and result.stderr.startswith("x.py:2:")
+    )
 
 
 def test_standard_input_with_a_helper_file_says_so(sample_rules: Registry) -> None:
@@ -230,6 +243,8 @@ def test_standard_input_with_a_helper_file_says_so(sample_rules: Registry) -> No
         (["none.py"], "migrate: no such file or directory: none.py"),
         (["a.py", "-"], "- stands alone"),
         (["a.py", "--select", "EST-1"], "EST-1 is no code"),
+        (["a.py", "--ignore", "ETS1"], "ETS1 is no code"),
+        (["a.py", "--select", "rename"], "RENAME is no code"),
         (["a.py", "--nonsense"], "No such option"),
         (["a.py", "-j", "-3"], "-3"),
         (["explain", "TST0001"], "did you mean TST001"),

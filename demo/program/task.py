@@ -12,9 +12,9 @@ tf.app.flags.DEFINE_integer("embedding_size", 8, "Width of an embedding.")
 tf.app.flags.DEFINE_string("deep_layers", "32,16", "Units of the deep part.")
 tf.app.flags.DEFINE_float("keep_prob", 0.8, "Dropout: the probability to keep a unit.")
 tf.app.flags.DEFINE_float("l2", 1e-4, "Strength of the L2 penalty on the deep part.")
-tf.app.flags.DEFINE_float("learning_rate", 0.005, "Step size.")
+tf.app.flags.DEFINE_float("learning_rate", 0.002, "Step size.")
 tf.app.flags.DEFINE_integer("batch_size", 32, "Rows per step.")
-tf.app.flags.DEFINE_integer("max_steps", 120, "Steps to train.")
+tf.app.flags.DEFINE_integer("max_steps", 100, "Steps to train.")
 FLAGS = tf.app.flags.FLAGS
 
 
@@ -30,7 +30,7 @@ def input_fn(split, num_epochs=None):
 def main(_):
     tf.logging.set_verbosity(tf.logging.INFO)
     config = tf.estimator.RunConfig(
-        model_dir=FLAGS.model_dir, save_checkpoints_steps=40, save_summary_steps=20, keep_checkpoint_max=3)
+        model_dir=FLAGS.model_dir, save_checkpoints_steps=25, save_summary_steps=25, keep_checkpoint_max=3)
     params = {
         "fields": data.FIELDS,
         "features": data.FEATURES,

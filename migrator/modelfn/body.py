@@ -49,6 +49,7 @@ class Body:
         if self.docstring is not None:
             body = body[1:]
         self.flow = Flow(body, self.modes, self._stays_whole)
+        self._check_statements()
         self.slicer = Slicer(self.flow)
         self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations)
         self.updates_run = sublayers.updates_run
@@ -57,6 +58,24 @@ class Body:
         self.labels: str | None = None
         self.call_leaves: list[Leaf] = []
         self.metric_effects: list[Leaf] = []
+
+    def _check_statements(self) -> None:
+        """Refuse what the generated methods could not say."""
+        own = {name for leaf in self.flow.leaves for name in leaf.kills | {n for f in leaf.frames for n in f.binds()}}
+        for leaf in self.flow.leaves:
+            node = leaf.node
+            if isinstance(node, (ast.Break, ast.Continue)):
+                raise Unsupported("a loop that makes layers or tests the mode has a break or a continue", node)
+            if isinstance(node, (ast.Global, ast.Nonlocal)):
+                raise Unsupported("a global statement is not followed", node)
+            if any(isinstance(child, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)) for child in ast.walk(node)):
+                raise Unsupported("a generator or a coroutine is not followed", node)
+            changed = leaf.defs - leaf.kills - own - set(self.dynamic)
+            if changed and isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete, ast.Expr)):
+                raise Unsupported(f"`{sorted(changed)[0]}`, which comes from outside, is changed", node)
+        names = own | set(self.statics) | set(self.dynamic)
+        if "self" in names or ("training" in names and "training" not in self.modes.names):
+            raise Unsupported("a variable has a name that the generated methods need: self or training", self.function)
 
     def find_layers(self) -> None:
         """Look for the places that make layers; needs the binding times."""

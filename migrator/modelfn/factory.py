@@ -99,6 +99,9 @@ def factory_lines(generator: Generator) -> list[str]:
             if plan.time(leaf) is Time.DYNAMIC or not _schedule_only(plan, leaf):
                 raise Unsupported("the optimizer depends on a tensor", leaf.node)
 
+    clash = {name for leaf in leaves for name in leaf.defs} & {"model", "config", "model_dir"}
+    if clash:
+        raise Unsupported(f"`{sorted(clash)[0]}` is a name that the generated function needs", leaves[0].node)
     indent = generator.indent + generator.unit
     parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
     parameters += ["config=None", "model_dir=None"]

@@ -178,11 +178,17 @@ class Generator(ClassWriter):
                 raise Unsupported("the loss depends on the mode", leaf.node)
 
     def _prologue(self, writer: Writer, leaves: list[Leaf], indent: str) -> list[str]:
-        """Names that the statements rebind begin with their value from outside."""
-        lines = []
-        for name in sorted({n for leaf in leaves for n in leaf.defs} & set(writer.names)):
-            lines.append(f"{indent}{name} = {writer.names.pop(name)}")
-        return lines
+        """Names that the statements rebind begin with their value from outside.
+
+        If they bind the names of our own parameters, everything that comes in gets its name first.
+        """
+        bound = {name for leaf in leaves for name in leaf.defs}
+        names = bound & set(writer.names)
+        if bound & {"x", "y", "y_pred", "sample_weight"}:
+            used = {name for leaf in leaves for name in leaf.uses}
+            incoming = {n for n, text in writer.names.items() if re.match(r"(x|y|y_pred)\b", text)}
+            names |= incoming & (used | bound)
+        return [f"{indent}{name} = {writer.names.pop(name)}" for name in sorted(names)]
 
     def _metrics(self, leaves: list[Leaf], entries: list[MetricEntry]) -> list[str]:
         if not entries:

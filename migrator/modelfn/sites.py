@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.scopes import literal_pattern, scope_prefix
-from migrator.modelfn.translate import Layer
+from migrator.modelfn.translate import Layer, Time
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body as Plan
@@ -72,6 +72,7 @@ def find_sites(plan: Plan) -> list[Site]:
                 layer = plan.sublayers.layer(plan, call)
             if layer is None:
                 continue
+            _check_place(plan, leaf, call)
             if hidden:
                 raise Unsupported("layers made in a lambda, a nested function or a comprehension are not migrated yet", call)
             if layer.moving is not None and not plan.updates_run:
@@ -84,6 +85,15 @@ def find_sites(plan: Plan) -> list[Site]:
     _refuse_sharing(plan, sites)
     _name(plan, sites)
     return sites
+
+
+def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> None:
+    """Refuse layers whose number is not known when the model is built."""
+    if isinstance(leaf.node, (ast.While, ast.Try, ast.For, ast.With, ast.If)):
+        raise Unsupported("a layer is made inside a while loop or a try statement", call)
+    for frame in leaf.frames:
+        if not isinstance(frame.node, ast.With) and plan.times.head(frame) > Time.MODE:
+            raise Unsupported("a layer is made under a loop or a condition over tensors", call)
 
 
 def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:

@@ -120,6 +120,9 @@ class Writer:
         return None
 
     def _name(self, node: ast.Name) -> str | None:
+        holder = self.plan.module.scope(node).lookup(node.id)
+        if holder is not None and holder.node is not self.plan.function:
+            return None  # a parameter of a lambda, the target of a comprehension, or a name from outside
         if node.id in self.plan.modes.names and self.where == "call":
             return self._mode_text(self.plan.modes.names[node.id], node)
         text = self.names.get(node.id)

@@ -103,7 +103,9 @@ def run_case(case: Case, progress: Progress, keep: Path | None = None) -> CaseRe
     except BaseException:
         shutil.rmtree(root, ignore_errors=True) if keep is None else None
         raise
-    if keep is None and not (report.verdict == COULD_NOT_RUN and any(root.glob("*/log.txt"))):
+    if keep is None and not (
+        report.verdict == COULD_NOT_RUN and any(log.stat().st_size for log in root.glob("*/log.txt"))
+    ):
         shutil.rmtree(root, ignore_errors=True)
         report.old.log = report.new.log = ""
     return report

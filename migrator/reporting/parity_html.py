@@ -35,7 +35,8 @@ th, td { padding: .22rem .7rem .22rem 0; border-bottom: 1px solid var(--line); w
 .n { text-align: right; } tr.off td { color: var(--bad); }
 pre { overflow-x: auto; font: 12px/1.45 ui-monospace, monospace; background: var(--ground); border: 1px solid var(--line);
   border-radius: .4rem; padding: .6rem; }
-svg { width: 100%; min-width: 34rem; height: auto; display: block; } svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
+svg { width: 100%; min-width: 34rem; height: auto; display: block; }
+svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
 .grid { stroke: var(--line); } .old { stroke: var(--old); } .new { stroke: var(--new); } .mark { stroke: var(--bad); }
 .old, .new { fill: none; stroke-linejoin: round; } .old { stroke-width: 4; opacity: .55; } .new { stroke-width: 1.6; }
 .bar { fill: var(--new); } .bar.off { fill: var(--bad); } .limit { stroke: var(--bad); stroke-dasharray: 4 4; }

@@ -29,17 +29,24 @@ class Line:
     style: str = ""
 
 
-def report(outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None) -> Iterator[Line]:
+def report(
+    outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None, brief: bool = False
+) -> Iterator[Line]:
     """The whole report.
 
     Args:
       outcomes: one for each file.
       verbosity: -1 leaves out the diff, 1 lists each change with its rule.
       written: the files written, or None where nothing was to be written.
+      brief: mention new files only by name and length, unless `verbosity` is 1.
     """
     if verbosity >= 0:
         for outcome in outcomes:
-            yield from diff(outcome)
+            if brief and verbosity == 0 and outcome.status == "created":
+                lines = outcome.after.count(b"\n")
+                yield Line(f"new file {outcome.path}: {_count(lines, 'line')} (shown with -v)", "bold green")
+            else:
+                yield from diff(outcome)
     yield from findings(outcomes, verbosity)
     yield from units(outcomes)
     yield Line(summary(outcomes, written), "bold")
@@ -139,6 +146,7 @@ def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
     if not colour:
         for line in lines:
             stream.write(line.text + "\n")
+        stream.flush()
         return
     from rich.console import Console  # only a terminal pays for it
     from rich.text import Text

@@ -1,11 +1,11 @@
-"""`train`, `evaluate` and `predict` of a compiled Keras model, with checkpoints in the `model_dir` of a `RunConfig`."""
+"""`train` and `evaluate` of a compiled Keras model, with checkpoints in the `model_dir` of a `RunConfig`."""
 
 from __future__ import annotations
 
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Callable
 
 import numpy as np
@@ -14,9 +14,9 @@ import tensorflow as tf
 from migrator.runtime.checkpoints import CheckpointSaver, checkpoint_version
 from migrator.runtime.config import RunConfig
 from migrator.runtime.execution import StepGrouper, can_group, steps_per_call
-from migrator.runtime.inputs import ModeKeys, features_only, is_endless
+from migrator.runtime.inputs import ModeKeys, is_endless
 from migrator.runtime.nan_loss import loss_metric
-from migrator.runtime.prepare import RunState, predict_function, prepare_dataset, prepare_model
+from migrator.runtime.prepare import RunState, prepare_dataset, prepare_model
 from migrator.runtime.strategy import ClusterError
 from migrator.runtime.summaries import StepLogger, model_summaries
 
@@ -63,7 +63,8 @@ def after_batch(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """
 
     def step_after_batch(data: Any) -> Any:
-        with tf.control_dependencies(tf.nest.flatten(data, expand_composites=True)):
+        tensors = [tensor for tensor in tf.nest.flatten(data, expand_composites=True) if tensor is not None]
+        with tf.control_dependencies(tensors):
             return step(data)
 
     return step_after_batch
@@ -216,62 +217,3 @@ class BatchLoss(tf.keras.callbacks.Callback):
 
     def mean(self) -> float:
         return float(np.mean(self.losses))
-
-
-def predict(
-    model: tf.keras.Model,
-    input_fn: Callable[..., Any],
-    predict_keys: Sequence[str] | str | None = None,
-    checkpoint_path: str | None = None,
-    yield_single_examples: bool = True,
-) -> Iterator[Any]:
-    """Yields the predictions of the newest checkpoint, computed batch by batch as they are asked for.
-
-    Args:
-      model: A model that went through `configure`.
-      input_fn: Returns a dataset of batches of features; labels are dropped.
-      predict_keys: The outputs to yield, where the model has a dict of them. None: all.
-      checkpoint_path: Use this checkpoint instead of the newest.
-      yield_single_examples: Whether to split batches into examples.
-
-    Yields:
-      For each example (or batch) an array, or a dict of arrays.
-
-    Raises:
-      ValueError: none of `predict_keys` is an output, or the outputs differ in batch size.
-    """
-    dataset = features_only(prepare_dataset(model, input_fn, ModeKeys.PREDICT))
-    with tf.summary.record_if(False):
-        prepare_model(model, dataset, ModeKeys.PREDICT, checkpoint_path)
-    predict_step = predict_function(model, dataset.element_spec)
-    for features in dataset:
-        outputs = tf.nest.map_structure(lambda tensor: tensor.numpy(), predict_step(features))
-        outputs = select_outputs(outputs, predict_keys)
-        if yield_single_examples:
-            yield from split_examples(outputs)
-        else:
-            yield outputs
-
-
-def select_outputs(outputs: Any, keys: Sequence[str] | str | None) -> Any:
-    """Those outputs whose name is in `keys`; all if there are none."""
-    if not keys:
-        return outputs
-    if not isinstance(outputs, dict):
-        raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
-    selected = {key: value for key, value in outputs.items() if key in keys}
-    if not selected:
-        raise ValueError(f"Expected to run at least one output from {list(outputs)}, provided {keys}.")
-    return selected
-
-
-def split_examples(outputs: Any) -> Iterator[Any]:
-    """Splits an array [n, ...], or a dict of them, into n examples."""
-    if not isinstance(outputs, dict):
-        yield from outputs
-        return
-    sizes = {key: len(value) for key, value in outputs.items()}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"Batch length of predictions should be same, given: {sizes}")
-    for values in zip(*outputs.values()):
-        yield dict(zip(outputs, values))

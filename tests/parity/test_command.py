@@ -1,7 +1,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Callable
 
 import pytest
 from click.testing import CliRunner
@@ -40,6 +46,36 @@ def test_an_interpreter_that_is_none_exits_with_2(tmp_path: Path) -> None:
     assert code == 2 and "the old program could not be started" in output
 
 
+def test_interrupt_ends_the_child_and_exits_with_130(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
+    python.chmod(0o755)
+    program = str(PROGRAMS / "old.py")
+    command = [sys.executable, "-m", "migrator.parity", program, program, "--old-python", str(python)]
+    harness = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=default_interrupt)
+    try:
+        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+        harness.send_signal(signal.SIGINT)
+        _, errors = harness.communicate(timeout=30)
+    finally:
+        harness.kill()
+    assert harness.returncode == 130 and "interrupted" in errors
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def default_interrupt() -> None:
+    """Shells start background jobs with interrupts ignored, which children inherit."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
 def test_a_program_that_trains_nothing_is_no_pass(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow_estimator")
     (tmp_path / "idle.py").write_text("import sys\nprint('args', sys.argv[1:])\n")
@@ -49,3 +85,19 @@ def test_a_program_that_trains_nothing_is_no_pass(tmp_path: Path) -> None:
     assert "idle: recording the old program" in output
     assert "args ['--flag', '-q']" in (kept / "idle" / "new" / "log.txt").read_text()
     assert json.loads(report.read_text())["cases"][0]["verdict"] == "could not run"
+
+
+def test_one_program_is_migrated_and_compared(tmp_path: Path) -> None:
+    """`tensorflow` stands for TF1 on the old side, and the migrated copy goes through vendored helpers."""
+    pytest.importorskip("tensorflow_estimator")
+    report, page = tmp_path / "report.json", tmp_path / "report.html"
+    program = str(PROGRAMS / "regression.py")
+    code, output = run(program, "-q", "--mode", "live", "--json", str(report), "--html", str(page))
+    assert code == 0, output
+    (case,) = json.loads(report.read_text())["cases"]
+    assert (case["verdict"], len(case["losses"]), case["batches_compared"]) == ("equal", 10, 10 + 32 + 1)
+    assert {row["how"] for row in case["weights"]} == {"map"}
+    assert [row["name"] for row in case["predictions"]] == ["out"] and case["predictions"][0]["shape"] == [1, 1]
+    assert not any("still uses tf.estimator" in note for note in case["notes"])
+    assert "shuffling was switched off" in "".join(case["notes"])
+    assert page.read_text().count("<polyline") == 2

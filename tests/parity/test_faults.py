@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Callable
 
 import pytest
@@ -25,6 +26,7 @@ def test_equal_programs_pass_with_every_section_compared(replay: Replay) -> None
     assert {(row.name, row.shape) for row in report.predictions} == {("probability", (64, 2)), ("label", (64, 2))}
     assert report.batches_compared == 8 + 6 + 8
     assert any("dropout masks are equal" in note for note in report.notes)
+    assert not Path("/tmp/parity-test-model-dir").exists(), "a hard-coded model_dir is moved into the sandbox"
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,17 @@ import pytest
 from migrator.parity import process
 
 
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that ended but was not waited for does not count."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+def ends(pid: int, seconds: float = 5) -> bool:
+    """Whether a process has ended or does so soon; one that ended but was not waited for counts."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def run(tmp_path: Path, code: str, timeout: float = 20, **options: object) -> process.Ended:
@@ -42,7 +47,7 @@ def test_time_limit_ends_the_whole_group(tmp_path: Path) -> None:
     start = time.monotonic()
     ended = run(tmp_path, SPAWN, timeout=1.5)
     assert ended.timed_out and time.monotonic() - start < 15
-    assert not alive(int(process.tail(ended.log)[0]))
+    assert ends(int(process.tail(ended.log)[0]))
 
 
 def test_interrupt_ends_the_whole_group(tmp_path: Path) -> None:
@@ -52,7 +57,7 @@ def test_interrupt_ends_the_whole_group(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, SPAWN, on_poll=interrupt)
-    assert not alive(int(process.tail(str(tmp_path / "log"))[0]))
+    assert ends(int(process.tail(str(tmp_path / "log"))[0]))
 
 
 def test_a_child_that_ignores_the_request_to_end_is_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -302,7 +302,7 @@ def main(config_path: str) -> int:
     if replay.live:
         from . import shuffling
 
-        shuffling.install(replay.writer)
+        shuffling.install(replay.writer, estimators=False)
     install(replay)
     vendored.install(replay, config["folder"])
     program.redirect_tensorflow(redirect)

@@ -314,8 +314,9 @@ def main(config_path: str) -> int:
     if config.get("mode") == "live":
         from . import shuffling
 
-        shuffling.install(recorder.writer)
+        shuffling.install(recorder.writer, estimators=True)
     install(recorder)
+    program.redirect_tensorflow(recorder.redirect)
     program.guard_deletions(recorder.redirect, recorder.note)
     recorder.progress.say(0, recorder.steps, "starting")
     program.run(config.get("entry", ""), config.get("module", ""), config["args"], config["folder"])

@@ -54,57 +54,85 @@ class Redirect:
             return path
         scheme = "file://" if text.startswith("file://") else ""
         plain = os.path.normpath(text[len(scheme) :]) if text else text
+        if plain.startswith(self.sandbox + os.sep):
+            return path
         for prefix in self.prefixes:
             if plain == prefix or plain.startswith(prefix + os.sep):
                 return scheme + os.path.join(self.sandbox, "redirected", plain.lstrip(os.sep))
         return path
 
 
-# Where TensorFlow takes paths: (module, attribute, which positional argument or keyword holds the path).
+# Where TensorFlow takes paths: (owner below `tensorflow`, attribute, position and name of the argument with the path).
 _PATHS = (
-    ("tensorflow.train", "latest_checkpoint", 0, "checkpoint_dir"),
-    ("tensorflow.train", "list_variables", 0, "ckpt_dir_or_file"),
-    ("tensorflow.train", "load_checkpoint", 0, "ckpt_dir_or_file"),
-    ("tensorflow.train", "load_variable", 0, "ckpt_dir_or_file"),
-    ("tensorflow.train.CheckpointManager", "__init__", 2, "directory"),
-    ("tensorflow.train.Checkpoint", "save", 1, "file_prefix"),
-    ("tensorflow.train.Checkpoint", "write", 1, "file_prefix"),
-    ("tensorflow.train.Checkpoint", "read", 1, "save_path"),
-    ("tensorflow.train.Checkpoint", "restore", 1, "save_path"),
-    ("tensorflow.summary", "create_file_writer", 0, "logdir"),
-    ("tensorflow.saved_model", "save", 1, "export_dir"),
-    ("tensorflow.keras.callbacks.TensorBoard", "__init__", 1, "log_dir"),
-    ("tensorflow.keras.callbacks.ModelCheckpoint", "__init__", 1, "filepath"),
-    ("tensorflow.keras.callbacks.BackupAndRestore", "__init__", 1, "backup_dir"),
-    ("tensorflow.keras.Model", "save", 1, "filepath"),
-    ("tensorflow.keras.Model", "save_weights", 1, "filepath"),
-    ("tensorflow.keras.Model", "load_weights", 1, "filepath"),
-    ("tensorflow.keras.Model", "export", 1, "filepath"),
-    ("tensorflow.io.gfile.GFile", "__init__", 1, "name"),
-) + tuple(
-    ("tensorflow.io.gfile", name, 0, "path")
-    for name in ("exists", "glob", "isdir", "listdir", "makedirs", "mkdir", "remove", "rmtree", "stat", "walk")
+    ("train", "latest_checkpoint", 0, "checkpoint_dir"),
+    ("train", "checkpoint_exists", 0, "checkpoint_prefix"),
+    ("train", "list_variables", 0, "ckpt_dir_or_file"),
+    ("train", "load_checkpoint", 0, "ckpt_dir_or_file"),
+    ("train", "load_variable", 0, "ckpt_dir_or_file"),
+    ("train", "NewCheckpointReader", 0, "filepattern"),
+    ("train", "init_from_checkpoint", 0, "ckpt_dir_or_file"),
+    ("train.CheckpointManager", "__init__", 2, "directory"),
+    ("train.Checkpoint", "save", 1, "file_prefix"),
+    ("train.Checkpoint", "write", 1, "file_prefix"),
+    ("train.Checkpoint", "read", 1, "save_path"),
+    ("train.Checkpoint", "restore", 1, "save_path"),
+    ("train.Saver", "save", 2, "save_path"),
+    ("train.Saver", "restore", 2, "save_path"),
+    ("summary", "create_file_writer", 0, "logdir"),
+    ("summary.FileWriter", "__init__", 1, "logdir"),
+    ("saved_model", "save", 1, "export_dir"),
+    ("keras.callbacks.TensorBoard", "__init__", 1, "log_dir"),
+    ("keras.callbacks.ModelCheckpoint", "__init__", 1, "filepath"),
+    ("keras.callbacks.BackupAndRestore", "__init__", 1, "backup_dir"),
+    ("keras.Model", "save", 1, "filepath"),
+    ("keras.Model", "save_weights", 1, "filepath"),
+    ("keras.Model", "load_weights", 1, "filepath"),
+    ("keras.Model", "export", 1, "filepath"),
+    ("io.gfile.GFile", "__init__", 1, "name"),
+    *(
+        ("io.gfile", name, 0, "path")
+        for name in ("exists", "glob", "isdir", "listdir", "makedirs", "mkdir", "remove", "rmtree", "stat", "walk")
+    ),
+    *(
+        ("gfile", name, 0, "filename" if name in ("Exists", "Glob", "Remove", "Stat") else "dirname")
+        for name in ("Exists", "Glob", "IsDirectory", "ListDirectory", "MakeDirs", "MkDir", "Remove", "Stat", "Walk")
+    ),
 )
+_OWNED = ("train.CheckpointManager", "keras.callbacks.BackupAndRestore")
+"""Who writes checkpoints: their folder is moved into the sandbox even if the old program had none of that name."""
 
 
 def redirect_tensorflow(redirect: Redirect) -> None:
-    """Pass every path that TensorFlow 2 is given through `redirect.map`."""
+    """Pass every path that TensorFlow is given by the program through `redirect`."""
     import tensorflow as tf
 
-    for owner_name, name, position, keyword in _PATHS:
-        owner: Any = tf
-        for part in owner_name.split(".")[1:]:
-            owner = getattr(owner, part, None)
-        if owner is not None and hasattr(owner, name):
-            setattr(owner, name, _with_path(getattr(owner, name), redirect, position, keyword))
+    done: set[int] = set()
+    for root in (tf, getattr(tf.compat, "v1", None)):
+        for owner_name, name, position, keyword in _PATHS:
+            owner: Any = root
+            for part in owner_name.split("."):
+                owner = getattr(owner, part, None)
+            function = None if owner is None else getattr(owner, name, None)
+            if function is None or id(function) in done:
+                continue
+            change = redirect.claim if owner_name in _OWNED else redirect.map
+            changed = _with_path(function, change, position, keyword)
+            done.add(id(changed))
+            _KEPT.append(changed)
+            setattr(owner, name, changed)
 
 
-def _with_path(function: Callable[..., Any], redirect: Redirect, position: int, keyword: str) -> Callable[..., Any]:
+_KEPT: list[Any] = []  # so that no id is given twice
+
+
+def _with_path(
+    function: Callable[..., Any], change: Callable[[Any], Any], position: int, keyword: str
+) -> Callable[..., Any]:
     def call(*args: Any, **named: Any) -> Any:
         if len(args) > position:
-            args = args[:position] + (redirect.map(args[position]),) + args[position + 1 :]
+            args = (*args[:position], change(args[position]), *args[position + 1 :])
         elif keyword in named:
-            named[keyword] = redirect.map(named[keyword])
+            named[keyword] = change(named[keyword])
         return function(*args, **named)
 
     call.__name__ = getattr(function, "__name__", "call")

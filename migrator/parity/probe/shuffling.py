@@ -11,7 +11,8 @@ from typing import Any
 from . import store
 
 
-def install(writer: store.Writer) -> None:
+def install(writer: store.Writer, estimators: bool) -> None:
+    """Patch datasets and, if `estimators`, the input functions that come with Estimators."""
     import tensorflow as tf
 
     seen: set[str] = set()
@@ -36,7 +37,7 @@ def install(writer: store.Writer) -> None:
                 kind.shuffle = shuffle
         if hasattr(api.data.experimental, "shuffle_and_repeat"):
             api.data.experimental.shuffle_and_repeat = shuffle_and_repeat
-        inputs = getattr(getattr(api, "estimator", None), "inputs", None)
+        inputs = getattr(getattr(api, "estimator", None), "inputs", None) if estimators else None
         for name in ("numpy_input_fn", "pandas_input_fn"):
             if inputs is not None and hasattr(inputs, name):
                 setattr(inputs, name, _in_order(getattr(inputs, name), name, say))

@@ -40,12 +40,14 @@ def model_fn(features, labels, mode):
 
 
 def main():
-    estimator = tf.estimator.Estimator(model_fn, model_dir="/tmp/parity-test-model-dir")
+    folder = "/tmp/parity-test-model-dir"
+    estimator = tf.estimator.Estimator(model_fn, model_dir=folder)
     for _ in range(2):
         estimator.train(input_fn, steps=4)
         print(estimator.evaluate(lambda: input_fn(1), steps=3))
     for row in estimator.predict(lambda: input_fn(1)):
         print(row)
+    assert tf.train.latest_checkpoint(folder).endswith("model.ckpt-8") and tf.gfile.Exists(folder + "/checkpoint")
 
 
 if __name__ == "__main__":

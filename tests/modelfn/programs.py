@@ -1,0 +1,101 @@
+"""Runs the whole codemod over programs that are written as text, without files and without TensorFlow."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Mapping
+
+from migrator.diagnostics import Outcome, ProgramUnit
+from migrator.engine import migrate_component
+from migrator.settings import Settings
+from migrator.sources import decode
+
+PATH = "program.py"
+HELPERS = "tf2_training.py"
+
+TRAIN_OP = "train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())"
+LOSS = "loss = tf.losses.mean_squared_error(labels, predictions)"
+SPEC = "return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)"
+USE = "\n\nestimator = tf.estimator.Estimator(model_fn{params})\n"
+
+
+def model_fn(body: str, *, end: str = f"{LOSS}\n{TRAIN_OP}\n{SPEC}", before: str = "", after: str | None = None) -> str:
+    """A program whose model_fn holds `body`, then `end`; `before` and `after` stand around it in the file."""
+    inner = textwrap.indent(f"{textwrap.dedent(body).strip()}\n{textwrap.dedent(end).strip()}\n", "    ")
+    before = textwrap.dedent(before)
+    after = USE.format(params=", params=PARAMS") if after is None else "\n\n" + textwrap.dedent(after)
+    head = "import tensorflow as tf\n" if "import tensorflow" not in before else ""
+    return f"{head}{before}\n\ndef model_fn(features, labels, mode, params):\n{inner}{after}"
+
+
+def run(source: str | Mapping[str, str]) -> dict[str, Outcome]:
+    """What becomes of each file, new ones included, by path."""
+    files = {PATH: source} if isinstance(source, str) else source
+    sources = [decode(path, text.encode()) for path, text in files.items()]
+    return {outcome.path: outcome for outcome in migrate_component(sources, Settings())}
+
+
+def units(outcomes: Mapping[str, Outcome]) -> list[ProgramUnit]:
+    """The programs of a run, each once."""
+    return list(dict.fromkeys(unit for outcome in outcomes.values() for unit in outcome.units))
+
+
+def migrate_all(files: Mapping[str, str]) -> dict[str, str]:
+    """All files after migration. Every program must have become native, parse, and survive a second run as it is."""
+    outcomes = run(files)
+    problems = [str(d) for o in outcomes.values() for d in o.remaining if d.code.startswith("E0")]
+    assert not problems, problems
+    found = units(outcomes)
+    assert found and all(unit.tier == "native" for unit in found), [(u.name, u.tier, u.reason) for u in found]
+    after = {path: outcome.after.decode() for path, outcome in outcomes.items()}
+    for path, text in after.items():
+        ast.parse(text, path, feature_version=(3, 9))
+    again = {path: outcome.after.decode() for path, outcome in run(after).items()}
+    assert again == after, "a second run changes the result"
+    return after
+
+
+def migrate(source: str) -> str:
+    """One file after migration; see `migrate_all`."""
+    return migrate_all({PATH: source})[PATH]
+
+
+def manual_reason(source: str | Mapping[str, str]) -> str:
+    """Why a program is left alone. All files must stay byte for byte as they are, and nothing may be added.
+
+    Where a line of the program ends in ``# HERE``, the reason must be placed on that line.
+    """
+    files = {PATH: source} if isinstance(source, str) else dict(source)
+    outcomes = run(files)
+    assert {path: outcome.after.decode() for path, outcome in outcomes.items()} == files
+    found = units(outcomes)
+    assert found and all(unit.tier == "manual" for unit in found), [(u.name, u.tier) for u in found]
+    said = [d for o in outcomes.values() for d in o.remaining if d.code == "EST100"]
+    assert said, "no diagnostic says why"
+    marked = [
+        (path, number)
+        for path, text in files.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.endswith("# HERE")
+    ]
+    places = [(d.location.path, d.location.line) for d in said]
+    assert not marked or set(marked) <= set(places), f"marked {marked}, reported {places}: {said[0].message}"
+    return "; ".join(d.message for d in said)
+
+
+def untouched(source: str | Mapping[str, str]) -> None:
+    """The tool sees no Estimator program here and changes nothing."""
+    files = {PATH: source} if isinstance(source, str) else dict(source)
+    outcomes = run(files)
+    assert {path: outcome.after.decode() for path, outcome in outcomes.items()} == files
+    assert not any(unit.tier == "native" for unit in units(outcomes))
+
+
+def method(text: str, name: str) -> str:
+    """The source of one method or function of a migrated file, dedented; the first of that name."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
+            return textwrap.dedent("\n".join(lines)) + "\n"
+    raise AssertionError(f"no {name} in\n{text}")

@@ -1,0 +1,186 @@
+"""Predictions as a dict, a tensor, a variable: what `predict` yields, and what the loss reads of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate, model_fn
+from modelfn.symbolic import assert_same
+
+END = f"{{}}\n{TRAIN_OP}\n{SPEC}"
+ON_LOGITS = END.format("loss = tf.losses.mean_squared_error(labels, logits)")
+
+BODIES = {
+    "tensor": ("predictions = tf.layers.dense(features['x'], 1)", f"{LOSS}\n{TRAIN_OP}\n{SPEC}"),
+    "dict of the logits": (
+        """
+        logits = tf.layers.dense(features["x"], 3)
+        predictions = {"logits": logits, "p": tf.nn.softmax(logits)}
+        """,
+        ON_LOGITS,
+    ),
+    "logits not among the predictions": (
+        """
+        logits = tf.layers.dense(features["x"], 3)
+        predictions = {"classes": tf.argmax(logits, 1), "p": tf.nn.softmax(logits)}
+        """,
+        ON_LOGITS,
+    ),
+    "one prediction, not the logits": (
+        """
+        logits = tf.layers.dense(features["x"], 3)
+        predictions = {"classes": tf.argmax(logits, 1)}
+        """,
+        ON_LOGITS,
+    ),
+    "a key that is called logits, of something else": (
+        """
+        logits = tf.layers.dense(features["x"], 3)
+        predictions = {"logits": tf.nn.softmax(logits)}
+        """,
+        ON_LOGITS,
+    ),
+    "another tensor than the logits": (
+        """
+        logits = tf.layers.dense(features["x"], 3)
+        predictions = tf.nn.softmax(logits)
+        """,
+        ON_LOGITS,
+    ),
+    "dict(...)": (
+        """
+        logits = tf.layers.dense(features["x"], 3)
+        predictions = dict(raw=logits, p=tf.nn.softmax(logits))
+        """,
+        ON_LOGITS,
+    ),
+    "loss on an entry of the dict": (
+        """
+        predictions = {"y": tf.layers.dense(features["x"], 1)}
+        """,
+        END.format("loss = tf.losses.mean_squared_error(labels, predictions['y'])"),
+    ),
+    "dict that is filled later": (
+        """
+        predictions = {}
+        predictions["y"] = tf.layers.dense(features["x"], 1)
+        predictions["z"] = tf.nn.relu(predictions["y"])
+        """,
+        END.format("loss = tf.losses.mean_squared_error(labels, predictions['y'])"),
+    ),
+    "two outputs in the loss": (
+        """
+        a = tf.layers.dense(features["x"], 1)
+        b = tf.layers.dense(features["w"], 1)
+        predictions = {"sum": a + b}
+        """,
+        END.format("loss = tf.losses.mean_squared_error(labels, a) + tf.losses.absolute_difference(labels, b)"),
+    ),
+    "features in the loss": (
+        "predictions = tf.layers.dense(features['x'], 1)",
+        END.format("loss = tf.losses.mean_squared_error(labels * features['w'], predictions)"),
+    ),
+    "a name for a feature": (
+        """
+        weight = features["w"]
+        predictions = tf.layers.dense(features["x"], 1)
+        """,
+        END.format("loss = tf.losses.mean_squared_error(labels * weight, predictions)"),
+    ),
+    "name rebound before the loss": (
+        """
+        net = tf.layers.dense(features["x"], 4)
+        net = tf.nn.relu(net)
+        net = tf.layers.dense(net, 1)
+        predictions = {"y": net}
+        """,
+        END.format("loss = tf.losses.mean_squared_error(labels, net)"),
+    ),
+    "labels cast": (
+        """
+        logits = tf.layers.dense(features["x"], 1)
+        predictions = {"p": tf.nn.sigmoid(logits)}
+        labels = tf.cast(labels, tf.float32)
+        labels = tf.reshape(labels, [-1, 1])
+        """,
+        ON_LOGITS,
+    ),
+    "labels dict": (
+        """
+        logits = tf.layers.dense(features["x"], 1)
+        predictions = {"p": tf.nn.sigmoid(logits)}
+        """,
+        END.format("loss = tf.losses.mean_squared_error(labels['a'], logits) + labels['b']"),
+    ),
+    "features rebound": (
+        """
+        features = features["x"]
+        predictions = tf.layers.dense(features, 1)
+        """,
+        END.format("loss = tf.losses.mean_squared_error(labels, predictions) * features"),
+    ),
+    "tuple assignment": (
+        """
+        a, b = features["x"], features["w"]
+        predictions = tf.layers.dense(a, 1) * b
+        """,
+        f"{LOSS}\n{TRAIN_OP}\n{SPEC}",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(BODIES) - {"labels cast"}))
+def test_same_predictions_and_loss(name: str) -> None:
+    body, end = BODIES[name]
+    assert_same(model_fn(body, end=end))
+
+
+def test_labels_are_changed_in_the_loss_only() -> None:
+    body = """
+    logits = tf.layers.dense(features["x"], 1)
+    predictions = {"p": tf.nn.sigmoid(logits)}
+    """
+    end = f"""
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+    labels = tf.cast(labels, tf.float32)
+    labels = tf.reshape(labels, [-1, 1])
+    loss = tf.losses.mean_squared_error(labels, logits)
+    {TRAIN_OP}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    """
+    text = assert_same(model_fn(body, end=end))
+    assert "labels" not in method(text, "call")
+    assert "labels = tf.reshape(labels, [-1, 1])" in method(text, "compute_loss")
+
+
+def test_what_only_the_loss_needs_is_not_predicted() -> None:
+    body, end = BODIES["logits not among the predictions"]
+    text = migrate(model_fn(body, end=end))
+    assert '"logits": logits' in method(text, "call")
+    assert '("classes", "p")' in method(text, "predict_step")
+
+
+def test_all_outputs_predicted_needs_no_predict_step() -> None:
+    body, end = BODIES["dict of the logits"]
+    text = migrate(model_fn(body, end=end))
+    assert "predict_step" not in text
+    assert 'y_pred["logits"]' in method(text, "compute_loss")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("predictions = {'y': tf.layers.dense(features['x'], 1), **labels}", ""),
+        ("predictions = tf.layers.dense(tf.concat([features['x'], labels], 1), 1)  # HERE", "depend on the labels"),
+        (
+            """
+            labels = tf.one_hot(labels, 3)
+            predictions = tf.layers.dense(features["x"], 1) + labels  # HERE
+            """,
+            "depend on the labels",
+        ),
+    ],
+)
+def test_labels_do_not_leak(body: str, reason: str) -> None:
+    assert reason in manual_reason(model_fn(body))

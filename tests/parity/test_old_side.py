@@ -1,0 +1,97 @@
+"""What TensorFlow 1 programs find on TensorFlow 2.15."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from migrator.parity.case import Case, Program
+from migrator.parity.probe.contrib import HParams
+from migrator.parity.probe.dialect import written_for_v1
+from migrator.parity.probe.store import Reader
+from migrator.parity.progress import Progress
+from migrator.parity.runner import SideError, run_side
+
+REGRESSION = (Path(__file__).parent / "programs" / "regression.py").read_text()
+
+
+def record(tmp_path: Path, text: str, steps: int = 2) -> Reader:
+    pytest.importorskip("tensorflow_estimator")
+    pytest.importorskip("tf_slim")
+    (tmp_path / "program").mkdir()
+    (tmp_path / "program" / "old.py").write_text(text)
+    case = Case("case", Program(tmp_path / "program" / "old.py"), steps=steps)
+    return Reader(str(run_side("old", case.old, tmp_path / "side", Progress(quiet=True), case, None).folder))
+
+
+CONTRIB = """
+from tensorflow.contrib import layers
+from tensorflow.contrib.layers import l2_regularizer
+import tensorflow.contrib.slim as slim
+
+def dense(inputs, units, activation=None):
+    assert tf.contrib.training.HParams(a=1).parse("a=3").a == 3
+    assert slim.conv2d and tf.VERSION.startswith("2.") and tf.compat.v1.layers.dense is tf.layers.dense
+    return layers.fully_connected(inputs, units, activation, weights_regularizer=l2_regularizer(0.1))
+"""
+
+
+def test_contrib_layers_and_the_imports_that_programs_use(tmp_path: Path) -> None:
+    text = REGRESSION.replace("tf.layers.dense(", "dense(")
+    text = text.replace("X = np", CONTRIB + "\n\nX = np")
+    (event,) = record(tmp_path, text).of("variables")
+    assert [item["name"] for item in event["variables"]][:2] == ["fully_connected/weights", "fully_connected/biases"]
+
+
+def test_a_symbol_without_equal_is_named_with_the_way_out(tmp_path: Path) -> None:
+    text = REGRESSION.replace("tf.train.AdagradOptimizer(0.1)", "tf.contrib.opt.LazyAdamOptimizer(0.1)")
+    with pytest.raises(SideError) as error:
+        record(tmp_path, text)
+    assert "tf.contrib.opt.LazyAdamOptimizer has no equal in TensorFlow 2 or tf_slim" in str(error.value)
+    assert "--old-python" in str(error.value)
+
+
+def test_steps_end_training_and_slots_are_no_variables_of_the_model(tmp_path: Path) -> None:
+    reader = record(tmp_path, REGRESSION, steps=3)
+    (event,) = reader.of("variables")
+    assert [item["name"] for item in event["variables"]] == [
+        f"dense{number}/{leaf}" for number in ("", "_1", "_2") for leaf in ("kernel", "bias")
+    ]
+    steps = list(reader.of("step"))
+    assert [step["step"] for step in steps] == [1, 2, 3]
+    assert reader.leaves(steps[0]["batch"][0])["x"].shape == (8, 5)
+    (prediction,) = reader.of("predictions")
+    assert prediction["complete"] is False, "the program stopped after the first row"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import tensorflow as tf\ntf.placeholder", True),
+        ("import tensorflow as tf\ntf.contrib.layers.l2_regularizer", True),
+        ("from tensorflow.contrib import layers", True),
+        ("from tensorflow import app", True),
+        ("import tensorflow\ntensorflow.get_variable", True),
+        ("import tensorflow.compat.v1 as tf\ntf.placeholder", False),
+        ("import tensorflow as tf\ntf.compat.v1.placeholder\ntf.keras.layers.Dense.from_config", False),
+        ("import other as tf\ntf.placeholder", False),
+        ("import tensorflow as tf\nprint 'python 2'", False),
+    ],
+)
+def test_dialect_is_told_from_the_names_used(tmp_path: Path, text: str, expected: bool) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "program.py").write_text(text)
+    assert written_for_v1(str(tmp_path)) is expected
+
+
+def test_hparams() -> None:
+    params = HParams(rate=0.1, layers=[1], name="a", on=False)
+    params.parse("rate=1,layers=[3,4],name=b,on=true")
+    assert params.values() == {"rate": 1.0, "layers": [3, 4], "name": "b", "on": True}
+    params.add_hparam("new", None)
+    assert "new" in params and params.get("none", 5) == 5
+    with pytest.raises(KeyError):
+        params.set_hparam("none", 1)
+    with pytest.raises(ValueError, match="reserved"):
+        params.add_hparam("rate", 1)
