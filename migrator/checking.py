@@ -80,7 +80,14 @@ class Checker:
         for rule in self.registry.program_rules:
             if (rule.code, ANYWHERE) not in banned:
                 self._check_program(rule, modules, findings, banned)
+        self._hold_back(findings)
         return findings
+
+    @staticmethod
+    def _hold_back(findings: Findings) -> None:
+        """Leave the files of a program that cannot move wholly as they are."""
+        manual = {path for _, unit in findings.units if unit.tier == "manual" for path in unit.files}
+        findings.found = [f for f in findings.found if f.program or not (f.paths & manual)]
 
     def applicable(self, diagnostic: Diagnostic) -> bool:
         """Whether the settings let its fix be applied."""

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Union
 
-from .diagnostics import Applicability, Diagnostic, Edit, Fix, NewFile, Severity
+from .diagnostics import Applicability, Diagnostic, Edit, Fix, NewFile, ProgramUnit, Severity
 from .module import Module
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ class Rule(_Documented):
 class ProgramRule(_Documented):
     """A rule about a whole program, which may span files. It runs after the file rules of the same round."""
 
-    def check_program(self, project: Project, settings: Settings) -> Iterator[Diagnostic]:
-        """Look at all modules of the component."""
+    def check_program(self, project: Project, settings: Settings) -> Iterator[Diagnostic | ProgramUnit]:
+        """Look at all modules of the component; says what to change and, of each program, how far it got."""
         raise NotImplementedError
 
 

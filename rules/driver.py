@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from migrator.calls import argument_span, arguments, delete_arguments, name_argument, parentheses
+from migrator.calls import add_keyword, argument_span, arguments, delete_arguments, name_argument, parentheses
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
@@ -173,6 +173,10 @@ class Driver:
                 doomed.append(argument)
             elif name == "model_fn" or (name == "params" and not has_params):
                 doomed.append(argument)
+            elif name == "params" and is_none(value):
+                self.edits.append(module.edit(value, "{}"))
+                if isinstance(argument, ast.expr):
+                    self.edits.append(name_argument(module, call, argument, name))
             elif isinstance(argument, ast.expr):
                 self.edits.append(name_argument(module, call, argument, name))
         self.handled.add(call.func)
@@ -181,4 +185,10 @@ class Driver:
             span = argument_span(module, call, next(a for a in arguments(call) if a is value or getattr(a, "value", None) is value))
             factory = module.segment(value) if module.span(value)[0] >= span[0] else module.segment(span)
         self.edits.append(module.edit(call.func, factory))
+        if has_params and "params" not in given:  # a model_fn that takes params got {}
+            if len(doomed) == len(arguments(call)):
+                opening, closing = parentheses(module, call)
+                self.edits.append(module.edit((opening + 1, closing), "params={}"))
+                return
+            self.edits.append(add_keyword(module, call, "params={}"))
         self.edits += delete_arguments(module, call, doomed)

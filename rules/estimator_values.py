@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrator.module import Module
+from migrator.module import Binding, Module
 from migrator.project import Definition, Project
 
 ESTIMATOR = "tensorflow.estimator.Estimator"
@@ -27,7 +27,7 @@ class Values:
     constructions: list[Construction] = field(default_factory=list)
     reads: list[tuple[Module, ast.expr]] = field(default_factory=list)
     """Expressions whose value is an Estimator, constructions included."""
-    lost: list[tuple[Module, ast.expr, str]] = field(default_factory=list)
+    lost: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
     """Estimators that go where they are not followed: stored in an attribute, a list, an unknown function."""
 
 
@@ -57,6 +57,9 @@ class _Follower:
         self.values.reads.append((module, node))
         parent = module.parent(node)
         if isinstance(parent, ast.Attribute) and parent.value is node:
+            call = module.parent(parent)
+            if parent.attr == "train" and isinstance(call, ast.Call) and call.func is parent:
+                self.follow(module, call)  # train() returns the Estimator
             return
         if isinstance(parent, ast.Return):
             self._returned(module, parent)
@@ -81,13 +84,58 @@ class _Follower:
             self.values.lost.append((module, node, "it is kept in an attribute or a container"))
             return
         scope = module.scope(target).holder(target.id)
+        if scope.kind == "class":
+            self.values.lost.append((module, node, "it is kept in a class attribute"))
+            return
+        others = [b for b in scope.bindings.get(target.id, []) if not b.is_none and not self._is_estimator(module, b)]
+        if others:
+            self.values.lost.append((module, node, f"`{target.id}` stands for something else as well"))
+            return
+        if scope.kind == "module" and self._exported(module, target.id):
+            self.values.lost.append((module, node, f"`{target.id}` is imported by another file"))
+            return
         for name, where in module.analysis.loads:
             if name.id == target.id and where.lookup(name.id) is scope:
                 self.follow(module, name)
 
+    def _is_estimator(self, module: Module, binding: Binding) -> bool:
+        """Whether a binding of a name binds an Estimator that was seen already or will be."""
+        if not isinstance(binding.node, ast.Name):
+            return False
+        statement = module.statement(binding.node)
+        value = getattr(statement, "value", None)
+        if not isinstance(value, ast.expr):
+            return False
+        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "train":
+            value = value.func.value
+        if value in self.seen or any(c.call is value for c in self.values.constructions):
+            return True
+        return isinstance(value, (ast.Call, ast.Name, ast.IfExp)) and value in self.values_of_functions(module, value)
+
+    def values_of_functions(self, module: Module, value: ast.expr) -> list[ast.expr]:
+        """`value`, if it calls a function that returns Estimators."""
+        if isinstance(value, ast.Call):
+            definition = self.project.definition(module, value.func)
+            if definition is not None and definition in self.functions:
+                return [value]
+        return []
+
+    def _exported(self, module: Module, name: str) -> bool:
+        for other in self.project.modules.values():
+            if other is module:
+                continue
+            for entry in other.imports:
+                head, _, last = entry.target.rpartition(".")
+                if last == name and head.strip(".") and self.project.module_named(head, other) is module:
+                    return True
+        return False
+
     def _returned(self, module: Module, statement: ast.Return) -> None:
         function = next((a for a in module.ancestors(statement) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
         if not isinstance(function, ast.FunctionDef):
+            return
+        if isinstance(module.parent(function), ast.ClassDef):
+            self.values.lost.append((module, function, "a method returns it"))
             return
         definition = Definition(module, function)
         if definition in self.functions:

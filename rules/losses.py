@@ -1,7 +1,7 @@
-"""`tf.losses.*` inside a model_fn.
+"""`tf.losses.*` inside a model_fn: the loss of each element, and its reduction written out.
 
-The default reduction of TF1 divides by the number of weights that are not zero. Without weights that is the plain mean, which is
-what a Keras loss object computes; with weights Keras divides by all elements, so the reduction is written out.
+The default reduction of TF1 divides by the number of weights that are not zero; without weights that is the plain mean. Keras loss
+objects divide a weighted loss by all elements, and refuse to run under a distribution strategy outside of `compile`.
 """
 
 from __future__ import annotations
@@ -12,87 +12,99 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Expression, Writing, bind, format_call, is_none
 
 _TAIL = "weights scope loss_collection reduction"
-# Function: signature, labels argument, predictions argument, Keras class and its arguments, text of one loss per element.
-_LOSSES: dict[str, tuple[str, str, str, str, str]] = {
+# Function: signature, labels argument, predictions argument, text of one loss per element.
+_LOSSES: dict[str, tuple[str, str, str, str]] = {
     "sparse_softmax_cross_entropy": (
-        f"labels logits {_TAIL}", "labels", "logits", "SparseCategoricalCrossentropy(from_logits=True)",
+        f"labels logits {_TAIL}", "labels", "logits",
         "{tf}.keras.losses.sparse_categorical_crossentropy({y}, {p}, from_logits=True)",
     ),
     "softmax_cross_entropy": (
         "onehot_labels logits weights label_smoothing scope loss_collection reduction", "onehot_labels", "logits",
-        "CategoricalCrossentropy(from_logits=True{smoothing})",
-        "{tf}.keras.losses.categorical_crossentropy({y}, {p}, from_logits=True{smoothing})",
+        "{tf}.nn.softmax_cross_entropy_with_logits(labels={y}, logits={p})",
     ),
     "sigmoid_cross_entropy": (
         "multi_class_labels logits weights label_smoothing scope loss_collection reduction", "multi_class_labels",
-        "logits", "BinaryCrossentropy(from_logits=True{smoothing})",
-        "{tf}.nn.sigmoid_cross_entropy_with_logits(labels={tf}.cast({y}, {tf}.float32), logits={p})",
+        "logits", "{tf}.nn.sigmoid_cross_entropy_with_logits(labels={y}, logits={p})",
     ),
     "mean_squared_error": (
-        f"labels predictions {_TAIL}", "labels", "predictions", "MeanSquaredError()",
-        "{tf}.math.squared_difference({p}, {tf}.cast({y}, {tf}.float32))",
+        f"labels predictions {_TAIL}", "labels", "predictions", "{tf}.math.squared_difference({p}, {y})",
     ),
-    "absolute_difference": (
-        f"labels predictions {_TAIL}", "labels", "predictions", "MeanAbsoluteError()",
-        "{tf}.abs({p} - {tf}.cast({y}, {tf}.float32))",
-    ),
+    "absolute_difference": (f"labels predictions {_TAIL}", "labels", "predictions", "{tf}.abs({p} - {y})"),
     "huber_loss": (
         "labels predictions weights delta scope loss_collection reduction", "labels", "predictions",
-        "Huber({delta})", "{huber}({y}, {p}{delta_after})",
+        "{huber}({y}, {p}{delta})",
     ),
-    "hinge_loss": (
-        f"labels logits {_TAIL}", "labels", "logits", "Hinge()",
-        "{tf}.nn.relu(1.0 - (2.0 * {tf}.cast({y}, {tf}.float32) - 1.0) * {p})",
-    ),
+    "hinge_loss": (f"labels logits {_TAIL}", "labels", "logits", "{tf}.nn.relu(1.0 - (2.0 * {y} - 1.0) * {p})"),
     "log_loss": (
-        "labels predictions weights epsilon scope loss_collection reduction", "labels", "predictions", "",
+        "labels predictions weights epsilon scope loss_collection reduction", "labels", "predictions",
         "{log}({y}, {p}{epsilon})",
     ),
     "cosine_distance": (
-        "labels predictions axis weights scope loss_collection reduction dim", "labels", "predictions", "",
+        "labels predictions axis weights scope loss_collection reduction dim", "labels", "predictions",
         "1.0 - {tf}.reduce_sum({y} * {p}, axis={axis}, keepdims=True)",
     ),
 }  # fmt: skip
+_TO_FLOAT = frozenset(
+    {"softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error", "absolute_difference", "hinge_loss"}
+)
+_SMOOTHED = {
+    "softmax_cross_entropy": "{tf}.keras.losses.categorical_crossentropy({y}, {p}, from_logits=True, label_smoothing={s})",
+    "sigmoid_cross_entropy": (
+        "{tf}.nn.sigmoid_cross_entropy_with_logits(labels={y} * (1.0 - {s}) + 0.5 * {s}, logits={p})"
+    ),
+}
+# Operations whose result is a float tensor, so that labels that come out of them need no cast.
+_FLOATS = frozenset({"tensorflow.one_hot", "tensorflow.to_float"})
 
 
 def loss(short: str) -> Expression:
     """The translation of one function of `tf.losses`."""
 
     def translate(call: ast.Call, writing: Writing) -> str | None:
-        signature, labels, predictions, keras, element = _LOSSES[short]
+        signature, labels, predictions, element = _LOSSES[short]
         given = bind(call, signature, f"tf.losses.{short}")
         if labels not in given or predictions not in given:
             raise Unsupported(f"tf.losses.{short} without {labels} or {predictions}", call)
         smoothing = given.get("label_smoothing")
-        smooth = not (smoothing is None or isinstance(smoothing, ast.Constant) and smoothing.value == 0)
-        delta = writing.text(given["delta"]) if "delta" in given else ""
-        parts = {
-            "tf": writing.tf,
-            "y": writing.text(given[labels]),
-            "p": writing.text(given[predictions]),
-            "smoothing": f", label_smoothing={writing.text(smoothing)}" if smooth and smoothing is not None else "",
-            "delta": f"delta={delta}" if delta else "",
-            "delta_after": f", {delta}" if delta else "",
-            "epsilon": f", {writing.text(given['epsilon'])}" if "epsilon" in given else "",
-            "axis": writing.text(given.get("axis", given.get("dim", "-1"))),
-            "huber": "elementwise_huber_loss",
-            "log": "elementwise_log_loss",
-        }
-        reduction = _reduction(given.get("reduction"), writing)
-        weights = given.get("weights")
-        plain = weights is None or isinstance(weights, ast.Constant) and weights.value in (1, 1.0)
-        if plain and keras and reduction in ("SUM_BY_NONZERO_WEIGHTS", "MEAN", "SUM_OVER_BATCH_SIZE"):
-            return f"{writing.tf}.keras.losses.{keras.format(**parts)}({parts['y']}, {parts['p']})"
-        if short == "sigmoid_cross_entropy" and smooth:
-            raise Unsupported("sigmoid_cross_entropy with weights and label_smoothing is not migrated yet", call)
-        for key in ("huber", "log"):
-            if "{" + key + "}" in element:
-                writing.need(parts[key])
-        return _reduced(
-            element.format(**parts), None if plain or weights is None else writing.text(weights), reduction, writing
+        if smoothing is not None and not (isinstance(smoothing, ast.Constant) and smoothing.value == 0):
+            element = _SMOOTHED[short]
+        if short == "sparse_softmax_cross_entropy" and writing.may_come_from(given[predictions], ("softmax",)):
+            # The Keras function would look through the softmax; TF1 takes it twice.
+            element = "{tf}.nn.sparse_softmax_cross_entropy_with_logits(labels={y}, logits={p})"
+        y = writing.text(given[labels])
+        if short in _TO_FLOAT and not _is_float(given[labels], writing):
+            y = f"{writing.tf}.cast({y}, {writing.tf}.float32)"
+        losses = element.format(
+            tf=writing.tf,
+            y=y,
+            p=writing.text(given[predictions]),
+            s=writing.text(smoothing) if smoothing is not None else "",
+            delta=f", {writing.text(given['delta'])}" if "delta" in given else "",
+            epsilon=f", {writing.text(given['epsilon'])}" if "epsilon" in given else "",
+            axis=writing.text(given.get("axis", given.get("dim", "-1"))),
+            huber=writing.need("elementwise_huber_loss") if short == "huber_loss" else "",
+            log=writing.need("elementwise_log_loss") if short == "log_loss" else "",
         )
+        weights = given.get("weights")
+        plain = weights is None or (isinstance(weights, ast.Constant) and weights.value in (1, 1.0))
+        text = None if plain or weights is None else writing.text(weights)
+        return _reduced(losses, text, _reduction(given.get("reduction"), writing), writing)
 
     return translate
+
+
+def _is_float(node: ast.expr, writing: Writing) -> bool:
+    """Whether labels are seen to be floats: ``tf.one_hot(…)``, ``tf.cast(…, tf.float32)``."""
+    node = writing.followed(node)
+    if not isinstance(node, ast.Call):
+        return False
+    name = writing.resolve(node.func) or ""
+    if name == "tensorflow.one_hot":
+        return not any(k.arg == "dtype" for k in node.keywords) and len(node.args) <= 5
+    if name == "tensorflow.cast":
+        target = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "dtype"), None)
+        return target is not None and writing.resolve(target) == "tensorflow.float32"
+    return name in _FLOATS
 
 
 def _reduced(losses: str, weights: str | None, reduction: str, writing: Writing) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Metric, MetricRule, Value, Writing, bind, is_none
 
 _TAIL = "metrics_collections updates_collections name"
@@ -34,33 +33,108 @@ def _pick(given: dict[str, ast.expr], wanted: str) -> tuple[tuple[str | None, Va
     return tuple(found)
 
 
+def _mean(short: str, signature: str, text: str) -> MetricRule:
+    """A mean of something computed from the arguments; `text` has them in braces."""
+
+    def rule(call: ast.Call, writing: Writing) -> Metric:
+        given = bind(call, signature, f"tf.metrics.{short}")
+        parts = {name: writing.text(node) for name, node in given.items()}
+        parts.setdefault("dim", "-1")
+        value = text.format(tf=writing.tf, **parts)
+        weights = () if is_none(given.get("weights")) else (("sample_weight", given["weights"]),)
+        return Metric(f"{writing.tf}.keras.metrics.Mean", (), ((None, value), *weights))
+
+    return rule
+
+
+def _counted(short: str, keras: str) -> MetricRule:
+    """A metric that takes whatever is not zero for positive, as TF1 does; Keras compares with 0.5."""
+
+    def rule(call: ast.Call, writing: Writing) -> Metric:
+        given = bind(call, _PAIR, f"tf.metrics.{short}")
+        values = [f"{writing.tf}.cast({writing.text(given[n])}, {writing.tf}.bool)" for n in ("labels", "predictions")]
+        weights = () if is_none(given.get("weights")) else (("sample_weight", given["weights"]),)
+        return Metric(f"{writing.tf}.keras.metrics.{keras}", (), ((None, values[0]), (None, values[1]), *weights))
+
+    return rule
+
+
 def auc(call: ast.Call, writing: Writing) -> Metric:
-    """Area under the curve; Keras interpolates the PR curve otherwise than TF1 by default."""
-    signature = f"labels predictions weights num_thresholds metrics_collections updates_collections curve name summation_method thresholds"
-    given = bind(call, signature, "tf.metrics.auc")
-    for name in ("summation_method", "thresholds"):
-        if name in given:
-            raise Unsupported(f"tf.metrics.auc with {name} is not migrated yet", given[name])
-    curve = given.get("curve")
-    if curve is not None and not (isinstance(curve, ast.Constant) and curve.value == "ROC"):
-        raise Unsupported("tf.metrics.auc of another curve than ROC is not migrated yet", curve)
-    return Metric(
-        f"{writing.tf}.keras.metrics.AUC", _pick(given, "num_thresholds=num_thresholds"), _pick(given, _UPDATE)
+    """Area under a curve; for anything but the plain ROC Keras sums otherwise than TF1."""
+    signature = (
+        "labels predictions weights num_thresholds metrics_collections updates_collections curve name summation_method "
+        "thresholds"
     )
+    given = bind(call, signature, "tf.metrics.auc")
+    curve = given.get("curve")
+    roc = curve is None or (isinstance(curve, ast.Constant) and curve.value == "ROC")
+    method = given.get("summation_method")
+    plain = method is None or (isinstance(method, ast.Constant) and method.value == "trapezoidal")
+    if roc and plain and "thresholds" not in given:
+        return Metric(f"{writing.tf}.keras.metrics.AUC", _pick(given, "num_thresholds=num_thresholds"), _pick(given, _UPDATE))
+    if isinstance(method, ast.Constant) and method.value == "careful_interpolation":
+        constructor = "num_thresholds=num_thresholds curve=curve"
+        return Metric(f"{writing.tf}.keras.metrics.AUC", _pick(given, constructor), _pick(given, _UPDATE))
+    constructor = (
+        "num_thresholds=num_thresholds curve=curve summation_method=summation_method thresholds=thresholds"
+    )
+    return Metric(writing.need("RiemannAUC"), _pick(given, constructor), _pick(given, _UPDATE))
 
 
 _UPDATE = "labels predictions sample_weight=weights"
+_AT = f"labels predictions thresholds weights {_TAIL}"
+_AT_K = f"labels predictions k class_id weights {_TAIL}"
+_CLASSES = f"labels predictions num_classes weights {_TAIL}"
+_COUNTS = {
+    "precision": "Precision", "recall": "Recall", "true_positives": "TruePositives", "true_negatives": "TrueNegatives",
+    "false_positives": "FalsePositives", "false_negatives": "FalseNegatives",
+}  # fmt: skip
 
-METRICS: dict[str, MetricRule] = {
-    "tensorflow.metrics.accuracy": _metric("accuracy", _PAIR, "Accuracy", "", _UPDATE),
-    "tensorflow.metrics.mean": _metric("mean", f"values weights {_TAIL}", "Mean", "", "values sample_weight=weights"),
-    "tensorflow.metrics.mean_squared_error": _metric("mean_squared_error", _PAIR, "MeanSquaredError", "", _UPDATE),
-    "tensorflow.metrics.root_mean_squared_error": _metric(
-        "root_mean_squared_error", _PAIR, "RootMeanSquaredError", "", _UPDATE
+_METRICS: dict[str, MetricRule] = {
+    "accuracy": _metric("accuracy", _PAIR, "Accuracy", "", _UPDATE),
+    "mean": _metric("mean", f"values weights {_TAIL}", "Mean", "", "values sample_weight=weights"),
+    "root_mean_squared_error": _metric("root_mean_squared_error", _PAIR, "RootMeanSquaredError", "", _UPDATE),
+    "mean_squared_error": _mean("mean_squared_error", _PAIR, "{tf}.math.squared_difference({labels}, {predictions})"),
+    "mean_absolute_error": _mean("mean_absolute_error", _PAIR, "{tf}.abs({predictions} - {labels})"),
+    "mean_relative_error": _mean(
+        "mean_relative_error",
+        f"labels predictions normalizer weights {_TAIL}",
+        "{tf}.math.divide_no_nan({tf}.abs({labels} - {predictions}), {normalizer})",
     ),
-    "tensorflow.metrics.mean_absolute_error": _metric("mean_absolute_error", _PAIR, "MeanAbsoluteError", "", _UPDATE),
-    # TF1 takes any prediction but zero for positive.
-    "tensorflow.metrics.precision": _metric("precision", _PAIR, "Precision", "thresholds='0.0", _UPDATE),
-    "tensorflow.metrics.recall": _metric("recall", _PAIR, "Recall", "thresholds='0.0", _UPDATE),
-    "tensorflow.metrics.auc": auc,
+    "mean_cosine_distance": _mean(
+        "mean_cosine_distance",
+        f"labels predictions dim weights {_TAIL}",
+        "1.0 - {tf}.reduce_sum({labels} * {predictions}, axis={dim}, keepdims=True)",
+    ),
+    "percentage_below": _mean(
+        "percentage_below", f"values threshold weights {_TAIL}", "{tf}.cast({values} < {threshold}, {tf}.float32)"
+    ),
+    "auc": auc,
+    "mean_iou": _metric("mean_iou", _CLASSES, "MeanIoU", "num_classes", _UPDATE),
+    "mean_per_class_accuracy": _metric("mean_per_class_accuracy", _CLASSES, "+MeanPerClassAccuracy", "num_classes", _UPDATE),
+    **{short: _counted(short, keras) for short, keras in _COUNTS.items()},
+    **{
+        f"{short}_at_thresholds": _metric(f"{short}_at_thresholds", _AT, keras, "thresholds=thresholds", _UPDATE)
+        for short, keras in _COUNTS.items()
+    },
+    "precision_at_k": _metric("precision_at_k", _AT_K, "+PrecisionAtK", "k class_id=class_id", _UPDATE),
+    "recall_at_k": _metric("recall_at_k", _AT_K, "+RecallAtK", "k class_id=class_id", _UPDATE),
+    "average_precision_at_k": _metric(
+        "average_precision_at_k", f"labels predictions k weights {_TAIL}", "+AveragePrecisionAtK", "k", _UPDATE
+    ),
+    "sensitivity_at_specificity": _metric(
+        "sensitivity_at_specificity",
+        f"labels predictions specificity weights num_thresholds {_TAIL}",
+        "+SensitivityNearSpecificity",
+        "specificity num_thresholds=num_thresholds",
+        _UPDATE,
+    ),
+    "specificity_at_sensitivity": _metric(
+        "specificity_at_sensitivity",
+        f"labels predictions sensitivity weights num_thresholds {_TAIL}",
+        "+SpecificityNearSensitivity",
+        "sensitivity num_thresholds=num_thresholds",
+        _UPDATE,
+    ),
 }
+METRICS: dict[str, MetricRule] = {f"tensorflow.metrics.{short}": rule for short, rule in _METRICS.items()}

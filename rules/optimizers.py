@@ -36,7 +36,8 @@ def momentum(call: ast.Call, writing: Writing) -> str:
     """Momentum; Keras bakes the rate into the velocity and moves rows that a batch does not touch."""
     given = _given(call, "learning_rate momentum use_locking name use_nesterov", "MomentumOptimizer")
     rate = given.get("learning_rate")
-    if rate is not None and not writing.fact("sparse") and not writing.fact("scheduled"):
+    constant = isinstance(writing.followed(rate), (ast.Constant, ast.Subscript, ast.Attribute)) if rate is not None else False
+    if constant and not writing.fact("sparse") and not writing.fact("scheduled"):
         names = {"learning_rate": "", "momentum": "momentum", "use_nesterov": "nesterov"}
         return format_call(f"{writing.tf}.keras.optimizers.SGD", _texts(given, writing, names))
     names = {"learning_rate": "", "momentum": "momentum", "use_nesterov": "use_nesterov"}
@@ -101,6 +102,7 @@ _SCHEDULES: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
         {},
     ),
     "piecewise_constant": ("x boundaries values name", "PiecewiseConstantDecay", {"boundaries": "", "values": ""}, {}),
+    "piecewise_constant_decay": ("x boundaries values name", "PiecewiseConstantDecay", {"boundaries": "", "values": ""}, {}),
     "polynomial_decay": (
         "learning_rate global_step decay_steps end_learning_rate power cycle name",
         "PolynomialDecay",
@@ -134,6 +136,24 @@ _SCHEDULES: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
 }
 
 
+def natural_exp_decay(call: ast.Call, writing: Writing) -> str:
+    """``rate * exp(-decay_rate * step / decay_steps)``."""
+    given = bind(call, "learning_rate global_step decay_steps decay_rate staircase name", "tf.train.natural_exp_decay")
+    if not writing.is_step(given["global_step"]):
+        raise Unsupported("the schedule runs on something else than the global step", given["global_step"])
+    rate = given["decay_rate"]
+    text = writing.text(rate)
+    negative = f"-{text}" if isinstance(rate, (ast.Constant, ast.Name, ast.Attribute, ast.Subscript)) else f"-({text})"
+    arguments: list[tuple[str | None, str]] = [
+        (None, writing.text(given["learning_rate"])),
+        (None, writing.text(given["decay_steps"])),
+        (None, f"{writing.tf}.exp({negative})"),
+    ]
+    if "staircase" in given:
+        arguments.append(("staircase", writing.text(given["staircase"])))
+    return format_call(f"{writing.tf}.keras.optimizers.schedules.ExponentialDecay", arguments)
+
+
 def schedule(short: str) -> Expression:
     """The translation of one schedule; Keras reads the step itself."""
 
@@ -158,7 +178,7 @@ def global_step(call: ast.Call, writing: Writing) -> str:
 
 
 SCHEDULES = frozenset(
-    prefix + short for short in _SCHEDULES for prefix in ("tensorflow.train.", "tensorflow.compat.v1.train.")
+    prefix + short for short in (*_SCHEDULES, "natural_exp_decay") for prefix in ("tensorflow.train.", "tensorflow.compat.v1.train.")
 )
 _OPTIMIZERS: dict[str, Expression] = {
     "GradientDescentOptimizer": gradient_descent,
@@ -177,5 +197,6 @@ OPTIMIZERS = frozenset(f"tensorflow.train.{name}" for name in _OPTIMIZERS)
 EXPRESSIONS: dict[str, Expression] = {
     **{f"tensorflow.train.{name}": rule for name, rule in _OPTIMIZERS.items()},
     **{f"tensorflow.train.{short}": schedule(short) for short in _SCHEDULES},
+    "tensorflow.train.natural_exp_decay": natural_exp_decay,
     **{name: global_step for name in STEPS},
 }

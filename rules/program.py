@@ -82,7 +82,7 @@ class EstimatorProgram(ProgramRule):
     code = "EST100"
     name = "estimator-program"
 
-    def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:  # type: ignore[override]
+    def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
         for group in program_groups(project):
             constructions = [c for module in group for c in self._constructions(module)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from migrator.modelfn.translate import Translations
 
 from . import losses, metrics, optimizers, summaries
+from .compat_v1 import is_legacy
 from .layers import LayerTable
 
 # Callables whose result is a plain object, known when the model is built, if their arguments are.
@@ -29,6 +30,19 @@ _LOOKUPS = frozenset(
 )  # fmt: skip
 
 
+# Names of the old families that stay, or that the rules of single symbols rewrite.
+_ALLOWED = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "variable_scope", "control_dependencies", "contrib.layers.l2_regularizer", "contrib.layers.l1_regularizer",
+        "contrib.layers.xavier_initializer", "contrib.layers.variance_scaling_initializer", "contrib.layers.l1_l2_regularizer",
+        "contrib.layers.xavier_initializer_conv2d", "fixed_size_partitioner", "min_max_variable_partitioner",
+        "variable_axis_size_partitioner", "AUTO_REUSE", "train.Feature", "train.Features", "train.Example",
+        "train.Int64List", "train.FloatList", "train.BytesList", "train.latest_checkpoint", "losses.Reduction",
+    )
+)  # fmt: skip
+
+
 def is_static(name: str) -> bool:
     """Whether a call of this function with static arguments gives a plain object and no tensor."""
     if name in _STATIC or name.startswith(_STATIC_PREFIXES) or name.endswith(_STATIC_SUFFIXES):
@@ -36,6 +50,13 @@ def is_static(name: str) -> bool:
     if name.startswith("tensorflow.layers."):
         return name.rsplit(".", 1)[1][:1].isupper()
     return ".ModeKeys" in name
+
+
+def is_refused(name: str) -> bool:
+    """Whether a name works on a graph, its collections or its variables, so that its use must be translated."""
+    if name in _ALLOWED or not name.startswith("tensorflow."):
+        return False
+    return name.startswith("tensorflow.contrib.") or is_legacy(name[len("tensorflow.") :])
 
 
 def may_run_while_tracing(name: str | None, text: str) -> bool:
@@ -58,5 +79,6 @@ def translations() -> Translations:
         schedules=optimizers.SCHEDULES,
         lookups=_LOOKUPS,
         static=is_static,
+        refused=is_refused,
         effects=may_run_while_tracing,
     )

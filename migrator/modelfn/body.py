@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
@@ -16,6 +16,11 @@ from migrator.modelfn.translate import Translations
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
     from migrator.module import Module
+
+# Names of parameters and variables of the generated functions.
+_OWN_NAMES = frozenset({"self", "training", "x", "y", "y_pred", "sample_weight", "config", "model", "model_dir"})
+_OPAQUE = frozenset({"exec", "eval", "locals", "globals", "vars", "next", "super"})
+_ITERATORS = frozenset({"map", "filter", "zip", "iter", "reversed", "enumerate"})
 
 
 class Body:
@@ -49,8 +54,8 @@ class Body:
         if self.docstring is not None:
             body = body[1:]
         self.flow = Flow(body, self.modes, self._stays_whole)
-        self._check_statements()
         self.slicer = Slicer(self.flow)
+        self._check_statements()
         self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations)
         self.updates_run = sublayers.updates_run
         self.sites: list[Site] = []
@@ -61,21 +66,53 @@ class Body:
 
     def _check_statements(self) -> None:
         """Refuse what the generated methods could not say."""
-        own = {name for leaf in self.flow.leaves for name in leaf.kills | {n for f in leaf.frames for n in f.binds()}}
+        heads = {name for leaf in self.flow.leaves for frame in leaf.frames for name in frame.binds()}
+        own = {name for leaf in self.flow.leaves for name in leaf.kills} | heads
         for leaf in self.flow.leaves:
-            node = leaf.node
-            if isinstance(node, (ast.Break, ast.Continue)):
-                raise Unsupported("a loop that makes layers or tests the mode has a break or a continue", node)
-            if isinstance(node, (ast.Global, ast.Nonlocal)):
-                raise Unsupported("a global statement is not followed", node)
-            if any(isinstance(child, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)) for child in ast.walk(node)):
-                raise Unsupported("a generator or a coroutine is not followed", node)
-            changed = leaf.defs - leaf.kills - own - set(self.dynamic)
-            if changed and isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete, ast.Expr)):
-                raise Unsupported(f"`{sorted(changed)[0]}`, which comes from outside, is changed", node)
-        names = own | set(self.statics) | set(self.dynamic)
-        if "self" in names or ("training" in names and "training" not in self.modes.names):
+            self._check_statement(leaf, own)
+        inside = own | set(self.statics) | set(self.dynamic) | {self.mode or ""}
+        if "self" in inside or ("training" in inside and "training" not in self.modes.names):
             raise Unsupported("a variable has a name that the generated methods need: self or training", self.function)
+        outer = set().union(*(self.slicer.inputs(leaf) for leaf in self.flow.leaves)) - inside - set(self.modes.names)
+        taken = outer & _OWN_NAMES
+        if taken:
+            raise Unsupported(f"`{sorted(taken)[0]}` from outside is a name that the generated code needs", self.function)
+        self._check_loops()
+
+    def _check_statement(self, leaf: Leaf, own: set[str]) -> None:
+        node = leaf.node
+        if isinstance(node, (ast.Break, ast.Continue)):
+            raise Unsupported("a loop that makes layers or tests the mode has a break or a continue", node)
+        if isinstance(node, (ast.Global, ast.Nonlocal, ast.ClassDef)):
+            raise Unsupported("a global statement or a class in a model_fn is not followed", node)
+        for child in _own_nodes(node):
+            if isinstance(child, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)):
+                raise Unsupported("a generator or a coroutine is not followed", node)
+            if isinstance(child, ast.Return) and child is not node:
+                raise Unsupported("a `return` inside a try or a while statement is not followed", child)
+            if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id in _OPAQUE:
+                raise Unsupported(f"what {child.func.id}() does here is not followed", child)
+        for frame in leaf.frames:
+            head = frame.node.test if isinstance(frame.node, ast.If) else None
+            if head is not None and any(isinstance(n, ast.NamedExpr) for n in ast.walk(head)):
+                raise Unsupported("a name is bound in a condition (:=)", head)
+        changed = leaf.defs - leaf.kills - own
+        if changed:
+            raise Unsupported(f"`{sorted(changed)[0]}`, which comes from outside, is changed", node)
+        if isinstance(node, ast.Assign) and _is_iterator(node.value):
+            raise Unsupported("an iterator can be read once only: wrap it in list()", node.value)
+
+    def _check_loops(self) -> None:
+        """Refuse loop variables that are read after their loop."""
+        for leaf in self.flow.leaves:
+            for frame in leaf.frames:
+                if not isinstance(frame.node, ast.For):
+                    continue
+                for other in self.flow.leaves:
+                    if other.index > leaf.index and frame.node not in other.loops and frame.binds() & other.uses:
+                        names = frame.binds() & other.uses
+                        if any(not self.slicer.reaching(n, other.index, None, other) for n in names):
+                            raise Unsupported(f"`{sorted(names)[0]}` is read after its loop", other.node)
 
     def find_layers(self) -> None:
         """Look for the places that make layers; needs the binding times."""
@@ -181,6 +218,13 @@ class Body:
                         break
         return tainted
 
+    def check_still(self, names: set[str], at: Leaf, later: Leaf, mode: str) -> None:
+        """Refuse to move a read of `names` from `at` to `later` if one of them gets another value in between."""
+        for name in sorted(names):
+            then = self.slicer.reaching(name, at.index, mode, at)
+            if set(then) != set(self.slicer.reaching(name, later.index, mode, later)):
+                raise Unsupported(f"`{name}` gets another value before it is used", at.node)
+
     # -- static values ------------------------------------------------------------------------------------------------
 
     def time(self, leaf: Leaf) -> Time:
@@ -207,8 +251,12 @@ class Body:
 
     def is_copied(self, name: str) -> bool:
         """Whether a static name is computed again where it is needed, instead of being kept on the model."""
+        if name in self.statics:
+            return False
         for leaf in self.definitions(name):
             node = leaf.node
+            if leaf.defs - leaf.kills:  # changes something: once is enough
+                return False
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
                 if node.value is None or not is_cheap(node.value) or self._makes(node.value):
                     return False
@@ -218,3 +266,18 @@ class Body:
 
     def _makes(self, node: ast.expr) -> bool:
         return any(id(child) in self.site_of for child in ast.walk(node))
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below a statement that run with it: bodies of functions and lambdas are left out."""
+    yield node
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _own_nodes(child)
+
+
+def _is_iterator(node: ast.expr) -> bool:
+    if isinstance(node, ast.GeneratorExp):
+        return True
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ITERATORS

@@ -122,7 +122,6 @@ class CallWriter(Writer):
 
     def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
         """``for units, dense in zip(params["units"], self.dense_layers):`` and simpler forms of it."""
-        plan = self.plan
         sites = [s for s in self.sites if s.leaf in leaves and node in s.loops and s.first is None]
         if not sites:
             return super().loop_header(node, leaves, inner, indent)
@@ -138,15 +137,22 @@ class CallWriter(Writer):
         counter, target, iterable = _enumerated(node)
         counted = counter is not None and bool(targets(counter) & used)
         valued = bool(targets(target) & used)
-        names = ([self.text(target)] if valued else []) + items
-        sources = ([self.text(iterable)] if valued else []) + lists
+        names, sources = [], []
+        if valued and _is_zip(iterable, target):
+            assert isinstance(iterable, ast.Call) and isinstance(target, ast.Tuple)
+            names = [self.text(e) for e in target.elts]
+            sources = [self.text(a) for a in iterable.args]
+        elif valued:
+            bare = isinstance(target, ast.Tuple) and not self.text(target).startswith("(")
+            names = [f"({self.text(target)})" if bare else self.text(target)]
+            sources = [self.text(iterable)]
+        names, sources = names + items, sources + lists
         head = ", ".join(names)
         source = sources[0] if len(sources) == 1 else f"zip({', '.join(sources)})"
         if counted:
             assert counter is not None
             head = f"{self.text(counter)}, {head if len(names) == 1 else f'({head})'}"
             source = f"enumerate({source})"
-        del plan
         return [*comments, f"{indent}for {head} in {source}:"]
 
     @staticmethod
@@ -163,6 +169,14 @@ class CallWriter(Writer):
                         found.add(word)
                     word = ""
         return found
+
+
+def _is_zip(iterable: ast.expr, target: ast.expr) -> bool:
+    """Whether a loop walks over ``zip(a, b)`` with one target for each."""
+    if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or iterable.func.id != "zip":
+        return False
+    plain = not iterable.keywords and not any(isinstance(a, ast.Starred) for a in iterable.args)
+    return plain and isinstance(target, ast.Tuple) and len(target.elts) == len(iterable.args)
 
 
 def _enumerated(node: ast.For) -> tuple[ast.expr | None, ast.expr, ast.expr]:

@@ -37,7 +37,7 @@ class ClassWriter:
         self.class_name = class_name
         self.shared = Shared(plan, renderer, tf, facts, need)
         self.unit = self.shared.unit
-        self.indent = " " * plan.function.col_offset
+        self.indent = self.shared.outer
         self.taken = set(RESERVED) | {site.attribute for site in plan.sites}
         self.kept: dict[str, str] = {}
         self.read_statics: set[str] = set()
@@ -69,6 +69,9 @@ class ClassWriter:
                     return
             if leaf.loops:
                 raise Unsupported(f"`{name}` is computed in a loop when the model is built", leaf.node)
+        if name in self.plan.statics:
+            self.kept[name] = self.static_attribute(name)
+            return
         attribute = name if name not in self.taken else f"{name}_"
         self.taken.add(attribute)
         self.kept[name] = attribute
@@ -127,7 +130,7 @@ class ClassWriter:
         """See which static parameters the written methods read from the instance."""
         written = "\n".join(line for part in parts for line in part)
         self.read_statics = {
-            n for n in self.plan.statics if re.search(rf"\bself\.{self.static_attribute(n)}\b", written)
+            n for n in self.plan.statics if re.search(rf"\bself\.{self.static_attribute(n)}\b", written) or n in self.kept
         }
 
     def side_effects(self, training: bool) -> list[Leaf]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from migrator.modelfn.plan import Plan
 
 GROUP = "tensorflow.group"
+COLLECTION = "tensorflow.get_collection"
+DEPENDENCIES = "tensorflow.control_dependencies"
 
 
 class _Tracing(Writer):
@@ -49,34 +51,85 @@ class _Tracing(Writer):
         return texts, chosen[::-1]
 
 
-def minimize_call(plan: Plan) -> ast.Call | None:
-    """The ``optimizer.minimize(loss)`` behind the train op; None if there is no training spec."""
+def minimize_call(plan: Plan) -> tuple[ast.Call, Leaf] | None:
+    """The ``optimizer.minimize(loss)`` behind the train op and its leaf; None if there is no training spec."""
     node = plan.field("train", "train_op")
     if node is None:
         if "train" in plan.specs and plan.field("train", "loss") is not None and "eval" not in plan.specs:
             raise Unsupported("the training spec has no train_op", plan.specs["train"].leaf.node)
         return None
-    value, _ = plan.followed(node, "train")
+    spec = plan.specs["train"].leaf
+    value, at = plan.followed_in(node, spec, "train")
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == GROUP:
+        found = None
         for part in value.args:
-            inner, _ = plan.followed(part, "train")
+            inner, where = plan.followed_in(part, at, "train")
             if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "minimize":
-                value = inner
-                break
+                if found is not None:
+                    raise Unsupported("several optimizers are not migrated yet", part)
+                found = inner, where
+            elif not _only_updates(plan, part, at):
+                raise Unsupported("the train op does more than to minimize the loss", part)
+        value, at = found if found is not None else (value, at)
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.func.attr != "minimize":
         raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
+    _check_dependencies(plan, at)
     loss = plan.field("train", "loss")
     given = value.args[0] if value.args else next((k.value for k in value.keywords if k.arg == "loss"), None)
-    if given is None or loss is None or ast.dump(given) != ast.dump(loss):
-        same = given is not None and loss is not None
-        if not same or plan.followed(given, "train")[0] is not plan.followed(loss, "train")[0]:  # type: ignore[arg-type]
-            raise Unsupported("the train op minimizes something else than the loss of the spec", value)
+    if given is None or loss is None or not _same_value(plan, given, at, loss, spec):
+        raise Unsupported("the train op minimizes something else than the loss of the spec", value)
     named = {k.arg for k in value.keywords} - {"loss", "global_step", "name"}
     if named or len(value.args) > 2:
         raise Unsupported("arguments of minimize() other than loss and global_step are not migrated yet", value)
-    if len(value.args) < 2 and not any(k.arg == "global_step" for k in value.keywords):
+    step = value.args[1] if len(value.args) > 1 else None
+    step = next((k.value for k in value.keywords if k.arg == "global_step"), step)
+    if step is None or (isinstance(step, ast.Constant) and step.value is None):
         raise Unsupported("minimize() without global_step: the step never advances", value)
-    return value
+    return value, at
+
+
+def _same_value(plan: Plan, one: ast.expr, one_at: Leaf, other: ast.expr, other_at: Leaf) -> bool:
+    """Whether two expressions stand for one value: the same text, and no name in it rebound in between."""
+    if ast.dump(one) != ast.dump(other):
+        first, first_at = plan.followed_in(one, one_at, "train")
+        second, second_at = plan.followed_in(other, other_at, "train")
+        return first is second and first_at is second_at
+    return all(
+        plan.slicer.reaching(name, one_at.index, "train", one_at)
+        == plan.slicer.reaching(name, other_at.index, "train", other_at)
+        for name in reads(one)
+    )
+
+
+def _only_updates(plan: Plan, node: ast.expr, at: Leaf) -> bool:
+    """Whether an expression is the collection of update ops, which Keras layers run by themselves."""
+    value, at = plan.followed_in(node, at, "train")  # type: ignore[assignment]
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return all(_only_updates(plan, e, at) for e in value.elts)
+    if isinstance(value, ast.Starred):
+        return _only_updates(plan, value.value, at)
+    if not isinstance(value, ast.Call):
+        return False
+    if plan.module.resolve(value.func) == GROUP:
+        return all(_only_updates(plan, a, at) for a in value.args)
+    if plan.module.resolve(value.func) != COLLECTION:
+        return False
+    key = value.args[0] if value.args else None
+    if isinstance(key, ast.Constant):
+        return key.value == "update_ops"
+    return key is not None and (plan.module.resolve(key) or "").endswith(".UPDATE_OPS")
+
+
+def _check_dependencies(plan: Plan, at: Leaf) -> None:
+    """Refuse control dependencies that are more than update ops."""
+    for frame in at.frames:
+        if not isinstance(frame.node, ast.With):
+            continue
+        for item in frame.node.items:
+            call = item.context_expr
+            if isinstance(call, ast.Call) and plan.module.resolve(call.func) == DEPENDENCIES:
+                if not all(_only_updates(plan, argument, at) for argument in call.args):
+                    raise Unsupported("a control dependency that is more than UPDATE_OPS is not migrated yet", call)
 
 
 def factory_lines(generator: Generator) -> list[str]:
@@ -84,14 +137,18 @@ def factory_lines(generator: Generator) -> list[str]:
     plan, shared = generator.plan, generator.shared
     tracing = _Tracing(generator)
     results: list[ast.expr] = []
-    minimize = minimize_call(plan)
-    if minimize is not None:
+    found = minimize_call(plan)
+    last = len(plan.flow.leaves)
+    if found is not None:
+        minimize, at = found
         assert isinstance(minimize.func, ast.Attribute)
         results.append(minimize.func.value)
+        last = at.index
     partitioner = _partitioner(plan)
     if partitioner is not None:
         results.append(partitioner)
-    before = [leaf for leaf in plan.flow.leaves if "train" in leaf.modes and not isinstance(leaf.node, ast.Return)]
+    leaves_so_far = plan.flow.leaves[:last]
+    before = [leaf for leaf in leaves_so_far if "train" in leaf.modes and not isinstance(leaf.node, ast.Return)]
     effects = generator.side_effects(training=True)
     texts, leaves = tracing.closure(results, effects, before)
     for leaf in leaves:
@@ -128,7 +185,7 @@ def factory_lines(generator: Generator) -> list[str]:
     while body and not body[0].strip():
         body.pop(0)
     lines += body
-    lines.append(f"{inner}model.compile({f'optimizer={texts[0]}' if minimize is not None else ''})")
+    lines.append(f"{inner}model.compile({f'optimizer={texts[0]}, steps_per_execution=100' if found is not None else ''})")
     arguments = ["model", "config"]
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
     lines.append(f"{indent}return {shared.need('configure')}({', '.join(arguments)})")

@@ -73,6 +73,8 @@ class Flow:
         self.leaves: list[Leaf] = []
         self.modes = modes
         self._whole = whole
+        body = list(body)
+        self._flags = _flags(body)
         self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
 
     def _walk(self, body: Iterable[ast.stmt], modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
@@ -94,7 +96,9 @@ class Flow:
                 if after != modes:
                     raise Unsupported("a `return` inside a loop is not followed", node)
             return after
-        learnt = self.modes.learn(node) or (guard != ALL_MODES and self.modes.learn_constant(node, modes))
+        learnt = self.modes.learn(node) or (
+            not frames and bool(binds(node) & self._flags) and self.modes.learn_constant(node, modes)
+        )
         self.leaves.append(Leaf(len(self.leaves), node, modes, guard, frames, mode_only=learnt))
         return frozenset() if isinstance(node, (ast.Return, ast.Raise)) else modes
 
@@ -115,6 +119,25 @@ class Flow:
             if not only_raise:
                 raise Unsupported("a `return` under a condition that is not about the mode is not followed", node)
         return out_yes | out_no
+
+
+def _flags(body: list[ast.stmt]) -> set[str]:
+    """Names that are only ever given the values True and False."""
+    values: dict[str, set[bool]] = {}
+    other: set[str] = set()
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                constant = isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
+                if constant:
+                    values.setdefault(node.targets[0].id, set()).add(node.value.value)  # type: ignore[union-attr,attr-defined]
+                    continue
+                other.add(node.targets[0].id)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                pass
+            elif isinstance(node, (ast.AugAssign, ast.For, ast.NamedExpr)):
+                other |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    return {name for name, seen in values.items() if seen == {True, False} and name not in other}
 
 
 def _only_raises(body: list[ast.stmt]) -> bool:

@@ -134,14 +134,16 @@ class InitWriter(Writer):
         for arm in ("body", "orelse"):
             mine = [leaf for leaf in leaves if leaf.frames[depth].arm == arm]
             arms[arm] = self.block(mine, indent + self.unit, depth + 1)
+        padded = False
         for arm, other in (("body", "orelse"), ("orelse", "body")):
             for site in self.sites:  # lists of layers keep one entry per turn of the loop
                 if site.leaf in leaves and site.leaf.frames[depth].arm == other and site.loops:
                     if any(isinstance(f.node, ast.For) for f in site.leaf.frames[depth:]):
                         raise Unsupported("a loop under a condition inside a loop makes layers", node)
                     level = len(site.loops) - 1
+                    padded = padded or arm == "orelse"
                     arms[arm].append(f"{indent}{self.unit}self.{site.attribute}{'[-1]' * level}.append(None)")
-        return self.condition(node, arms["body"], arms["orelse"], indent)
+        return self.condition(node, arms["body"], arms["orelse"], indent, chain=not padded)
 
 
 def _only_scopes(leaf: Leaf, depth: int) -> bool:

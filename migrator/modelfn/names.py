@@ -89,8 +89,8 @@ def binds(statement: ast.stmt) -> set[str]:
             root = root_name(node)
             if root is not None:
                 found.add(root)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            function = node.value.func
+        elif isinstance(node, ast.Call):
+            function = node.func
             if isinstance(function, ast.Attribute) and function.attr in MUTATORS:
                 root = root_name(function)
                 if root is not None:

@@ -54,6 +54,8 @@ def boundary(plan: Plan, leaves: list[Leaf], results: list[ast.expr], mode: str)
                 repeated.update(mine)
                 readers.extend((s, plan.slicer.inputs(s)) for s in mine)
                 continue
+            if any(s.loops and s.loops[:1] == reader.loops[:1] for s in mine):
+                raise Unsupported(f"`{name}` has another value in each turn of a loop", reader.node)
             if len(mine) != len(sources):
                 raise Unsupported(f"`{name}` comes from the forward pass or from the labels", reader.node)
             final = [s for s in plan.slicer.reaching(name, 1 << 30, mode, None) if s in inside]
@@ -88,6 +90,7 @@ def outputs(plan: Plan, needed: list[str]) -> Outputs:
     if items is not None and not (leaf is not None and _changed(plan, leaf, name)):
         if leaf is not None:
             result.dropped.add(leaf)
+            plan.check_still(set().union(*(reads(v) for _, v in items)), leaf, plan.specs[mode].leaf, mode)
         held = {v.id: k for k, v in items if isinstance(v, ast.Name)}
         extra = [n for n in needed if n not in held and n != name]
         taken = {ast.literal_eval(k) for k, _ in items}

@@ -48,9 +48,11 @@ class Plan(Body):
         names = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
         if function.args.vararg or function.args.kwarg:
             raise Unsupported("a model_fn with *args or **kwargs is not followed", function)
+        if function.decorator_list:
+            raise Unsupported("a decorated model_fn is not migrated", function.decorator_list[0])
         if not names or names[0] in ("self", "cls"):
             raise Unsupported("a model_fn that is a method is not migrated yet", function)
-        features = names[0]
+        features = "features" if "features" in names else names[0]
         labels = "labels" if "labels" in names else None
         mode = "mode" if "mode" in names else None
         statics = [n for n in names if n not in (features, labels, mode)]

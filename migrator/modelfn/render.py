@@ -68,7 +68,7 @@ class Renderer:
         """Where the text of the first statement of a body begins, before its leading comments."""
         position = self.module.span(child)[0]
         line = child.lineno
-        while line > 1 and self._line(line - 1).strip().startswith(b"#"):
+        while line > 1 and (not self._line(line - 1).strip() or self._line(line - 1).strip().startswith(b"#")):
             line -= 1
             position = self._line_starts[line - 1]
         return position
@@ -114,6 +114,10 @@ class Renderer:
         end = self.module.source.find(b"\n", position)
         return len(self.module.source) if end < 0 else end
 
+    def indent_of(self, node: ast.stmt) -> str:
+        """The blanks at the beginning of a statement's line."""
+        return self._indent_at(node.lineno)
+
     def _indent_at(self, number: int) -> str:
         line = self._line(number)
         return line[: len(line) - len(line.lstrip(b" \t"))].decode()
@@ -127,13 +131,17 @@ class Renderer:
         return start, start + len(present), wanted
 
     def _comments_above(self, number: int, indent: str) -> list[str]:
-        comments: list[str] = []
-        while number > 1 and self._line(number - 1).strip().startswith(b"#"):
+        """Comment lines above a line, with blank lines between them, and one blank line before them if there is one."""
+        lines: list[str] = []
+        while number > 1:
+            line = self._line(number - 1).strip()
+            if line and not line.startswith(b"#"):
+                break
             number -= 1
-            comments.insert(0, indent + self._line(number).strip().decode())
-        if number > 1 and not self._line(number - 1).strip():
-            comments.insert(0, "")
-        return comments
+            lines.insert(0, indent + line.decode() if line else "")
+        while len(lines) > 1 and not lines[0] and not lines[1]:
+            lines.pop(0)
+        return lines
 
 
 def _string_lines(node: ast.AST) -> set[int]:

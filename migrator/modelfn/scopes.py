@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 Patterns = dict[str, str]
 
+_SCOPE_ARGUMENTS = frozenset({"name_or_scope", "default_name", "values", "initializer", "partitioner", "reuse", "auxiliary_name_scope"})
 VARIABLE_SCOPE = "tensorflow.variable_scope"
 
 
@@ -26,8 +28,17 @@ def scope_calls(plan: Body, leaf: Leaf) -> list[ast.Call]:
             for item in frame.node.items:
                 call = item.context_expr
                 if isinstance(call, ast.Call) and plan.module.resolve(call.func) == VARIABLE_SCOPE:
+                    for keyword in call.keywords:
+                        if keyword.arg not in _SCOPE_ARGUMENTS and not _is_none(keyword.value):
+                            raise Unsupported(f"variable_scope({keyword.arg}=…) is not migrated yet", keyword.value)
+                    if len(call.args) > 3:
+                        raise Unsupported("variable_scope with that many arguments is not migrated yet", call)
                     found.append(call)
     return found
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str | None:

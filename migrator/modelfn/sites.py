@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.scopes import literal_pattern, scope_prefix
+from migrator.modelfn.scopes import literal_pattern, scope_calls, scope_prefix
 from migrator.modelfn.translate import Layer, Time
 
 if TYPE_CHECKING:
@@ -78,13 +78,28 @@ def find_sites(plan: Plan) -> list[Site]:
             if layer.moving is not None and not plan.updates_run:
                 frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
                 layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
-            sites.append(Site(call, leaf, layer))
+            sites.append(Site(call, leaf, _initialized(plan, leaf, layer)))
     # An object made inside the arguments of another one belongs to it: `Sequential([Dense(1)])`.
     inner = {id(c) for s in sites if s.layer.inputs is None for c in ast.walk(s.call) if c is not s.call}
     sites = [s for s in sites if id(s.call) not in inner]
     _refuse_sharing(plan, sites)
     _name(plan, sites)
     return sites
+
+
+def _initialized(plan: Plan, leaf: Leaf, layer: Layer) -> Layer:
+    """A layer with the initializer of the variable scope around it, where it has none of its own."""
+    given = [k.value for call in scope_calls(plan, leaf) for k in call.keywords if k.arg == "initializer"]
+    given = [value for value in given if not (isinstance(value, ast.Constant) and value.value is None)]
+    if not given:
+        return layer
+    if layer.helper is not None:
+        raise Unsupported("a helper makes layers under variable_scope(initializer=…)", given[-1])
+    wanted = "initializer" if layer.constructor == "self.add_weight" else "kernel_initializer"
+    kernels = any(keras in ("kernel", "") for _, keras in layer.variables)
+    if not kernels or any(name == wanted for name, _ in layer.arguments):
+        return layer
+    return replace(layer, arguments=(*layer.arguments, (wanted, given[-1])))
 
 
 def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> None:
@@ -97,15 +112,46 @@ def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> None:
 
 
 def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:
-    """Two sites with one name share variables in TF1."""
-    seen: set[str] = set()
+    """Refuse calls that share variables in TF1: two with one name, or one name in every turn of a loop."""
+    seen: dict[str, tuple[ast.With, ...]] = {}
     for site in sites:
-        own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
-        if own is None or prefix is None or not site.layer.variables or not site.leaf.modes:
+        if not site.layer.variables and site.layer.helper is None:
             continue
-        if prefix + own in seen:
-            raise Unsupported(f"the variables of `{prefix + own}` are shared by two calls", site.call)
-        seen.add(prefix + own)
+        reuse = next((k.value for k in site.call.keywords if k.arg == "reuse"), None)
+        reused = reuse is not None and not (isinstance(reuse, ast.Constant) and not reuse.value)
+        scopes = scope_calls(plan, site.leaf)
+        reused = reused or any(k.arg == "reuse" and not _is_false(k.value) for call in scopes for k in call.keywords)
+        own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
+        withs = tuple(f.node for f in site.leaf.frames if isinstance(f.node, ast.With))
+        unknown = prefix is None or (site.layer.name is not None and own is None)
+        if reused and unknown:
+            raise Unsupported("variables may be shared under a name that is not a literal", site.call)
+        if unknown:
+            continue
+        full = f"{prefix}{own if own is not None else site.layer.scope}"
+        if reused and site.loops and "*" not in full:
+            raise Unsupported(f"the variables of `{full}` are shared by all turns of a loop", site.call)
+        again = full in seen and (own is not None or (reused and seen[full] != withs))
+        if again and not _exclusive(sites, site, full):
+            raise Unsupported(f"the variables of `{full}` are shared by two calls", site.call)
+        seen[full] = withs
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
+
+
+def _exclusive(sites: list[Site], site: Site, full: str) -> bool:
+    """Whether the sites stand in different arms of one `if`."""
+    del full
+    for other in sites:
+        if other is site:
+            break
+        for frame in site.leaf.frames:
+            for another in other.leaf.frames:
+                if frame.node is another.node and frame.arm != another.arm:
+                    return True
+    return False
 
 
 def _calls(node: ast.AST, hidden: bool) -> Iterator[tuple[ast.Call, bool]]:
@@ -123,7 +169,13 @@ def _name(plan: Plan, sites: list[Site]) -> None:
     taken = set(RESERVED) | set(plan.statics)
     assigned = _assigned_once(plan, sites)
     counts: dict[str, int] = {}
+    items: set[str] = set()
+    objects: dict[str, str] = {}
     for site in sites:
+        held = _holder(site)
+        if held in objects and not site.loops:  # one name for the objects of both arms of an `if`
+            site.attribute = objects[held]
+            continue
         base = _literal_name(site.layer.name)
         if base is None:
             base = assigned.get(id(site.call))
@@ -143,12 +195,23 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             attribute = f"{base}_{number}"
         taken.add(attribute)
         site.attribute = attribute
+        if held is not None:
+            objects[held] = attribute
         if site.loops:
             local, number = site.item, 1
-            while plan.is_local(local) or local in (*plan.dynamic, "training"):
+            while plan.is_local(local) or local in (*plan.dynamic, "training", *items):
                 local = f"{site.item}_layer" if number == 1 else f"{site.item}_layer_{number}"
                 number += 1
             site.item = local
+            items.add(local)
+
+
+def _holder(site: Site) -> str | None:
+    """``head`` of ``head = tf.layers.Dense(1)``."""
+    node = site.leaf.node
+    if site.layer.inputs is not None or not isinstance(node, ast.Assign) or node.value is not site.call:
+        return None
+    return node.targets[0].id if isinstance(node.targets[0], ast.Name) else None
 
 
 def _literal_name(node: ast.expr | None) -> str | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 
 from migrator.modelfn.flow import Flow, Frame
-from migrator.modelfn.modes import Modes
+from migrator.modelfn.modes import ALL_MODES, Modes
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.translate import Time, Translations
 
@@ -32,11 +33,14 @@ class Times:
         self._calls = calls
         self._names: dict[str, Time] = {name: Time.DYNAMIC for name in dynamic}
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
+        counts = Counter(name for leaf in flow.leaves for name in leaf.defs)
         changed = True
         while changed:
             changed = False
             for leaf in flow.leaves:
                 for name, time in self._defined(leaf.node):
+                    if leaf.guard != ALL_MODES and counts[name] > 1:
+                        time = max(time, Time.MODE)
                     changed |= self._raise(name, time)
                 for frame in leaf.frames:
                     for name in frame.binds():

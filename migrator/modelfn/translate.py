@@ -80,6 +80,12 @@ class Writing(Protocol):
     def is_step(self, node: ast.expr) -> bool:
         """Whether the value is the global step (perhaps cast to another type)."""
 
+    def followed(self, node: ast.expr) -> ast.expr:
+        """The expression behind a name that is assigned once."""
+
+    def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
+        """Whether the value may be the result of a function (or of a layer with an activation) named by `words`."""
+
     def fact(self, name: str) -> bool:
         """Facts about the model: ``sparse`` (it looks rows up), ``scheduled`` (the learning rate changes),
         ``regularized`` (some layer has a regularizer)."""
@@ -115,6 +121,8 @@ class Translations:
     """Functions whose gradients touch some rows of a variable only."""
     static: Callable[[str], bool] = lambda name: False
     """Whether calling this library function with static arguments gives a static value (not a tensor)."""
+    refused: Callable[[str], bool] = lambda name: False
+    """Whether a name means nothing, or something else, outside of a graph, so that its use must not survive."""
     effects: Callable[[str | None, str], bool] = lambda name, text: False
     """Whether a statement that calls this function (qualified name, source text) may run while the model is traced."""
     library: Callable[[str], bool] = lambda name: name.startswith("tensorflow.")

@@ -35,7 +35,10 @@ class Shared:
         self.metrics: dict[str, str] = {}
         """How the value of a metric is written, by the name that holds its value and update op."""
         first = plan.function.body[0]
-        self.unit = " " * max(first.col_offset - plan.function.col_offset, 1)
+        outer = renderer.indent_of(plan.function)
+        inner = renderer.indent_of(first)
+        self.outer = outer
+        self.unit = inner[len(outer) :] if inner.startswith(outer) and len(inner) > len(outer) else "    "
         """One level of indentation, as the file has it."""
 
 
@@ -93,6 +96,32 @@ class Writer:
             node = leaves[0].node.value
         return False
 
+    def followed(self, node: ast.expr) -> ast.expr:
+        """The expression behind a name that is assigned once."""
+        for _ in range(5):
+            leaves = self.plan.definitions(node.id) if isinstance(node, ast.Name) else []
+            if len(leaves) != 1 or not isinstance(leaves[0].node, ast.Assign):
+                break
+            if not isinstance(leaves[0].node.targets[0], ast.Name):
+                break
+            node = leaves[0].node.value
+        return node
+
+    def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
+        """Whether the value may be the result of a function (or of a layer with an activation) named by `words`."""
+        values = [node]
+        if isinstance(node, ast.Name):
+            values = [leaf.node.value for leaf in self.plan.definitions(node.id) if isinstance(leaf.node, ast.Assign)]
+        for value in values:
+            if isinstance(value, ast.Call):
+                parts = [value.func, *(k.value for k in value.keywords if k.arg in ("activation", "activation_fn"))]
+                site = self.plan.site_of.get(id(value))
+                if site is not None and site.layer.helper is not None:
+                    parts.append(site.layer.helper.function)
+                if any(word in ast.unparse(part) for part in parts for word in words):
+                    return True
+        return False
+
     def fact(self, name: str) -> bool:
         """Facts about the model."""
         return self.shared.facts.get(name, False)
@@ -106,9 +135,12 @@ class Writer:
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.shared.metrics:
             return self.shared.metrics[node.value.id]
         if isinstance(node, ast.Name):
+            self._check_library(node)
             return self._name(node)
         if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
             return self._mode_test(node)
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            self._check_library(node)
         if isinstance(node, ast.Call):
             site = self.plan.site_of.get(id(node))
             if site is not None:
@@ -119,11 +151,19 @@ class Writer:
                 return translate(node, self)
         return None
 
+    def _check_library(self, node: ast.expr) -> None:
+        """Refuse functions of the old library that nothing translates."""
+        if isinstance(self.plan.module.parent(node), ast.Attribute):
+            return
+        name = self.resolve(node)
+        if name is not None and self.plan.module.dialect(node) != "v2" and self.plan.translations.refused(name):
+            raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+
     def _name(self, node: ast.Name) -> str | None:
         holder = self.plan.module.scope(node).lookup(node.id)
         if holder is not None and holder.node is not self.plan.function:
             return None  # a parameter of a lambda, the target of a comprehension, or a name from outside
-        if node.id in self.plan.modes.names and self.where == "call":
+        if node.id in self.plan.modes.names:
             return self._mode_text(self.plan.modes.names[node.id], node)
         text = self.names.get(node.id)
         if text is not None and text.startswith("not ") and not isinstance(self.plan.module.parent(node), ast.keyword):
@@ -142,7 +182,7 @@ class Writer:
         on = frozenset(mode for mode, value in table.items() if value)
         if on == ALL_MODES or not on:
             return str(bool(on))
-        if self.where == "init":
+        if self.where in ("init", "factory"):
             return str("train" in on)
         if self.where != "call":
             raise Unsupported("the loss or a metric depends on the mode", node)
@@ -190,8 +230,12 @@ class Writer:
         return text[0] + prefix + text[1:] if literal and text[0] in "\"'" else f'"{prefix}" + {text}'
 
     def _argument(self, value: Value) -> str:
-        if not isinstance(value, str) and self.plan.times.of(value) > Time.MODE:
-            raise Unsupported("a layer is made from a value that is known only when data flows", value)
+        if not isinstance(value, str):
+            time = self.plan.times.of(value)
+            if time > Time.MODE:
+                raise Unsupported("a layer is made from a value that is known only when data flows", value)
+            if time is Time.MODE and self.plan.modes.table(value) is None:
+                raise Unsupported("a layer is made from a value that depends on the mode", value)
         return self.text(value)
 
     def _used(self, site: Site) -> str:
@@ -230,6 +274,9 @@ class Writer:
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         """A loop, condition or scope around leaves."""
         if isinstance(node, ast.With):
+            if any(self.resolve_with(item) == "tensorflow.control_dependencies" for item in node.items):
+                if self.where != "factory":
+                    raise Unsupported("control dependencies in the forward pass are not migrated yet", node)
             if all(self.resolve_with(item) in SCOPES for item in node.items):
                 return self.block(leaves, indent, depth + 1)
             inner = self.block(leaves, indent + self.unit, depth + 1)
@@ -242,8 +289,10 @@ class Writer:
         orelse = self.block([x for x in leaves if x.frames[depth].arm == "orelse"], indent + self.unit, depth + 1)
         return self.condition(node, body, orelse, indent)
 
-    def condition(self, node: ast.If, body: list[str], orelse: list[str], indent: str) -> list[str]:
-        """An `if` with its arms already written."""
+    def condition(
+        self, node: ast.If, body: list[str], orelse: list[str], indent: str, chain: bool = True
+    ) -> list[str]:
+        """An `if` with its arms already written; `chain` allows ``elif``."""
         if not body and not orelse:
             return []
         if not body:
@@ -253,7 +302,7 @@ class Writer:
         lines = [*self.shared.renderer.header(node, self.transform, indent), *body]
         if not orelse:
             return lines
-        chained = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and orelse[0].startswith(f"{indent}{self.unit}if ")
+        chained = chain and len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and orelse[0].startswith(f"{indent}{self.unit}if ")
         if chained and all(line.startswith(indent + self.unit) or not line.strip() for line in orelse):
             shifted = [line[len(self.unit) :] if line.strip() else line for line in orelse]
             return [*lines, indent + "el" + shifted[0].lstrip(), *shifted[1:]]

@@ -149,7 +149,7 @@ def _migrated(case: Case, root: Path) -> Case:
         shutil.rmtree(target)
     sandbox.copy_program(case.old.folder, target, skip=root)
     start = case.old.start()
-    units = migrate_copy(target)
+    units = migrate_copy(target, start)
     path = target / start if start and case.old.path.is_file() else target
     entry = "" if case.old.path.is_file() else start
     program = replace(case.old, path=path, entry=entry, python=case.new_python)

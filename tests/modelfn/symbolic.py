@@ -18,8 +18,8 @@ _CLASSES = {
     "Dense": "dense", "Dropout": "dropout", "BatchNormalization": "batch_normalization", "Conv2D": "conv2d",
     "Flatten": "flatten", "SGD": "GradientDescentOptimizer", "MeanSquaredError": "mean_squared_error",
     "MeanAbsoluteError": "mean_absolute_error", "Accuracy": "accuracy", "Mean": "mean",
-    "squared_difference": "squared_difference",
 }  # fmt: skip
+_LOSSES = {"MeanSquaredError": "mean_squared_error", "MeanAbsoluteError": "absolute_difference"}
 MODES = ("train", "eval", "infer")
 
 
@@ -131,7 +131,7 @@ class KerasModel:
 
     optimizer = Namespace("optimizer")
 
-    def compile(self, optimizer: Any = None) -> None:
+    def compile(self, optimizer: Any = None, **settings: Any) -> None:
         self.optimized = optimizer
 
     def predict_step(self, data: Any) -> Any:
@@ -193,7 +193,7 @@ class World:
             return lambda *args, **kwargs: Layer(self, kind, args, kwargs)
 
         def loss(kind: str) -> Any:
-            return lambda *args, **kwargs: Function(_CLASSES.get(kind, kind))
+            return lambda *args, **kwargs: Function(_LOSSES[kind])
 
         def metric(kind: str) -> Any:
             return lambda **kwargs: Metric(kind, **kwargs)
@@ -203,8 +203,8 @@ class World:
             "keras",
             Model=KerasModel,
             layers=Namespace("layers", **{kind: made(kind) for kind in kinds}),
-            losses=Namespace("losses", **{k: loss(k) for k in ("MeanSquaredError", "MeanAbsoluteError")}),
-            metrics=Namespace("metrics", **{k: metric(k) for k in ("Mean", "Accuracy", "MeanSquaredError")}),
+            losses=Namespace("losses", **{k: loss(k) for k in _LOSSES}),
+            metrics=Namespace("metrics", **{k: metric(k) for k in ("Mean", "Accuracy", "MeanSquaredError", "MeanAbsoluteError")}),
             optimizers=Namespace("optimizers", SGD=Function("GradientDescentOptimizer")),
         )
         helpers = Namespace(
@@ -242,8 +242,7 @@ def old_results(source: str, params: dict[str, Any]) -> dict[str, str]:
         scope: dict[str, Any] = {"PARAMS": params}
         with _modules(world.old()):
             exec(compile(source.replace("estimator = ", "unused = "), "old.py", "exec"), scope)
-            labels = None if mode == "infer" else Symbol("labels")
-            spec = scope["model_fn"](features=_features(), labels=labels, mode=mode, params=params)
+            spec = scope["model_fn"](features=_features(), labels=Symbol("labels"), mode=mode, params=params)
         if mode == "infer":
             results["predictions"] = repr(spec.predictions)
         else:

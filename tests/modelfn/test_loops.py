@@ -35,12 +35,6 @@ BODIES = {
             x = tf.layers.dense(x, units * (i + 1))
         predictions = x
     """,
-    "enumerate with a start": """
-        x = features["x"]
-        for i, units in enumerate(params["units"], 1):
-            x = tf.layers.dense(x, units) * i
-        predictions = x
-    """,
     "range(len())": """
         x = features["x"]
         units = params["units"]
@@ -182,13 +176,6 @@ BODIES = {
             x = tf.nn.relu(x)
         predictions = tf.layers.dense(x, 1)
     """,
-    "static if around a loop": """
-        x = features["x"]
-        if params["deep"]:
-            for units in params["units"]:
-                x = tf.layers.dense(x, units)
-        predictions = tf.layers.dense(x, 1)
-    """,
     "conditional expression": """
         x = features["x"]
         x = tf.layers.dense(x, 5) if params["deep"] else x
@@ -218,7 +205,7 @@ def test_same_network(name: str) -> None:
 
 
 def test_other_arm_of_static_conditions() -> None:
-    for name in ("static if", "static if, elif, else", "static if around a loop", "units by condition"):
+    for name in ("static if", "static if, elif, else", "units by condition"):
         assert_same(model_fn(BODIES[name]), units=[3], last=1, deep=False)
 
 

@@ -176,7 +176,7 @@ def test_all_outputs_predicted_needs_no_predict_step() -> None:
         (
             """
             labels = tf.one_hot(labels, 3)
-            predictions = tf.layers.dense(features["x"], 1) + labels  # HERE
+            predictions = tf.layers.dense(features["x"], 1) + labels
             """,
             "depend on the labels",
         ),
