@@ -60,7 +60,12 @@ def fully_connected(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     _refuse(given, "fully_connected")
     arguments = [(None, given["num_outputs"]), *_tail(given)]
     return Layer(
-        "tf.keras.layers.Dense", tuple(arguments), ((None, given["inputs"]),), "fully_connected", given.get("scope"), _VARIABLES
+        "tf.keras.layers.Dense",
+        tuple(arguments),
+        ((None, given["inputs"]),),
+        "fully_connected",
+        given.get("scope"),
+        _VARIABLES,
     )
 
 
@@ -75,7 +80,9 @@ def conv2d(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     if "rate" in given:
         arguments.append(("dilation_rate", given["rate"]))
     arguments += _tail(given)
-    return Layer("tf.keras.layers.Conv2D", tuple(arguments), ((None, given["inputs"]),), "Conv", given.get("scope"), _VARIABLES)
+    return Layer(
+        "tf.keras.layers.Conv2D", tuple(arguments), ((None, given["inputs"]),), "Conv", given.get("scope"), _VARIABLES
+    )
 
 
 def dropout(call: ast.Call, name: str, resolve: Resolve) -> Layer:

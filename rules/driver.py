@@ -182,7 +182,9 @@ class Driver:
         self.handled.add(call.func)
         if factory is None:
             value = given["model_fn"]
-            span = argument_span(module, call, next(a for a in arguments(call) if a is value or getattr(a, "value", None) is value))
+            span = argument_span(
+                module, call, next(a for a in arguments(call) if a is value or getattr(a, "value", None) is value)
+            )
             factory = module.segment(value) if module.span(value)[0] >= span[0] else module.segment(span)
         self.edits.append(module.edit(call.func, factory))
         if has_params and "params" not in given:  # a model_fn that takes params got {}

@@ -102,7 +102,9 @@ def _is_float(node: ast.expr, writing: Writing) -> bool:
     if name == "tensorflow.one_hot":
         return not any(k.arg == "dtype" for k in node.keywords) and len(node.args) <= 5
     if name == "tensorflow.cast":
-        target = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "dtype"), None)
+        target = (
+            node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "dtype"), None)
+        )
         return target is not None and writing.resolve(target) == "tensorflow.float32"
     return name in _FLOATS
 

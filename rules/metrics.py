@@ -71,13 +71,13 @@ def auc(call: ast.Call, writing: Writing) -> Metric:
     method = given.get("summation_method")
     plain = method is None or (isinstance(method, ast.Constant) and method.value == "trapezoidal")
     if roc and plain and "thresholds" not in given:
-        return Metric(f"{writing.tf}.keras.metrics.AUC", _pick(given, "num_thresholds=num_thresholds"), _pick(given, _UPDATE))
+        return Metric(
+            f"{writing.tf}.keras.metrics.AUC", _pick(given, "num_thresholds=num_thresholds"), _pick(given, _UPDATE)
+        )
     if isinstance(method, ast.Constant) and method.value == "careful_interpolation":
         constructor = "num_thresholds=num_thresholds curve=curve"
         return Metric(f"{writing.tf}.keras.metrics.AUC", _pick(given, constructor), _pick(given, _UPDATE))
-    constructor = (
-        "num_thresholds=num_thresholds curve=curve summation_method=summation_method thresholds=thresholds"
-    )
+    constructor = "num_thresholds=num_thresholds curve=curve summation_method=summation_method thresholds=thresholds"
     return Metric(writing.need("RiemannAUC"), _pick(given, constructor), _pick(given, _UPDATE))
 
 
@@ -111,7 +111,9 @@ _METRICS: dict[str, MetricRule] = {
     ),
     "auc": auc,
     "mean_iou": _metric("mean_iou", _CLASSES, "MeanIoU", "num_classes", _UPDATE),
-    "mean_per_class_accuracy": _metric("mean_per_class_accuracy", _CLASSES, "+MeanPerClassAccuracy", "num_classes", _UPDATE),
+    "mean_per_class_accuracy": _metric(
+        "mean_per_class_accuracy", _CLASSES, "+MeanPerClassAccuracy", "num_classes", _UPDATE
+    ),
     **{short: _counted(short, keras) for short, keras in _COUNTS.items()},
     **{
         f"{short}_at_thresholds": _metric(f"{short}_at_thresholds", _AT, keras, "thresholds=thresholds", _UPDATE)

@@ -66,9 +66,10 @@ def _edits(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Cal
         if isinstance(dataset, ast.Name):
             edits.append(module.delete_statement(statement))
             name = dataset.id
+            _check_kept(module, function, statement, name)
         else:
             name = "dataset"
-            if name in module.bound_names:
+            if module.scope(made).lookup(name) is not None:
                 raise Unsupported("the dataset of the iterator has no name", made)
             edits += [module.edit(statement.targets[0], name), *_only(module, made, dataset)]
     fetches = [
@@ -76,7 +77,9 @@ def _edits(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Cal
         for n in ast.walk(function)
         if (inner := _fetched(n)) is made or (isinstance(inner, ast.Name) and inner.id == iterator)
     ]
-    reads = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == iterator and isinstance(n.ctx, ast.Load)]
+    reads = [
+        n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == iterator and isinstance(n.ctx, ast.Load)
+    ]
     if len(fetches) != 1 or (iterator is not None and len(reads) != 1):
         raise Unsupported("the iterator is used for more than one get_next()", made)
     fetch = fetches[0]
@@ -94,7 +97,8 @@ def _edits(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Cal
     if not rest or not isinstance(rest[-1], ast.Return) or rest[-1].value is None:
         raise Unsupported("the function does not return right after it has read the iterator", line)
     target = line.targets[0]
-    if len(rest) == 1 and ast.unparse(target).strip("()") == ast.unparse(rest[0].value or target).strip("()"):
+    returned = rest[-1].value
+    if len(rest) == 1 and ast.unparse(target).strip("()") == ast.unparse(returned).strip("()"):
         # `a, b = it.get_next(); return a, b`
         edits.append(module.edit((module.span(line)[0], module.span(fetch)[0]), "return "))
         gap = (module.span(line)[1], module.span(rest[0])[1])
@@ -112,6 +116,8 @@ def _mapped(module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.s
     elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     if not all(isinstance(e, ast.Name) for e in elements):
         raise Unsupported("the batch of an iterator is unpacked in a way that is not followed", line)
+    if isinstance(target, ast.Name) and not _read_by_key(rest, target.id):
+        raise Unsupported("whether the batch of the iterator is a tuple or a dict is not seen", line)
     indent = " " * line.col_offset
     name = "transform"
     while name in module.bound_names:
@@ -123,7 +129,11 @@ def _mapped(module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.s
     edits = [module.edit(line, f"def {name}({parameters}):")]
     if not gap.strip():
         end = module.line_span(line)[1]
-        edits = [module.edit((module.span(line)[0], first_line), f"def {name}({parameters}):\n")] if end <= first_line else edits
+        edits = (
+            [module.edit((module.span(line)[0], first_line), f"def {name}({parameters}):\n")]
+            if end <= first_line
+            else edits
+        )
     body_end = module.span(rest[-1])[1]
     frozen = {n for s in rest for n in _inside_strings(s)}
     first = module.location(line).line + (line.end_lineno or line.lineno) - line.lineno + 1
@@ -135,11 +145,33 @@ def _mapped(module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.s
     return edits
 
 
+def _check_kept(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt, name: str) -> None:
+    """Refuse a dataset whose name gets another value once the iterator is made."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            if node.lineno > statement.lineno:
+                raise Unsupported(f"`{name}` gets another value after its iterator is made", node)
+
+
+def _read_by_key(rest: list[ast.stmt], name: str) -> bool:
+    """Whether each use of a batch is ``batch["key"]``, so that it is a dict."""
+    reads = [n for s in rest for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name]
+    keyed = [
+        n.value
+        for s in rest
+        for n in ast.walk(s)
+        if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
+    ]
+    return bool(reads) and all(any(r is k for k in keyed) for r in reads)
+
+
 def _inside_strings(node: ast.AST) -> set[int]:
     """Numbers of the lines that begin inside a string."""
     found: set[int] = set()
     for child in ast.walk(node):
-        if isinstance(child, ast.JoinedStr) or (isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))):
+        if isinstance(child, ast.JoinedStr) or (
+            isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))
+        ):
             found.update(range(child.lineno + 1, (child.end_lineno or 0) + 1))
     return found
 

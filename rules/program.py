@@ -100,7 +100,9 @@ class EstimatorProgram(ProgramRule):
             return
         first = constructions[0]
         location = first.module.location(first.call)
-        fix = Fix("migrate the Estimator program to Keras", tuple(rewrite.edits()), new_files=tuple(rewrite.new_files()))
+        fix = Fix(
+            "migrate the Estimator program to Keras", tuple(rewrite.edits()), new_files=tuple(rewrite.new_files())
+        )
         message = f"tf.estimator.Estimator becomes {' and '.join(rewrite.class_names())}, a keras.Model"
         yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
         for module, node, text in rewrite.remarks():

@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from migrator import vendoring
 from migrator.diagnostics import Edit, Fix, NewFile, ProgramUnit
@@ -234,6 +234,9 @@ class ProgramRewrite:
                 continue
             if not driver.reference(node, name):
                 raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
+        for attribute in ast.walk(module.tree):
+            if isinstance(attribute, ast.Attribute) and attribute.attr == "make_initializable_iterator":
+                raise Unsupported("an initializable iterator is not migrated yet", attribute)
         self._rename_model_fns(module, driver, inside)
         self._rename_helpers(module, driver, inside)
 
@@ -284,7 +287,10 @@ class ProgramRewrite:
         """What translations may ask about the model: over the model_fns and all helpers."""
         bodies = [m.plan for m in self.model_fns.values() if m.plan] + [s.body for s in self.sublayers.found.values()]
         called = {
-            body.module.resolve(node.func) for body in bodies for node in ast.walk(body.function) if isinstance(node, ast.Call)
+            body.module.resolve(node.func)
+            for body in bodies
+            for node in ast.walk(body.function)
+            if isinstance(node, ast.Call)
         }
         regularized = any(
             (name or "").endswith("regularizer") for body in bodies for s in body.sites for name, _ in s.layer.arguments
@@ -339,10 +345,14 @@ class ProgramRewrite:
 
         fixes = list(module.fixes)
         for diagnostic in rename_edits(module, excused=excused):
-            if diagnostic.fix is not None:
-                fixes.append(diagnostic.fix)
-            else:
+            if diagnostic.fix is None:
                 raise Unsupported(diagnostic.message, None)
+            # A rule that knows the symbol goes before the import's own respelling of it.
+            taken = [(e.start, e.end) for fix in fixes for e in fix.edits if e.start < e.end]
+            kept = [e for e in diagnostic.fix.edits if not any(e.start < end and start < e.end for start, end in taken)]
+            alias = self._helpers[module.path].tensorflow()
+            fixes = [_plain(fix, alias) for fix in fixes]
+            fixes.append(replace(diagnostic.fix, edits=tuple(kept)))
         return fixes
 
     def _finish(self, module: Module) -> None:
@@ -359,8 +369,20 @@ class ProgramRewrite:
                     raise Unsupported("two rewrites of one place get in each other's way", None)
                 continue  # its turn comes in the next round
             own += [e for e in outside if e not in own]
+        covered = [(e.start, e.end) for e in own] + spans
+        for node, name in module.references():
+            if name.startswith("tensorflow.contrib.") and not _within(module.span(node), covered):
+                if not isinstance(module.statement(node), (ast.Import, ast.ImportFrom)):
+                    if not any(e.start < module.span(node)[1] and module.span(node)[0] < e.end for e in own):
+                        raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
         own += helpers.import_edits()
         self._edits[module.path] = own
+
+
+def _plain(fix: Fix, alias: str) -> Fix:
+    """A fix written for a file that imports compat.v1 only, for the file that imports TensorFlow itself."""
+    edits = [replace(e, text=e.text.replace(f"{alias}.compat.v2.", f"{alias}.")) for e in fix.edits]
+    return replace(fix, edits=tuple(edits))
 
 
 def _whole_span(module: Module, node: ast.AST) -> tuple[int, int]:

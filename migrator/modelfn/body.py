@@ -10,8 +10,8 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
 from migrator.modelfn.sites import Site, find_sites
-from migrator.modelfn.times import Time, Times, is_cheap
-from migrator.modelfn.translate import Translations
+from migrator.modelfn.times import Times, is_cheap
+from migrator.modelfn.translate import Time, Translations
 
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
@@ -76,7 +76,9 @@ class Body:
         outer = set().union(*(self.slicer.inputs(leaf) for leaf in self.flow.leaves)) - inside - set(self.modes.names)
         taken = outer & _OWN_NAMES
         if taken:
-            raise Unsupported(f"`{sorted(taken)[0]}` from outside is a name that the generated code needs", self.function)
+            raise Unsupported(
+                f"`{sorted(taken)[0]}` from outside is a name that the generated code needs", self.function
+            )
         self._check_loops()
 
     def _check_statement(self, leaf: Leaf, own: set[str]) -> None:
@@ -96,7 +98,8 @@ class Body:
             head = frame.node.test if isinstance(frame.node, ast.If) else None
             if head is not None and any(isinstance(n, ast.NamedExpr) for n in ast.walk(head)):
                 raise Unsupported("a name is bound in a condition (:=)", head)
-        changed = leaf.defs - leaf.kills - own
+        stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        changed = leaf.defs - leaf.kills - own - (set() if isinstance(node, ast.AugAssign) else stored)
         if changed:
             raise Unsupported(f"`{sorted(changed)[0]}`, which comes from outside, is changed", node)
         if isinstance(node, ast.Assign) and _is_iterator(node.value):
@@ -110,7 +113,7 @@ class Body:
                     continue
                 for other in self.flow.leaves:
                     if other.index > leaf.index and frame.node not in other.loops and frame.binds() & other.uses:
-                        names = frame.binds() & other.uses
+                        names = frame.binds() & other.uses - {n for f in other.frames for n in f.binds()}
                         if any(not self.slicer.reaching(n, other.index, None, other) for n in names):
                             raise Unsupported(f"`{sorted(names)[0]}` is read after its loop", other.node)
 
@@ -158,7 +161,9 @@ class Body:
         heads = [self.times.head(frame) for frame in leaf.frames]
         if max([self.times.of(leaf.node), *heads]) is Time.STATIC:
             return  # runs when the model is built
-        function = leaf.node.value.func if isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call) else None
+        function = (
+            leaf.node.value.func if isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call) else None
+        )
         if function is None or not self.translations.effects(self.module.resolve(function), ast.unparse(function)):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
         needed: set[Leaf] = set()
@@ -177,7 +182,11 @@ class Body:
         found = []
         for leaf in self.flow.leaves:
             node = leaf.node
-            if isinstance(node, ast.Assert) and self.modes.mentions(node.test) and self.modes.table(node.test) is not None:
+            if (
+                isinstance(node, ast.Assert)
+                and self.modes.mentions(node.test)
+                and self.modes.table(node.test) is not None
+            ):
                 continue  # `assert mode == TRAIN`
             plain = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
             if (plain or isinstance(node, (ast.Assert, ast.Raise))) and not leaf.defs:
@@ -255,7 +264,8 @@ class Body:
             return False
         for leaf in self.definitions(name):
             node = leaf.node
-            if leaf.defs - leaf.kills:  # changes something: once is enough
+            number = isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant)
+            if leaf.defs - leaf.kills and not number:  # changes something: once is enough
                 return False
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
                 if node.value is None or not is_cheap(node.value) or self._makes(node.value):

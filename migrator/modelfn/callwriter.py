@@ -125,7 +125,11 @@ class CallWriter(Writer):
         sites = [s for s in self.sites if s.leaf in leaves and node in s.loops and s.first is None]
         if not sites:
             return super().loop_header(node, leaves, inner, indent)
-        comments = [line for line in super().loop_header(node, leaves, inner, indent) if not line.strip() or "#" in line[:len(indent) + 1]]
+        comments = [
+            line
+            for line in super().loop_header(node, leaves, inner, indent)
+            if not line.strip() or "#" in line[: len(indent) + 1]
+        ]
         comments = [line for line in comments if not line.strip() or line.strip().startswith("#")]
         level = sites[0].loops.index(node)
         items, lists = [], []

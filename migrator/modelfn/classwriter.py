@@ -95,7 +95,9 @@ class ClassWriter:
             lines += self.shared.renderer.statement(node, lambda n: None, self.indent + self.unit) + [""]
         return lines
 
-    def constructor(self, sites_in: Iterable[Leaf], last: Callable[[InitWriter], tuple[list[str], set[str]]]) -> list[str]:
+    def constructor(
+        self, sites_in: Iterable[Leaf], last: Callable[[InitWriter], tuple[list[str], set[str]]]
+    ) -> list[str]:
         """``__init__``: the layers made in the leaves `sites_in`; `last` gives further lines and the names they read."""
         plan = self.plan
         indent = self.indent + self.unit * 2
@@ -130,7 +132,9 @@ class ClassWriter:
         """See which static parameters the written methods read from the instance."""
         written = "\n".join(line for part in parts for line in part)
         self.read_statics = {
-            n for n in self.plan.statics if re.search(rf"\bself\.{self.static_attribute(n)}\b", written) or n in self.kept
+            n
+            for n in self.plan.statics
+            if re.search(rf"\bself\.{self.static_attribute(n)}\b", written) or n in self.kept
         }
 
     def side_effects(self, training: bool) -> list[Leaf]:
@@ -142,6 +146,7 @@ class ClassWriter:
             if max([plan.times.of(leaf.node), *(plan.times.head(f) for f in leaf.frames)]) is Time.STATIC
             and (leaf.modes == TRAINING) == training
         ]
+
 
 class LayerGenerator(ClassWriter):
     """A helper function as a layer."""

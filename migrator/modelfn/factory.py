@@ -35,9 +35,7 @@ class _Tracing(Writer):
             self.read.add(node.id)
         return text
 
-    def closure(
-        self, results: list[ast.expr], effects: list[Leaf], before: list[Leaf]
-    ) -> tuple[list[str], list[Leaf]]:
+    def closure(self, results: list[ast.expr], effects: list[Leaf], before: list[Leaf]) -> tuple[list[str], list[Leaf]]:
         """Text of `results`, and the leaves that this text and `effects` really need after translation."""
         texts = [self.text(result) for result in results]
         chosen: list[Leaf] = []
@@ -103,7 +101,7 @@ def _same_value(plan: Plan, one: ast.expr, one_at: Leaf, other: ast.expr, other_
 
 def _only_updates(plan: Plan, node: ast.expr, at: Leaf) -> bool:
     """Whether an expression is the collection of update ops, which Keras layers run by themselves."""
-    value, at = plan.followed_in(node, at, "train")  # type: ignore[assignment]
+    value, at = plan.followed_in(node, at, "train")
     if isinstance(value, (ast.List, ast.Tuple)):
         return all(_only_updates(plan, e, at) for e in value.elts)
     if isinstance(value, ast.Starred):
@@ -185,7 +183,9 @@ def factory_lines(generator: Generator) -> list[str]:
     while body and not body[0].strip():
         body.pop(0)
     lines += body
-    lines.append(f"{inner}model.compile({f'optimizer={texts[0]}, steps_per_execution=100' if found is not None else ''})")
+    lines.append(
+        f"{inner}model.compile({f'optimizer={texts[0]}, steps_per_execution=100' if found is not None else ''})"
+    )
     arguments = ["model", "config"]
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
     lines.append(f"{indent}return {shared.need('configure')}({', '.join(arguments)})")

@@ -130,7 +130,7 @@ def _flags(body: list[ast.stmt]) -> set[str]:
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 constant = isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
                 if constant:
-                    values.setdefault(node.targets[0].id, set()).add(node.value.value)  # type: ignore[union-attr,attr-defined]
+                    values.setdefault(node.targets[0].id, set()).add(node.value.value)  # type: ignore[attr-defined]
                     continue
                 other.add(node.targets[0].id)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -99,7 +99,7 @@ class Generator(ClassWriter):
         if train is None or evaluation is None:
             return
         same = ast.dump(train) == ast.dump(evaluation)
-        rest = {m: s - set(plan.call_leaves) for m, s in plan.loss_slices.items()}
+        rest = {m: {x for x in s - set(plan.call_leaves) if not x.mode_only} for m, s in plan.loss_slices.items()}
         if not same or rest["train"] != rest["eval"]:
             raise Unsupported("training and evaluation compute different losses", evaluation)
 
@@ -144,9 +144,7 @@ class Generator(ClassWriter):
             return [f"{indent}return {writer.names.get(out.single, out.single)}"]
         if len(out.entries) == 1 and not out.entries[0][0]:
             return [f"{indent}return {writer.text(out.entries[0][1])}"]
-        pairs = [
-            (key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in out.entries
-        ]
+        pairs = [(key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in out.entries]
         line = f"{indent}return {{{', '.join(f'{k}: {v}' for k, v in pairs)}}}"
         if len(line) <= 100 and "\n" not in line:
             return [line]
@@ -232,7 +230,7 @@ class Generator(ClassWriter):
             for _, value in entry.metric.arguments:
                 wanted |= set() if isinstance(value, str) else reads(value)
             arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
-            name = [("name", repr_key(entry.key))]
+            name: list[tuple[str | None, str]] = [("name", repr_key(entry.key))]
             lines.append(f"{indent}self.{entry.attribute} = {format_call(entry.metric.constructor, arguments + name)}")
         return lines, wanted
 

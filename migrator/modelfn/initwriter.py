@@ -105,7 +105,9 @@ class InitWriter(Writer):
         plain = all(_only_scopes(leaf, depth + 1) for leaf in leaves)
         if level == 0 and plain and sites and not any(leaf in self.support for leaf in leaves):
             return [line for site in sites for line in self._comprehension(node, site, indent)]
-        lines = [f"{indent}self.{s.attribute}{'[-1]' * (level - 1)}" + (".append([])" if level else " = []") for s in sites]
+        lines = [
+            f"{indent}self.{s.attribute}{'[-1]' * (level - 1)}" + (".append([])" if level else " = []") for s in sites
+        ]
         return [*lines, *super().compound(node, leaves, indent, depth)]
 
     def _comprehension(self, node: ast.For, site: Site, indent: str) -> list[str]:
@@ -117,12 +119,19 @@ class InitWriter(Writer):
         line = f"{indent}self.{site.attribute} = [{made} for {head}]"
         if len(line) <= WIDTH and "\n" not in made:
             return [line]
-        return [f"{indent}self.{site.attribute} = [", f"{indent}{self.unit}{made}", f"{indent}{self.unit}for {head}", f"{indent}]"]
+        return [
+            f"{indent}self.{site.attribute} = [",
+            f"{indent}{self.unit}{made}",
+            f"{indent}{self.unit}for {head}",
+            f"{indent}]",
+        ]
 
     def loop(self, node: ast.For, used: set[str]) -> str:
         """``target in iterable`` without a counter that nobody reads."""
         target, iterable = node.target, node.iter
-        counted = isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate"
+        counted = (
+            isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate"
+        )
         if counted and isinstance(target, ast.Tuple) and len(target.elts) == 2 and not targets(target.elts[0]) & used:
             assert isinstance(iterable, ast.Call)
             if len(iterable.args) == 1 and not iterable.keywords:
@@ -135,9 +144,10 @@ class InitWriter(Writer):
             mine = [leaf for leaf in leaves if leaf.frames[depth].arm == arm]
             arms[arm] = self.block(mine, indent + self.unit, depth + 1)
         padded = False
+        outer = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
         for arm, other in (("body", "orelse"), ("orelse", "body")):
             for site in self.sites:  # lists of layers keep one entry per turn of the loop
-                if site.leaf in leaves and site.leaf.frames[depth].arm == other and site.loops:
+                if outer and site.leaf in leaves and site.leaf.frames[depth].arm == other:
                     if any(isinstance(f.node, ast.For) for f in site.leaf.frames[depth:]):
                         raise Unsupported("a loop under a condition inside a loop makes layers", node)
                     level = len(site.loops) - 1

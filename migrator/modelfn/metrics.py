@@ -44,7 +44,9 @@ def metric_entries(plan: Plan) -> list[MetricEntry]:
     pairs: list[tuple[ast.expr, ast.expr, Leaf]] = []
     if isinstance(value, ast.Dict) and all(k is not None for k in value.keys):
         pairs = [(k, v, at) for k, v in zip(value.keys, value.values) if k is not None]
-    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict" and not value.args:
+    elif (
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict" and not value.args
+    ):
         pairs = [(ast.Constant(k.arg), k.value, at) for k in value.keywords]
     elif not isinstance(value, ast.Name):
         raise Unsupported("the metrics are not written as a dict", node)

@@ -95,6 +95,14 @@ class Plan(Body):
             raise Unsupported("no EstimatorSpec with a loss is returned", self.function)
         return found
 
+    def effects(self) -> list[Leaf]:
+        """Statements for their effect, without what only runs in modes that have no spec (``raise ValueError(mode)``)."""
+        return [
+            leaf
+            for leaf in super().effects()
+            if not isinstance(leaf.node, ast.Raise) or leaf.modes & set(self.specs) or leaf.frames
+        ]
+
     def followed(self, node: ast.expr, mode: str) -> tuple[ast.expr, Leaf | None]:
         """A spec field's expression, and the leaf that assigns it if a name stands between."""
         start = self.specs[mode].leaf
@@ -141,4 +149,3 @@ class Plan(Body):
         self.metric_leaves = self.ordered(
             leaf for leaf in self.metric_slice if leaf not in chosen and not leaf.mode_only
         )
-

@@ -92,7 +92,8 @@ class Renderer:
         position = bisect.bisect_left(self._starts, start)
         while position < len(self._edits) and self._edits[position][0] < end:
             edit = self._edits[position]
-            if edit[1] <= end and not any(s < edit[1] and edit[0] < e or s == edit[0] for s, e, _ in splices):
+            # An insertion at the border of a replaced node stays; what lies inside of it goes.
+            if edit[1] <= end and not any(s < edit[1] and edit[0] < e for s, e, _ in splices):
                 taken.append(edit)
             position += 1
         taken.sort()

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 Patterns = dict[str, str]
 
-_SCOPE_ARGUMENTS = frozenset({"name_or_scope", "default_name", "values", "initializer", "partitioner", "reuse", "auxiliary_name_scope"})
+_SCOPE_ARGUMENTS = frozenset(
+    {"name_or_scope", "default_name", "values", "initializer", "partitioner", "reuse", "auxiliary_name_scope"}
+)
 VARIABLE_SCOPE = "tensorflow.variable_scope"
 
 
@@ -66,7 +68,9 @@ def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
         return re.sub(r"%[^a-zA-Z]*[a-zA-Z]", "*", str(node.left.value))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return re.sub(r"\{[^}]*\}", "*", str(node.func.value.value)) if isinstance(node.func.value, ast.Constant) else None
+        return (
+            re.sub(r"\{[^}]*\}", "*", str(node.func.value.value)) if isinstance(node.func.value, ast.Constant) else None
+        )
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = literal_pattern(node.left, names), literal_pattern(node.right, names)
         return None if left is None and right is None else (left or "*") + (right or "*")

@@ -36,7 +36,9 @@ RESERVED = frozenset(
     loss_tracker config training""".split()
 )
 # Names that programs give to whatever flows through a network: they say nothing about one layer.
-_ANONYMOUS = re.compile(r"^(x|h|y|z|net|out|outs|output|outputs|inp|input|inputs|hidden|layer|tmp|temp|result|res|features|last)\d*_?$")
+_ANONYMOUS = re.compile(
+    r"^(x|h|y|z|net|out|outs|output|outputs|inp|input|inputs|hidden|layer|tmp|temp|result|res|features|last)\d*_?$"
+)
 
 
 @dataclass(eq=False)
@@ -74,7 +76,9 @@ def find_sites(plan: Plan) -> list[Site]:
                 continue
             _check_place(plan, leaf, call)
             if hidden:
-                raise Unsupported("layers made in a lambda, a nested function or a comprehension are not migrated yet", call)
+                raise Unsupported(
+                    "layers made in a lambda, a nested function or a comprehension are not migrated yet", call
+                )
             if layer.moving is not None and not plan.updates_run:
                 frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
                 layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
@@ -188,7 +192,9 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             base += "_layers"
         elif base in RESERVED:
             scope = (scope_prefix(plan, site.leaf) or "").strip("/").replace("/", "_")
-            base = f"{scope}_{base}" if scope.isidentifier() else base + ("_layer" if site.layer.inputs else "_variable")
+            base = (
+                f"{scope}_{base}" if scope.isidentifier() else base + ("_layer" if site.layer.inputs else "_variable")
+            )
         attribute, number = base, 1
         while attribute in taken:
             number += 1

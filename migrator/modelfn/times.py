@@ -84,9 +84,7 @@ class Times:
 
     def _function(self, node: ast.stmt) -> Time:
         captured = max((self.name(n) for n in reads(node)), default=Time.STATIC)
-        tensors = any(
-            isinstance(n, ast.Call) and self._library_call(n) is Time.EAGER for n in ast.walk(node)
-        )
+        tensors = any(isinstance(n, ast.Call) and self._library_call(n) is Time.EAGER for n in ast.walk(node))
         return max(captured, Time.EAGER if tensors else Time.STATIC)
 
     def _library_call(self, call: ast.Call) -> Time | None:
@@ -124,7 +122,13 @@ def is_cheap(node: ast.expr) -> bool:
     for child in ast.walk(node):
         if isinstance(child, ast.Call):
             function = child.func
-            method = isinstance(function, ast.Attribute) and function.attr in ("get", "items", "keys", "values", "split")
+            method = isinstance(function, ast.Attribute) and function.attr in (
+                "get",
+                "items",
+                "keys",
+                "values",
+                "split",
+            )
             if not method and not (isinstance(function, ast.Name) and function.id in _CHEAP_CALLS):
                 return False
         elif isinstance(child, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):

@@ -101,14 +101,14 @@ class Table(Protocol):
     def get(self, name: str, /) -> LayerRule | None:
         """The rule for a callable."""
 
-    def __contains__(self, name: object, /) -> bool: ...
+    def __contains__(self, name: str, /) -> bool: ...
 
 
 @dataclass
 class Translations:
     """All that the rules know, by qualified name."""
 
-    layers: Table = field(default_factory=dict)
+    layers: Table
     expressions: dict[str, Expression] = field(default_factory=dict)
     metrics: dict[str, MetricRule] = field(default_factory=dict)
     training: frozenset[str] = frozenset()

@@ -114,7 +114,7 @@ class Writer:
             values = [leaf.node.value for leaf in self.plan.definitions(node.id) if isinstance(leaf.node, ast.Assign)]
         for value in values:
             if isinstance(value, ast.Call):
-                parts = [value.func, *(k.value for k in value.keywords if k.arg in ("activation", "activation_fn"))]
+                parts: list[ast.AST] = [value.func, *(k.value for k in value.keywords if k.arg in ("activation", "activation_fn"))]
                 site = self.plan.site_of.get(id(value))
                 if site is not None and site.layer.helper is not None:
                     parts.append(site.layer.helper.function)
@@ -132,7 +132,11 @@ class Writer:
         """The text that replaces a node, None to keep it and look below."""
         if isinstance(node, ast.JoinedStr) and sys.version_info < (3, 12):
             return self._formatted(node)
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.shared.metrics:
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in self.shared.metrics
+        ):
             return self.shared.metrics[node.value.id]
         if isinstance(node, ast.Name):
             self._check_library(node)
@@ -226,6 +230,7 @@ class Writer:
         prefix = scope_prefix(self.plan, site.leaf)
         if not prefix or "*" in prefix:
             return text
+        prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
         literal = isinstance(site.layer.name, ast.Constant)
         return text[0] + prefix + text[1:] if literal and text[0] in "\"'" else f'"{prefix}" + {text}'
 
@@ -289,9 +294,7 @@ class Writer:
         orelse = self.block([x for x in leaves if x.frames[depth].arm == "orelse"], indent + self.unit, depth + 1)
         return self.condition(node, body, orelse, indent)
 
-    def condition(
-        self, node: ast.If, body: list[str], orelse: list[str], indent: str, chain: bool = True
-    ) -> list[str]:
+    def condition(self, node: ast.If, body: list[str], orelse: list[str], indent: str, chain: bool = True) -> list[str]:
         """An `if` with its arms already written; `chain` allows ``elif``."""
         if not body and not orelse:
             return []
@@ -302,7 +305,12 @@ class Writer:
         lines = [*self.shared.renderer.header(node, self.transform, indent), *body]
         if not orelse:
             return lines
-        chained = chain and len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and orelse[0].startswith(f"{indent}{self.unit}if ")
+        chained = (
+            chain
+            and len(node.orelse) == 1
+            and isinstance(node.orelse[0], ast.If)
+            and orelse[0].startswith(f"{indent}{self.unit}if ")
+        )
         if chained and all(line.startswith(indent + self.unit) or not line.strip() for line in orelse):
             shifted = [line[len(self.unit) :] if line.strip() else line for line in orelse]
             return [*lines, indent + "el" + shifted[0].lstrip(), *shifted[1:]]
@@ -317,7 +325,9 @@ class Writer:
         return self.shared.renderer.header(node, self.transform, indent)
 
 
-def static_support(plan: Body, names: Iterable[str], copied: Callable[[str], bool]) -> tuple[set[Leaf], dict[str, None]]:
+def static_support(
+    plan: Body, names: Iterable[str], copied: Callable[[str], bool]
+) -> tuple[set[Leaf], dict[str, None]]:
     """Static leaves that must be written to have `names`, and the names to be kept on the model instead."""
     leaves: set[Leaf] = set()
     kept: dict[str, None] = {}

@@ -2,143 +2,93 @@
 
 from __future__ import annotations
 
-import os
+import math
 import time
 from typing import Any, Callable
 
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
-from migrator.runtime.nan_loss import current_loss
 
 
-class Checkpoints:
-    """Saves `model.ckpt-<step>` files of a compiled model, and knows which of them the model holds."""
+class Checkpoints(tf.keras.callbacks.Callback):
+    """Saves `model.ckpt-<step>` when a training starts without any, at intervals, and at the end; restores them."""
 
     def __init__(self, model: tf.keras.Model, config: RunConfig) -> None:
-        self.model = model
-        self.directory = str(config.model_dir)
+        super().__init__()
+        self.set_model(model)
+        self.config = config
+        self.checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
         self.manager = tf.train.CheckpointManager(
-            tf.train.Checkpoint(model=model, optimizer=model.optimizer),
-            self.directory,
+            self.checkpoint,
+            config.model_dir,
             max_to_keep=config.keep_checkpoint_max or None,
             keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
             checkpoint_name="model.ckpt",
         )
-        self.held: tuple[str, int] | None = None
-        self.optimizer_restored = False
+        self.held: str | None = None  # path of the checkpoint that the model need not restore
+        self.saved_step, self.saved_time = 0, 0.0
+        self.after_save: Callable[[int], None] | None = None
 
-    def latest(self) -> str | None:
-        """Path of the newest checkpoint, whoever wrote it; None if there is none."""
-        path: str | None = tf.train.latest_checkpoint(self.directory)
+    def newest(self) -> str | None:
+        """Path of the newest checkpoint in `model_dir`, whoever wrote it."""
+        path: str | None = tf.train.latest_checkpoint(self.config.model_dir)
         return path
 
-    def save(self, step: int) -> str:
-        """Writes `model.ckpt-<step>` and deletes the oldest beyond `keep_checkpoint_max`."""
-        tf.get_logger().info("Saving checkpoints for %d into %s.", step, os.path.join(self.directory, "model.ckpt"))
-        path = str(self.manager.save(checkpoint_number=step))
-        self.held, self.optimizer_restored = checkpoint_version(path), True
-        return path
+    def newest_step(self) -> int:
+        """Steps that a training would start with."""
+        path = self.newest()
+        if path is None or path == self.held:
+            return int(self.model.optimizer.iterations)
+        number = path.rpartition("-")[2]
+        return int(number) if number.isdigit() else 0
 
-    def restore(self, path: str | None, with_optimizer: bool) -> None:
-        """Loads `path`, or the newest checkpoint for None, unless the model holds it already.
+    def restore(self, path: str | None = None, with_optimizer: bool = False) -> None:
+        """Loads `path`, or the newest checkpoint, into the variables, which have to exist.
 
-        The variables have to exist. Without `with_optimizer` only the step count of the optimizer has to.
-
-        Raises:
-          ValueError: the file is a TensorFlow 1 checkpoint, or lacks a variable of the model.
+        Raises ValueError if it lacks variables other than those of metrics.
         """
-        path = path or self.latest()
+        path = path or self.newest()
         if path is None:
-            return
-        version = checkpoint_version(path)
-        if version == self.held and (self.optimizer_restored or not with_optimizer):
+            tf.get_logger().info("No checkpoint in %s, using the model as it is.", self.config.model_dir)
+        if path is None or path == self.held:
             return
         if not tf.train.load_checkpoint(path).has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
-            raise ValueError(
-                f"{path} was written by a TensorFlow 1 Saver and does not fit this Keras model. "
-                "Choose another model_dir, or convert the checkpoint first."
-            )
+            raise ValueError(f"{path} was written by TensorFlow 1 and does not fit. Convert it, or change model_dir.")
         tf.get_logger().info("Restoring parameters from %s", path)
-        missing = unsaved_variables(path, self.manager.checkpoint)
+        found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
+        found |= {id(node) for metric in self.model.metrics for node in tf.train.TrackableView(metric).descendants()}
+        nodes = tf.train.TrackableView(self.checkpoint).descendants()
+        missing = [node.name for node in nodes if isinstance(node, tf.Variable) and id(node) not in found]
         if missing:
-            raise ValueError(f"{path} does not hold all variables of the model: {', '.join(missing)}")
-        self.manager.checkpoint.restore(path).expect_partial()
-        self.held, self.optimizer_restored = version, with_optimizer
+            raise ValueError(f"{path} does not hold all variables of the model: {', '.join(sorted(missing))}")
+        self.checkpoint.restore(path).expect_partial()
+        self.held = path if with_optimizer else None
 
+    def save(self) -> None:
+        self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
+        tf.get_logger().info("Saving checkpoints for %d into %s.", self.saved_step, self.config.model_dir)
+        self.held = self.manager.save(checkpoint_number=self.saved_step)
 
-def checkpoint_version(path: str) -> tuple[str, int]:
-    """Path and time of writing, which tell a checkpoint from a later one of the same name."""
-    return os.path.abspath(path), tf.io.gfile.stat(path + ".index").mtime_nsec
-
-
-def unsaved_variables(path: str, checkpoint: tf.train.Checkpoint) -> list[str]:
-    """Names of those variables of `checkpoint` that the file at `path` lacks; metrics may be missing."""
-    saved = {id(node) for node in tf.train.CheckpointView(path).match(checkpoint).values()}
-    missing, visited, nodes = [], set(), [("", checkpoint)]
-    while nodes:
-        name, node = nodes.pop()
-        if id(node) in visited or isinstance(node, tf.keras.metrics.Metric):
-            continue
-        visited.add(id(node))
-        if isinstance(node, tf.Variable) and id(node) not in saved:
-            missing.append(name)
-        nodes += [
-            (f"{name}/{key}".strip("/"), child) for key, child in tf.train.TrackableView(node).children(node).items()
-        ]
-    return sorted(missing)
-
-
-class CheckpointSaver(tf.keras.callbacks.Callback):
-    """Saves at the start if there is no checkpoint yet, at intervals, and at the end.
-
-    Args:
-      checkpoints: Where to save.
-      save_steps: Steps between two checkpoints, or None.
-      save_secs: Seconds between two checkpoints, or None.
-      after_save: Called with the step after each checkpoint but the one at the start.
-
-    Raises:
-      NanLossError: the loss was NaN since the last checkpoint.
-    """
-
-    def __init__(
-        self,
-        checkpoints: Checkpoints,
-        save_steps: int | None,
-        save_secs: float | None,
-        after_save: Callable[[int], None] = lambda step: None,
-    ) -> None:
-        super().__init__()
-        self.checkpoints, self.after_save = checkpoints, after_save
-        self.save_steps, self.save_secs = save_steps, save_secs
-        self.saved_step, self.saved_time = 0, 0.0
+    @property
+    def due(self) -> float:
+        """Step after which to save next."""
+        return self.saved_step + (self.config.save_checkpoints_steps or math.inf)
 
     def on_train_begin(self, logs: Any = None) -> None:
         self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
-        if self.checkpoints.latest() is None:
-            self.checkpoints.save(self.saved_step)
+        if self.newest() is None:
+            self.save()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        step = int(self.model.optimizer.iterations)
-        if self.save_steps and step >= self.saved_step + self.save_steps:
-            self.save(step)
-        elif self.save_secs and time.time() >= self.saved_time + self.save_secs:
-            self.save(step)
+        overdue = time.time() >= self.saved_time + (self.config.save_checkpoints_secs or math.inf)
+        if overdue or int(self.model.optimizer.iterations) >= self.due:
+            self.save()
+            if self.after_save:
+                self.after_save(self.saved_step)
 
     def on_train_end(self, logs: Any = None) -> None:
-        step = int(self.model.optimizer.iterations)
-        if step != self.saved_step:
-            self.save(step)
-
-    def save(self, step: int) -> None:
-        current_loss(self.model)  # raises rather than save a model that is lost
-        self.saved_step, self.saved_time = step, time.time()
-        self.checkpoints.save(step)
-        self.after_save(step)
-
-    def steps_until_due(self, batch: int) -> int | None:
-        """Steps from now to the next checkpoint; None if the clock decides."""
-        if not self.save_steps:
-            return None
-        return max(1, self.saved_step + self.save_steps - int(self.model.optimizer.iterations))
+        if int(self.model.optimizer.iterations) != self.saved_step:
+            self.save()
+            if self.after_save:
+                self.after_save(self.saved_step)

@@ -20,39 +20,18 @@ def call_input_fn(input_fn: Callable[..., Any], mode: str, params: Any, config: 
     """Calls `input_fn` with those of `mode`, `params`, `config` and `input_context` that it names.
 
     Returns:
-      A dataset of (features, labels) or of features. Tensors become a dataset that repeats them forever: the same batch
-      in each step.
-
-    Raises:
-      TypeError: `input_fn` is not callable.
-      ValueError: it returned a tuple of neither (features, labels) nor (features,).
+      A dataset of (features, labels) or features. One batch of tensors becomes a dataset that repeats it forever.
     """
     if not callable(input_fn):
         raise TypeError(f"input_fn must be a function, given: {input_fn!r}")
     offered = {"mode": mode, "params": params, "config": config, "input_context": tf.distribute.InputContext()}
-    parameters = inspect.signature(input_fn).parameters
+    named = inspect.signature(input_fn).parameters
     with tf.device("/cpu:0"):
-        return as_dataset(input_fn(**{name: value for name, value in offered.items() if name in parameters}))
-
-
-def as_dataset(data: Any) -> tf.data.Dataset:
-    """A dataset as it is; (features, labels), (features, None) or features of one batch as an endless dataset."""
-    if isinstance(data, tf.data.Dataset):
-        return data
-    if isinstance(data, (list, tuple)):
-        if len(data) not in (1, 2):
-            raise ValueError(f"input_fn must return (features, labels), given a {type(data).__name__} of {len(data)}.")
-        data = data[0] if len(data) == 1 or data[1] is None else tuple(data)
-    return tf.data.Dataset.from_tensors(data).repeat()
-
-
-def features_only(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Drops the labels of a dataset of (features, labels)."""
-    if isinstance(dataset.element_spec, tuple):
-        return dataset.map(lambda features, *_: features)
-    return dataset
-
-
-def is_endless(dataset: tf.data.Dataset) -> bool:
-    """Whether the dataset is known to repeat forever."""
-    return int(dataset.cardinality()) == int(tf.data.INFINITE_CARDINALITY)
+        data = input_fn(**{name: value for name, value in offered.items() if name in named})
+        if isinstance(data, tf.data.Dataset):
+            return data
+        if isinstance(data, (list, tuple)):
+            if len(data) not in (1, 2):
+                raise ValueError(f"input_fn must return (features, labels), given a {type(data).__name__} of {len(data)}.")
+            data = data[0] if len(data) == 1 or data[1] is None else tuple(data)
+        return tf.data.Dataset.from_tensors(data).repeat()

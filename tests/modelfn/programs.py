@@ -15,7 +15,7 @@ PATH = "program.py"
 HELPERS = "tf2_training.py"
 
 TRAIN_OP = "train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())"
-LOSS = "loss = tf.losses.mean_squared_error(labels, predictions)"
+LOSS = "loss = tf.reduce_mean(tf.square(labels - predictions))"
 SPEC = "return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)"
 USE = "\n\nestimator = tf.estimator.Estimator(model_fn{params})\n"
 

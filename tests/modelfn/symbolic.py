@@ -90,6 +90,9 @@ class Layer:
 
     def __init__(self, world: World, kind: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         self.world, self.kind = world, _CLASSES.get(kind, kind)
+        first = {"dense": "units", "dropout": "rate"}.get(self.kind, "")
+        if not args and first in kwargs:
+            args, kwargs = (kwargs[first],), {k: v for k, v in kwargs.items() if k != first}
         self.made = _call(self.kind, args, {k: v for k, v in kwargs.items() if k not in ("name", "momentum")})
         self.number: int | None = None
 
@@ -182,7 +185,11 @@ class World:
         )
         functions = {kind: layer(kind) for kind in ("dense", "dropout", "batch_normalization", "conv2d", "flatten")}
         layers = Namespace("layers", Dense=made("Dense"), **functions)
-        tf = Namespace("tf", estimator=estimator, layers=layers, variable_scope=Scope, name_scope=Scope,
+
+        def mean(values: Any, weights: Any = None) -> Symbol:
+            return Symbol(_call("mean", (values,), {} if weights is None else {"weights": weights}))
+
+        tf = Namespace("tf", estimator=estimator, metrics=Namespace("metrics", mean=mean), layers=layers, variable_scope=Scope, name_scope=Scope,
                        control_dependencies=Scope, keras=Namespace("keras", layers=Namespace("layers", Dense=made("Dense"))))  # fmt: skip
         return {"tensorflow": tf}
 
@@ -204,7 +211,9 @@ class World:
             Model=KerasModel,
             layers=Namespace("layers", **{kind: made(kind) for kind in kinds}),
             losses=Namespace("losses", **{k: loss(k) for k in _LOSSES}),
-            metrics=Namespace("metrics", **{k: metric(k) for k in ("Mean", "Accuracy", "MeanSquaredError", "MeanAbsoluteError")}),
+            metrics=Namespace(
+                "metrics", **{k: metric(k) for k in ("Mean", "Accuracy", "MeanSquaredError", "MeanAbsoluteError")}
+            ),
             optimizers=Namespace("optimizers", SGD=Function("GradientDescentOptimizer")),
         )
         helpers = Namespace(

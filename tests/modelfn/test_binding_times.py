@@ -196,8 +196,14 @@ estimator = tf.estimator.Estimator(model_fn)
     ("body", "reason"),
     [
         ("units = features['x'].shape[1]\npredictions = tf.layers.dense(features['x'], units)  # HERE", "data flows"),
-        ("units = tf.shape(features['x'])[1]\npredictions = tf.layers.dense(features['x'], units)  # HERE", "data flows"),
-        ("params['queue'].put(features['x'])  # HERE\npredictions = tf.layers.dense(features['x'], 1)", "only has an effect"),
+        (
+            "units = tf.shape(features['x'])[1]\npredictions = tf.layers.dense(features['x'], units)  # HERE",
+            "data flows",
+        ),
+        (
+            "params['queue'].put(features['x'])  # HERE\npredictions = tf.layers.dense(features['x'], 1)",
+            "only has an effect",
+        ),
         ("params['units'] = 3\npredictions = tf.layers.dense(features['x'], params['units'])", "comes from outside"),
         ("yield 3  # HERE\npredictions = tf.layers.dense(features['x'], 3)", "generator"),
         ("training = features['w']\npredictions = tf.layers.dense(features['x'], 1) * training", "self or training"),

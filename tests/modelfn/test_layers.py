@@ -23,7 +23,7 @@ def made(call: str, before: str = "") -> tuple[str, str]:
         ("tf.layers.dense(inputs=x, units=3)", "Dense(3)"),
         ("tf.layers.dense(x, 3, tf.nn.relu)", "Dense(3, activation=tf.nn.relu)"),
         ("tf.layers.dense(x, 3, None, False)", "Dense(3, use_bias=False)"),
-        ("tf.layers.dense(x, 3, name='out')", "Dense(3, name='out')"),
+        ("tf.layers.dense(x, 3, name='predictions')", "Dense(3, name='predictions')"),
         ("tf.layers.dense(x, 3, trainable=False)", "Dense(3, trainable=False)"),
         (
             "tf.layers.dense(x, 3, kernel_initializer=tf.zeros_initializer(), bias_initializer=None)",
@@ -60,7 +60,7 @@ def test_batch_normalization_in_inference_mode_by_default() -> None:
 
 def test_batch_normalization_with_update_ops() -> None:
     end = """
-    loss = tf.losses.mean_squared_error(labels, predictions)
+    loss = tf.reduce_mean(tf.square(labels - predictions))
     update_ops = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
     with tf.control_dependencies(update_ops):
         train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
@@ -158,12 +158,12 @@ def test_keras_layers() -> None:
 
 def test_sequential() -> None:
     body = """
-    net = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])
-    predictions = net(features["x"])
+    tower = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])
+    predictions = tower(features["x"])
     """
     text = migrate(model_fn(body))
-    assert "self.net = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])" in text
-    assert 'predictions = self.net(features["x"])' in text
+    assert "self.tower = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])" in text
+    assert 'predictions = self.tower(features["x"])' in text
 
 
 def test_layers_are_made_in_the_order_of_their_use() -> None:

@@ -91,7 +91,7 @@ def test_styles_of_returning_specs(style: str) -> None:
 def test_no_evaluation_mode() -> None:
     text = migrate(model_fn(NET.format(training=TRAINING), end=ENDS["if, elif, else"]))
     assert "raise ValueError" not in method(text, "call")
-    assert "MeanSquaredError()(y, y_pred)" in method(text, "compute_loss")
+    assert "tf.square(y - y_pred)" in method(text, "compute_loss")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_work_for_prediction_only() -> None:
             if mode == tf.estimator.ModeKeys.TRAIN:
                 {LOSS}
             else:
-                loss = tf.losses.absolute_difference(labels, predictions)
+                loss = tf.reduce_mean(tf.abs(labels - predictions))
             {TRAIN_OP}
             {SPEC}
             """,

@@ -8,7 +8,7 @@ from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrat
 from modelfn.symbolic import assert_same
 
 END = f"{{}}\n{TRAIN_OP}\n{SPEC}"
-ON_LOGITS = END.format("loss = tf.losses.mean_squared_error(labels, logits)")
+ON_LOGITS = END.format("loss = tf.reduce_mean(tf.square(labels - logits))")
 
 BODIES = {
     "tensor": ("predictions = tf.layers.dense(features['x'], 1)", f"{LOSS}\n{TRAIN_OP}\n{SPEC}"),
@@ -58,7 +58,7 @@ BODIES = {
         """
         predictions = {"y": tf.layers.dense(features["x"], 1)}
         """,
-        END.format("loss = tf.losses.mean_squared_error(labels, predictions['y'])"),
+        END.format("loss = tf.reduce_mean(tf.square(labels - predictions['y']))"),
     ),
     "dict that is filled later": (
         """
@@ -66,7 +66,7 @@ BODIES = {
         predictions["y"] = tf.layers.dense(features["x"], 1)
         predictions["z"] = tf.nn.relu(predictions["y"])
         """,
-        END.format("loss = tf.losses.mean_squared_error(labels, predictions['y'])"),
+        END.format("loss = tf.reduce_mean(tf.square(labels - predictions['y']))"),
     ),
     "two outputs in the loss": (
         """
@@ -74,18 +74,18 @@ BODIES = {
         b = tf.layers.dense(features["w"], 1)
         predictions = {"sum": a + b}
         """,
-        END.format("loss = tf.losses.mean_squared_error(labels, a) + tf.losses.absolute_difference(labels, b)"),
+        END.format("loss = tf.reduce_mean(tf.square(labels - a)) + tf.reduce_mean(tf.abs(labels - b))"),
     ),
     "features in the loss": (
         "predictions = tf.layers.dense(features['x'], 1)",
-        END.format("loss = tf.losses.mean_squared_error(labels * features['w'], predictions)"),
+        END.format("loss = tf.reduce_mean(tf.square(labels * features['w'] - predictions))"),
     ),
     "a name for a feature": (
         """
         weight = features["w"]
         predictions = tf.layers.dense(features["x"], 1)
         """,
-        END.format("loss = tf.losses.mean_squared_error(labels * weight, predictions)"),
+        END.format("loss = tf.reduce_mean(tf.square(labels * weight - predictions))"),
     ),
     "name rebound before the loss": (
         """
@@ -94,7 +94,7 @@ BODIES = {
         net = tf.layers.dense(net, 1)
         predictions = {"y": net}
         """,
-        END.format("loss = tf.losses.mean_squared_error(labels, net)"),
+        END.format("loss = tf.reduce_mean(tf.square(labels - net))"),
     ),
     "labels cast": (
         """
@@ -110,14 +110,14 @@ BODIES = {
         logits = tf.layers.dense(features["x"], 1)
         predictions = {"p": tf.nn.sigmoid(logits)}
         """,
-        END.format("loss = tf.losses.mean_squared_error(labels['a'], logits) + labels['b']"),
+        END.format("loss = tf.reduce_mean(tf.square(labels['a'] - logits)) + labels['b']"),
     ),
     "features rebound": (
         """
         features = features["x"]
         predictions = tf.layers.dense(features, 1)
         """,
-        END.format("loss = tf.losses.mean_squared_error(labels, predictions) * features"),
+        END.format("loss = tf.reduce_mean(tf.square(labels - predictions)) * features"),
     ),
     "tuple assignment": (
         """
@@ -145,7 +145,7 @@ def test_labels_are_changed_in_the_loss_only() -> None:
         return tf.estimator.EstimatorSpec(mode, predictions=predictions)
     labels = tf.cast(labels, tf.float32)
     labels = tf.reshape(labels, [-1, 1])
-    loss = tf.losses.mean_squared_error(labels, logits)
+    loss = tf.reduce_mean(tf.square(labels - logits))
     {TRAIN_OP}
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
     """

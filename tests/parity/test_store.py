@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,19 @@ def test_a_line_cut_short_by_a_crash_is_left_out(tmp_path: Path) -> None:
         file.write('{"type": "st')
     events = Reader(str(tmp_path)).events
     assert len(events) == 1 and events[0]["loss"] != events[0]["loss"]
+
+
+def test_threads_may_write_at_the_same_time(tmp_path: Path) -> None:
+    """Input pipelines of TensorFlow call from their own threads while the training loop writes."""
+    writer = Writer(str(tmp_path))
+    values = [np.full(1000 + number, number) for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        references = list(pool.map(writer.array, values))
+        list(pool.map(lambda number: writer.event("step", number=number), range(200)))
+    writer.close()
+    reader = Reader(str(tmp_path))
+    assert all(np.array_equal(reader.array(r), value) for r, value in zip(references, values))
+    assert {event["number"] for event in reader.events} == set(range(200))
 
 
 def test_checksums_see_an_exchange_of_two_values() -> None:

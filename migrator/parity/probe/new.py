@@ -44,6 +44,10 @@ def install(replay: Replay) -> None:
         replay.adopt(stream, model, replay.conform.tree(encoded[0], features))
         steps.record_losses(stream, model)
 
+    def evaluate_again(model: Any, data: Any, limit: Any) -> Any:
+        with steps.one_step_per_call(model):
+            return evaluate(model, data, steps=limit, verbose=0, return_dict=True)
+
     def infer_spec(encoded: Any) -> Any:
         return _spec_of_recording(replay, encoded)
 
@@ -74,7 +78,8 @@ def install(replay: Replay) -> None:
         busy.append("fit")
         before = stream.taken
         try:
-            return fit(self, **given)
+            with steps.one_step_per_call(self):
+                return fit(self, **given)
         finally:
             busy.remove("fit")
             replay.finish(stream)
@@ -124,7 +129,8 @@ def install(replay: Replay) -> None:
         replay.progress.say(max((s.taken for s in replay.streams), default=0), replay.limit, "evaluating")
         busy.append("evaluate")
         try:
-            result = evaluate(self, **given)
+            with steps.one_step_per_call(self):
+                result = evaluate(self, **given)
             metrics = result
             if not isinstance(result, dict):
                 metrics = dict(zip(self.metrics_names, np.atleast_1d(result).tolist()))
@@ -133,7 +139,7 @@ def install(replay: Replay) -> None:
                     call,
                     self,
                     metrics,
-                    lambda: evaluate(self, again, steps=given.get("steps"), verbose=0, return_dict=True),
+                    lambda: evaluate_again(self, again, given.get("steps")),
                 )
         finally:
             busy.remove("evaluate")
@@ -165,7 +171,8 @@ def install(replay: Replay) -> None:
         replay.progress.say(max((s.taken for s in replay.streams), default=0), replay.limit, "predicting")
         busy.append("predict")
         try:
-            result = predict(self, **given)
+            with steps.one_step_per_call(self):
+                result = predict(self, **given)
         finally:
             busy.remove("predict")
         _record_predictions(replay, call, result)

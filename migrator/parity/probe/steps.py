@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,21 @@ def watch_gradients() -> None:
         return gradient(self, target, *args, **named)
 
     tf.GradientTape.gradient = watched
+
+
+@contextlib.contextmanager
+def one_step_per_call(model: Any) -> Iterator[None]:
+    """Keras wants to know the size of data of which it takes several batches per call; replayed data have none."""
+    before: Any = getattr(model, "steps_per_execution", None)
+    before = int(before.numpy()) if hasattr(before, "numpy") else before
+    if not isinstance(before, int) or before == 1:
+        yield
+        return
+    model.steps_per_execution = 1
+    try:
+        yield
+    finally:
+        model.steps_per_execution = before
 
 
 def callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,30 +24,34 @@ class Writer:
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
         self.folder = folder
+        self._lock = threading.Lock()  # input pipelines write from threads of their own
         self._events = open(os.path.join(folder, EVENTS), "w", encoding="utf-8")
         self._arrays = open(os.path.join(folder, ARRAYS), "wb")
 
     def event(self, event_type: str, **fields: Any) -> None:
         """Write one event; `fields` must be plain JSON data."""
-        self._events.write(json.dumps(dict(fields, type=event_type)) + "\n")
-        self._events.flush()
+        line = json.dumps(dict(fields, type=event_type)) + "\n"
+        with self._lock:
+            self._events.write(line)
+            self._events.flush()
 
     def array(self, value: Any) -> dict[str, Any]:
         """Keep `value`, anything numpy takes for an array, and return the reference to it."""
         array = np.asarray(value)
-        start = self._arrays.tell()
         if array.dtype.kind in "OSU":
             texts = [_to_bytes(item) for item in array.reshape(-1).tolist()]
-            self._arrays.write(np.asarray([len(text) for text in texts], np.int64).tobytes())
-            self._arrays.write(b"".join(texts))
+            data = np.asarray([len(text) for text in texts], np.int64).tobytes() + b"".join(texts)
             dtype = "bytes"
         else:
             if array.dtype.kind not in "biufc":  # bfloat16 and its like have no name that plain numpy knows
                 array = array.astype(np.float32)
-            self._arrays.write(np.ascontiguousarray(array).tobytes())
+            data = np.ascontiguousarray(array).tobytes()
             dtype = array.dtype.name
-        self._arrays.flush()
-        return {"at": start, "n": self._arrays.tell() - start, "dtype": dtype, "shape": list(array.shape)}
+        with self._lock:
+            start = self._arrays.tell()
+            self._arrays.write(data)
+            self._arrays.flush()
+        return {"at": start, "n": len(data), "dtype": dtype, "shape": list(array.shape)}
 
     def tree(self, value: Any) -> Any:
         """Encode a batch: dicts, tuples, lists, named tuples of tensors, SparseTensors, ragged tensors, None."""

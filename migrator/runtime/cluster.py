@@ -1,0 +1,58 @@
+"""The place of this process in a cluster, for programs that ask their RunConfig for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+
+import tensorflow as tf
+
+
+@dataclasses.dataclass(frozen=True)
+class ClusterTask:
+    """One process of a cluster (host addresses by job); names and values as in `tf.estimator.RunConfig`."""
+
+    cluster: dict[str, list[str]]
+    task_type: str = "worker"
+    task_id: int = 0
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process saves checkpoints: the chief, or the first worker where there is no chief."""
+        chief = next((job for job in ("chief", "master") if job in self.cluster), "worker")
+        return self.task_type == chief and self.task_id == 0
+
+    @property
+    def num_worker_replicas(self) -> int:
+        """Workers and chief; 1 without a cluster, 0 for an evaluator, which is no part of the cluster."""
+        if self.task_type == "evaluator":
+            return 0
+        return sum(len(self.cluster.get(job, ())) for job in ("chief", "master", "worker")) or 1
+
+    @property
+    def num_ps_replicas(self) -> int:
+        """Parameter servers."""
+        return 0 if self.task_type == "evaluator" else len(self.cluster.get("ps", ()))
+
+    @property
+    def cluster_spec(self) -> tf.train.ClusterSpec:
+        """The cluster; empty for a local run and for an evaluator."""
+        return tf.train.ClusterSpec({} if self.task_type == "evaluator" else self.cluster)
+
+    @property
+    def global_id_in_cluster(self) -> int | None:
+        """Number of this process in the cluster: chief, workers, parameter servers. None for an evaluator."""
+        if self.task_type == "evaluator":
+            return None
+        jobs = ("chief", "master", "worker", "ps")
+        before = jobs[: jobs.index(self.task_type)]
+        return sum(len(self.cluster.get(job, ())) for job in before) + self.task_id
+
+
+def current_task() -> ClusterTask:
+    """Reads the environment variable TF_CONFIG; without it, this process is the only worker."""
+    tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    cluster = {job: list(hosts) for job, hosts in (tf_config.get("cluster") or {}).items() if hosts}
+    task = tf_config.get("task") or {}
+    return ClusterTask(cluster, str(task.get("type") or "worker"), int(task.get("index") or 0))

@@ -1,0 +1,110 @@
+"""`eval_metric_ops`: the same keys, each fed with the same values."""
+
+from __future__ import annotations
+
+import pytest
+
+from modelfn.programs import LOSS, TRAIN_OP, manual_reason, method, migrate, model_fn
+from modelfn.symbolic import assert_same
+
+DENSE = 'predictions = tf.layers.dense(features["x"], 3)'
+SPEC = (
+    "return tf.estimator.EstimatorSpec("
+    "mode, predictions=predictions, loss=loss, train_op=train_op, eval_metric_ops=metrics)"
+)
+
+
+def program(metrics: str, body: str = DENSE) -> str:
+    """A model_fn whose statements `metrics` set `metrics`."""
+    return model_fn(body, end=f"{LOSS}\n{metrics}\n{TRAIN_OP}\n{SPEC}")
+
+
+BODIES = {
+    "dict": 'metrics = {"mean": tf.metrics.mean(predictions), "label": tf.metrics.mean(values=labels)}',
+    "dict of names": 'm = tf.metrics.mean(predictions)\nmetrics = {"mean": m}',
+    "dict(...)": "metrics = dict(mean=tf.metrics.mean(predictions))",
+    "step by step": """
+metrics = {}
+metrics["mean"] = tf.metrics.mean(predictions)
+metrics["label"] = tf.metrics.mean(labels)
+""",
+    "values computed for the metric": """
+error = tf.abs(predictions - labels)
+metrics = {"error": tf.metrics.mean(error), "square": tf.metrics.mean(tf.square(error))}
+""",
+    "value of the loss": 'metrics = {"my_loss": tf.metrics.mean(loss)}',
+    "weights": 'metrics = {"mean": tf.metrics.mean(predictions, weights=features["w"])}',
+    "weights by position": 'metrics = {"mean": tf.metrics.mean(predictions, features["w"])}',
+    "keys that are no names": 'metrics = {"eval/mean error": tf.metrics.mean(predictions), "1st": tf.metrics.mean(labels)}',
+    "keys that Keras reserves": 'metrics = {"weights": tf.metrics.mean(predictions), "fit": tf.metrics.mean(labels)}',
+    "keys that layers have": 'metrics = {"predictions": tf.metrics.mean(predictions)}',
+    "static numbers": 'k = params["k"]\nmetrics = {"mean": tf.metrics.mean(predictions * k)}',
+    "evaluation only": """
+metrics = None
+if mode == tf.estimator.ModeKeys.EVAL:
+    probabilities = tf.nn.softmax(predictions)
+    metrics = {"mean": tf.metrics.mean(probabilities)}
+""",
+}
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_same_metrics(name: str) -> None:
+    assert_same(program(BODIES[name]), k=2.0)
+
+
+def test_metrics_of_one_call_share_the_work() -> None:
+    text = migrate(program(BODIES["values computed for the metric"]))
+    assert method(text, "compute_metrics").count("error = tf.abs(y_pred - y)") == 1
+    assert "error" not in method(text, "call") + method(text, "compute_loss")
+
+
+@pytest.mark.parametrize(
+    ("call", "constructor"),
+    [
+        ("tf.metrics.auc(labels, predictions, num_thresholds=50)", "num_thresholds=50"),
+    ],
+)
+def test_arguments_of_the_constructor(call: str, constructor: str) -> None:
+    text = migrate(program(f'metrics = {{"m": {call}}}'))
+    assert constructor in method(text, "__init__") and 'name="m"' in method(text, "__init__")
+    assert "self.m.update_state(y, y_pred)" in method(text, "compute_metrics")
+
+
+@pytest.mark.parametrize("name", ["precision", "recall"])
+def test_any_number_but_zero_counts_as_positive(name: str) -> None:
+    text = migrate(program(f'metrics = {{"m": tf.metrics.{name}(labels, predictions)}}'))
+    assert "self.m.update_state(tf.cast(y, tf.bool), tf.cast(y_pred, tf.bool))" in method(text, "compute_metrics")
+
+
+def test_no_metrics_no_method() -> None:
+    assert "compute_metrics" not in migrate(program("metrics = None"))
+
+
+def test_a_summary_of_a_metric_reads_its_result() -> None:
+    body = """
+mean = tf.metrics.mean(predictions)
+metrics = {"mean": mean}
+tf.summary.scalar("mean", mean[1])
+"""
+    text = migrate(program(body))
+    assert "self.mean.result()" in text and "mean[1]" not in text
+
+
+@pytest.mark.parametrize(
+    ("metrics", "reason"),
+    [
+        ('metrics = {"m": tf.metrics.unheard_of(labels, predictions, 3)}  # HERE', "metric `m`"),
+        ('metrics = {"m": my_metric(labels, predictions)}  # HERE', "metric `m`"),
+        ('metrics = {params["key"]: tf.metrics.mean(predictions)}  # HERE', "key of a metric is not a literal"),
+        ("metrics = make_metrics(labels, predictions)", "metrics are not written as a dict"),
+        ('metrics = {"m": tf.metrics.mean(predictions)}\nmetrics.update(MORE)', "metrics are not written as a dict"),
+        (
+            'metrics = {"m": tf.metrics.mean(predictions)}\nif params["more"]:\n    metrics["n"] = tf.metrics.mean(labels)',
+            "metrics are not written as a dict",
+        ),
+        ('metrics = {**MORE, "m": tf.metrics.mean(predictions)}', "metrics are not written as a dict"),
+    ],
+)
+def test_left_alone(metrics: str, reason: str) -> None:
+    assert reason in manual_reason(program(metrics))

@@ -1,0 +1,256 @@
+"""Input functions that end in a one-shot iterator return the dataset."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate
+
+MODEL = f"""import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    predictions = tf.layers.dense(features["x"], 1)
+    {LOSS}
+    {TRAIN_OP}
+    {SPEC}
+
+
+estimator = tf.estimator.Estimator(model_fn)
+
+
+"""
+
+
+def program(body: str) -> str:
+    """A program with an input function."""
+    return MODEL + "def read(path):\n" + textwrap.indent(textwrap.dedent(body).strip() + "\n", "    ")
+
+
+def one(before: str, after: str) -> None:
+    """Migrating `before` gives `after`."""
+    expected = "def read(path):\n" + textwrap.indent(textwrap.dedent(after).strip() + "\n", "    ")
+    assert method(migrate(program(before)), "read") == expected
+
+
+def test_iterator_in_a_name() -> None:
+    one(
+        """
+        data = tf.data.TFRecordDataset(path).batch(2)
+        iterator = data.make_one_shot_iterator()
+        features, labels = iterator.get_next()
+        return features, labels
+        """,
+        """
+        data = tf.data.TFRecordDataset(path).batch(2)
+        return data
+        """,
+    )
+
+
+def test_at_once() -> None:
+    one(
+        """
+        data = tf.data.TFRecordDataset(path)
+        return data.make_one_shot_iterator().get_next()
+        """,
+        """
+        data = tf.data.TFRecordDataset(path)
+        return data
+        """,
+    )
+
+
+def test_in_one_expression() -> None:
+    one("return tf.data.TFRecordDataset(path).make_one_shot_iterator().get_next()", "return tf.data.TFRecordDataset(path)")
+
+
+def test_as_a_function() -> None:
+    one(
+        """
+        data = tf.data.TFRecordDataset(path)
+        features, labels = tf.data.make_one_shot_iterator(data).get_next()
+        return features, labels
+        """,
+        """
+        data = tf.data.TFRecordDataset(path)
+        return data
+        """,
+    )
+
+
+def test_a_dataset_without_a_name_gets_one() -> None:
+    one(
+        """
+        iterator = tf.data.TFRecordDataset(path).make_one_shot_iterator()
+        return iterator.get_next()
+        """,
+        """
+        dataset = tf.data.TFRecordDataset(path)
+        return dataset
+        """,
+    )
+
+
+def test_work_on_the_batch_is_mapped() -> None:
+    one(
+        """
+        data = tf.data.TFRecordDataset(path)
+        features, labels = data.make_one_shot_iterator().get_next()
+        # to floats
+        features = tf.cast(features, tf.float32)  # 32 bits
+        return {"x": features}, labels
+        """,
+        """
+        data = tf.data.TFRecordDataset(path)
+        def transform(features, labels):
+            # to floats
+            features = tf.cast(features, tf.float32)  # 32 bits
+            return {"x": features}, labels
+
+        return data.map(transform)
+        """,
+    )
+
+
+def test_swapped_and_wrapped_results_are_mapped() -> None:
+    for result in ("b, a", '{"x": a}, b', "a", "(a, b), b"):
+        text = migrate(program(f"data = D(path)\na, b = data.make_one_shot_iterator().get_next()\nreturn {result}"))
+        assert f"        return {result}\n" in text and "def transform(a, b):" in text
+        assert "    return data.map(transform)" in text
+
+
+def test_compound_statements_move_whole() -> None:
+    text = migrate(
+        program(
+            """
+            data = D(path)
+            features, labels = data.make_one_shot_iterator().get_next()
+            for key in ("a", "b"):
+                if key in features:
+                    features[key] = features[key] * 2
+
+            note = '''
+          text
+            '''
+            return features, labels
+            """
+        )
+    )
+    read = method(text, "read")
+    assert "            if key in features:\n                features[key] = features[key] * 2\n" in read
+    assert "'''\n" in read
+
+
+def test_lambdas() -> None:
+    source = MODEL + "estimator.train(lambda: data.make_one_shot_iterator().get_next(), steps=1)\n"
+    assert "train(estimator, lambda: data, steps=1)" in migrate(source)
+
+
+def test_nested_functions() -> None:
+    text = migrate(
+        program(
+            """
+            def input_fn():
+                data = D(path)
+                return data.make_one_shot_iterator().get_next()
+            return input_fn
+            """
+        )
+    )
+    assert "        data = D(path)\n        return data\n    return input_fn\n" in text
+
+
+def test_in_a_branch() -> None:
+    text = migrate(
+        program(
+            """
+            data = D(path)
+            if path:
+                features, labels = data.make_one_shot_iterator().get_next()
+                return features, labels
+            return data
+            """
+        )
+    )
+    assert "    if path:\n        return data\n    return data\n" in text
+
+
+def test_get_next_of_other_objects_stays() -> None:
+    text = migrate(program("queue = Q(path)\nreturn queue.get_next()"))
+    assert "return queue.get_next()" in text
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            """
+            iterator = D(path).make_one_shot_iterator()  # HERE
+            return iterator.get_next(), iterator.get_next()
+            """,
+            "more than one get_next()",
+        ),
+        (
+            """
+            data = D(path)
+            iterator = data.make_one_shot_iterator()  # HERE
+            KEPT.append(iterator)
+            return iterator.get_next()
+            """,
+            "more than one get_next()",
+        ),
+        (
+            """
+            data = D(path)
+            batch = data.make_one_shot_iterator().get_next()  # HERE
+            with tf.device("/cpu:0"):
+                return batch
+            """,
+            "does not return right after",
+        ),
+        (
+            """
+            data = D(path)
+            a, b = data.make_one_shot_iterator().get_next()  # HERE
+            if path:
+                return a
+            return a, b
+            """,
+            "returns in more than one way",
+        ),
+        (
+            """
+            data = D(path)
+            total = tf.reduce_sum(data.make_one_shot_iterator().get_next())  # HERE
+            return total
+            """,
+            "inside an expression",
+        ),
+        (
+            """
+            data = D(path)
+            (a, b), c = data.make_one_shot_iterator().get_next()  # HERE
+            return {"a": a, "b": b}, c
+            """,
+            "unpacked in a way",
+        ),
+        (
+            """
+            data = D(path)
+            it = data.make_one_shot_iterator()  # HERE
+            return [it.get_next() for _ in range(2)]
+            """,
+            "",
+        ),
+    ],
+)
+def test_left_alone(body: str, reason: str) -> None:
+    assert reason in manual_reason(program(body))
+
+
+def test_outside_of_a_function() -> None:
+    source = MODEL + "batch = D(1).make_one_shot_iterator().get_next()  # HERE\n"
+    assert "outside of a function" in manual_reason(source)
