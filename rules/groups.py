@@ -7,6 +7,15 @@ from migrator.module import Module
 from migrator.project import Project
 
 PREFIX = "tensorflow.estimator."
+_FAMILIES = (
+    PREFIX,
+    "tensorflow.contrib.tpu.",
+    "tensorflow.contrib.estimator.",
+    "tensorflow.contrib.learn.",
+    "tensorflow.keras.estimator.",
+    "tensorflow.python.estimator.",
+    "tensorflow_estimator.",
+)
 _ITERATOR = b"make_one_shot_iterator"
 
 
@@ -41,4 +50,9 @@ def _is_relevant(module: Module) -> bool:
         return False
     if _ITERATOR in module.source:
         return True
-    return b"stimator" in module.source and any(name.startswith(PREFIX) for _, name in module.references())
+    return b"stimator" in module.source and any(speaks_of_estimators(name) for _, name in module.references())
+
+
+def speaks_of_estimators(name: str) -> bool:
+    """Whether a qualified name belongs to the Estimator API, wherever TF1 kept it."""
+    return name.startswith(_FAMILIES)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
+import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Union
 
@@ -13,13 +16,15 @@ from migrator.module import Module
 from migrator.rule import ProgramRule
 
 from .estimator_values import ESTIMATOR, Construction
-from .groups import program_groups
+from .groups import program_groups, speaks_of_estimators
 from .rewrite import ProgramRewrite
 
 if TYPE_CHECKING:
     from migrator.project import Project
     from migrator.settings import Settings
 
+# Classes and functions that make Estimators, beside tf.estimator.Estimator itself.
+_KINDS = re.compile(r"(Estimator|Classifier|Regressor|Ranker|Experiment)$|^model_to_estimator$|^add_metrics$|^learn_runner$")
 _SIGNATURE = "model_fn model_dir config params warm_start_from"
 
 
@@ -86,8 +91,44 @@ class EstimatorProgram(ProgramRule):
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
         for group in program_groups(project):
             constructions = [c for module in group for c in self._constructions(module)]
-            if constructions:
+            other = [found for module in group for found in self._not_yet(module)]
+            if other or not constructions:
+                yield from self._left(group, constructions, other)
+            else:
                 yield from self._program(project, group, constructions)
+
+    def _not_yet(self, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:
+        """Estimators of a kind that is not migrated yet: where they are made, and what they are."""
+        for node, name in module.references():
+            parent = module.parent(node)
+            short = name.rsplit(".", 1)[-1]
+            if not speaks_of_estimators(name) or name == ESTIMATOR:
+                continue
+            if isinstance(parent, ast.Call) and parent.func is node and _KINDS.search(short):
+                yield module, node, f"tf.{name.split('.', 1)[1]} is not migrated yet"
+            elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":
+                yield module, node, f"a class derived from tf.{name.split('.', 1)[1]} is not migrated yet"
+
+    def _left(
+        self, group: list[Module], constructions: list[Construction], other: list[tuple[Module, ast.expr, str]]
+    ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
+        """What is left as it is, with the reason: one unit for each Estimator."""
+        files = tuple(module.path for module in group)
+        places = [(m, n, reason) for m, n, reason in other]
+        places += [(c.module, c.call, places[0][2] if places else "") for c in constructions]
+        if not places:
+            for module in group:
+                node = next((n for n, name in module.references() if speaks_of_estimators(name)), None)
+                if node is not None:
+                    reason = "no Estimator is made in the given files; give migrate all files of the program"
+                    places.append((module, node, reason))
+                    break
+        for module, node, reason in places:
+            location = module.location(node)
+            message = f"this Estimator program is left as it is: {reason}"
+            yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
+            name = module.segment(node.func if isinstance(node, ast.Call) else node)
+            yield ProgramUnit(name, location, "manual", reason, files)
 
     def _program(
         self, project: Project, group: list[Module], constructions: list[Construction]
@@ -97,6 +138,11 @@ class EstimatorProgram(ProgramRule):
             rewrite.run()
         except Unsupported as problem:
             yield from self._manual(rewrite, constructions, problem)
+            return
+        except Exception as error:  # a bug of ours must not leave a program half moved
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            bug = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+            yield from self._manual(rewrite, constructions, Unsupported(f"migrate has a bug, please report it: {bug}"))
             return
         first = constructions[0]
         location = first.module.location(first.call)

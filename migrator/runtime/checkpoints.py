@@ -65,30 +65,28 @@ class Checkpoints(tf.keras.callbacks.Callback):
         self.checkpoint.restore(path).expect_partial()
         self.held = path if with_optimizer else None
 
-    def save(self) -> None:
+    def save(self, at_start: bool = False) -> None:
         self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
         tf.get_logger().info("Saving checkpoints for %d into %s.", self.saved_step, self.config.model_dir)
         self.held = self.manager.save(checkpoint_number=self.saved_step)
+        if self.after_save and not at_start:
+            self.after_save(self.saved_step)
 
     @property
     def due(self) -> float:
-        """Step after which to save next."""
+        """Number of steps after which to save next."""
         return self.saved_step + (self.config.save_checkpoints_steps or math.inf)
 
     def on_train_begin(self, logs: Any = None) -> None:
         self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
         if self.newest() is None:
-            self.save()
+            self.save(at_start=True)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         overdue = time.time() >= self.saved_time + (self.config.save_checkpoints_secs or math.inf)
         if overdue or int(self.model.optimizer.iterations) >= self.due:
             self.save()
-            if self.after_save:
-                self.after_save(self.saved_step)
 
     def on_train_end(self, logs: Any = None) -> None:
         if int(self.model.optimizer.iterations) != self.saved_step:
             self.save()
-            if self.after_save:
-                self.after_save(self.saved_step)

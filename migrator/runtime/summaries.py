@@ -51,7 +51,7 @@ class StepLogger(tf.keras.callbacks.Callback):
 
     @property
     def due(self) -> float:
-        """Step after which one comes that is logged."""
+        """Number of steps after which one comes that is logged."""
         return min(self.next_log, self.next_summary)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -68,11 +68,30 @@ class StepLogger(tf.keras.callbacks.Callback):
             self.model.reset_metrics()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        loss, step, scalars = self.checked_loss(logs), int(self.model.optimizer.iterations), {}
+        loss, step = self.checked_loss(logs), int(self.model.optimizer.iterations)
         self.step.assign(step)
+        scalars: dict[str, Any] = {}
         if step > self.next_summary:
-            self.next_summary += self.config.save_summary_steps
+            self.next_summary += self.config.save_summary_steps or 0
             scalars["loss"] = loss
         if step > self.next_log:
-            self.next_log += self.config.log_step_count_steps
-            ...
+            message, every, now = f"loss = {loss}, step = {step - 1}", self.config.log_step_count_steps or 0, time.time()
+            if self.log_time:
+                seconds = now - self.log_time
+                scalars["global_step/sec"] = every / seconds
+                tf.get_logger().info("global_step/sec: %g", every / seconds)
+                message += f" ({seconds:.3f} sec)"
+            tf.get_logger().info(message)
+            self.next_log, self.log_time = self.next_log + every, now
+        if scalars:
+            self.write(str(self.config.model_dir), scalars, step)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self.checked_loss(self.model.get_metrics_result())  # of all steps, also where the data ended within a call
+
+    def checked_loss(self, logs: Any) -> Any:
+        """The mean loss since the metrics were reset; None if the model reports none."""
+        loss = (logs or {}).get("loss")
+        if loss is not None and np.isnan(loss):
+            raise NanLossError(f"The loss is NaN at or before step {int(self.model.optimizer.iterations)}.")
+        return loss

@@ -133,7 +133,7 @@ def test_compound_statements_move_whole() -> None:
                     features[key] = features[key] * 2
 
             note = '''
-          text
+              text
             '''
             return features, labels
             """
@@ -240,10 +240,10 @@ def test_get_next_of_other_objects_stays() -> None:
         (
             """
             data = D(path)
-            it = data.make_one_shot_iterator()  # HERE
+            it = data.make_one_shot_iterator()
             return [it.get_next() for _ in range(2)]
             """,
-            "",
+            "inside an expression",
         ),
     ],
 )
