@@ -85,6 +85,11 @@ class ProgramRewrite:
         for driver in self._drivers.values():
             for node, text in driver.remarks:
                 yield driver.module, node, text
+        for model in self.model_fns.values():
+            spec = model.plan.specs.get("infer") if model.plan is not None else None
+            if model.plan is not None and spec is not None and "export_outputs" in spec.fields:
+                text = "export_outputs has no effect any more: the program exports nothing"
+                yield model.definition.module, spec.fields["export_outputs"], text
 
     def programs(self) -> Iterator[tuple[str, Module, ast.AST]]:
         """Name and place of each model_fn, or of the Estimator where none was found."""

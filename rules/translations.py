@@ -7,6 +7,7 @@ from migrator.modelfn.translate import Translations
 from . import losses, metrics, optimizers, summaries
 from .compat_v1 import is_legacy
 from .layers import LayerTable
+from .symbol_rows import endpoints
 
 # Callables whose result is a plain object, known when the model is built, if their arguments are.
 _STATIC_PREFIXES = (
@@ -59,6 +60,12 @@ def is_refused(name: str) -> bool:
     return name.startswith("tensorflow.contrib.") or is_legacy(name[len("tensorflow.") :])
 
 
+def is_old_only(name: str) -> bool:
+    """Whether TensorFlow 2 has nothing by this name."""
+    short = name[len("tensorflow.") :]
+    return short in endpoints().gone or short in endpoints().moved
+
+
 def may_run_while_tracing(name: str | None, text: str) -> bool:
     """Whether a statement that calls this function may stand in `call`: messages and summaries."""
     if name is None:
@@ -80,5 +87,6 @@ def translations() -> Translations:
         lookups=_LOOKUPS,
         static=is_static,
         refused=is_refused,
+        old_only=is_old_only,
         effects=may_run_while_tracing,
     )

@@ -121,6 +121,8 @@ class Translations:
     """Functions whose gradients touch some rows of a variable only."""
     static: Callable[[str], bool] = lambda name: False
     """Whether calling this library function with static arguments gives a static value (not a tensor)."""
+    old_only: Callable[[str], bool] = lambda name: False
+    """Whether a name exists in the old version of the library only."""
     refused: Callable[[str], bool] = lambda name: False
     """Whether a name means nothing, or something else, outside of a graph, so that its use must not survive."""
     effects: Callable[[str | None, str], bool] = lambda name, text: False

@@ -151,16 +151,20 @@ class Writer:
                 return self._made(site) if self.where == "init" else self._used(site)
             name = self.resolve(node.func)
             translate = self.plan.translations.expressions.get(name) if name is not None else None
-            if translate is not None and self.plan.module.dialect(node.func) != "v2":
+            if translate is not None and name is not None and self._is_old(node.func, name):
                 return translate(node, self)
         return None
+
+    def _is_old(self, node: ast.expr, name: str) -> bool:
+        """Whether a reference means the function of the old library, where the new one has a namesake."""
+        return self.plan.module.dialect(node) != "v2" or self.plan.translations.old_only(name)
 
     def _check_library(self, node: ast.expr) -> None:
         """Refuse functions of the old library that nothing translates."""
         if isinstance(self.plan.module.parent(node), ast.Attribute):
             return
         name = self.resolve(node)
-        if name is not None and self.plan.module.dialect(node) != "v2" and self.plan.translations.refused(name):
+        if name is not None and self._is_old(node, name) and self.plan.translations.refused(name):
             raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
 
     def _name(self, node: ast.Name) -> str | None:

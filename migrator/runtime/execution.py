@@ -36,5 +36,7 @@ def can_group(model: tf.keras.Model, callbacks: Sequence[tf.keras.callbacks.Call
     """Whether several steps may run in one call: not if a callback wants to see each, and not in Keras 3."""
     base = tf.keras.callbacks.Callback
     methods = [f"on_{kind}batch_{event}" for kind in ("", "train_", "test_") for event in ("begin", "end")]
-    watched = any(getattr(type(callback), name) is not getattr(base, name) for callback in callbacks for name in methods)
+    watched = any(
+        getattr(type(callback), name) is not getattr(base, name) for callback in callbacks for name in methods
+    )
     return not watched and isinstance(model.steps_per_execution, tf.Variable)

@@ -7,8 +7,8 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.inputs import ModeKeys, features_only
-from migrator.runtime.prepare import predict_function, prepare_dataset, prepare_model
+from migrator.runtime.inputs import ModeKeys
+from migrator.runtime.prepare import read_input
 
 
 def predict(
@@ -25,46 +25,26 @@ def predict(
       input_fn: Returns a dataset of batches of features; labels are dropped.
       predict_keys: The outputs to yield, where the model has a dict of them. None: all.
       checkpoint_path: Use this checkpoint instead of the newest.
-      yield_single_examples: Whether to split batches into examples.
-
-    Yields:
-      For each example (or batch) an array, or a dict of arrays.
-
-    Raises:
-      ValueError: none of `predict_keys` is an output, or the outputs differ in batch size.
+      yield_single_examples: Whether to split batches into examples: an array, or a dict of arrays, for each.
     """
-    dataset = features_only(prepare_dataset(model, input_fn, ModeKeys.PREDICT))
+    dataset = read_input(model, input_fn, ModeKeys.PREDICT)
+    if isinstance(dataset.element_spec, tuple):
+        dataset = dataset.map(lambda features, *_: features)
     with tf.summary.record_if(False):
-        prepare_model(model, dataset, ModeKeys.PREDICT, checkpoint_path)
-    predict_step = predict_function(model, dataset.element_spec)
+        model.run_state.predict_step.get_concrete_function(dataset.element_spec)  # creates the variables
+    model.run_state.checkpoints.restore(checkpoint_path)
     for features in dataset:
-        outputs = tf.nest.map_structure(lambda tensor: tensor.numpy(), predict_step(features))
-        outputs = select_outputs(outputs, predict_keys)
-        if yield_single_examples:
-            yield from split_examples(outputs)
-        else:
+        outputs = tf.nest.map_structure(lambda tensor: tensor.numpy(), model.run_state.predict_step(features))
+        if predict_keys:
+            outputs = {key: value for key, value in outputs.items() if key in predict_keys}
+            if not outputs:
+                raise ValueError(f"None of the predict_keys {predict_keys} is an output of the model.")
+        if not yield_single_examples:
             yield outputs
-
-
-def select_outputs(outputs: Any, keys: Sequence[str] | str | None) -> Any:
-    """Those outputs whose name is in `keys`; all if there are none."""
-    if not keys:
-        return outputs
-    if not isinstance(outputs, dict):
-        raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
-    selected = {key: value for key, value in outputs.items() if key in keys}
-    if not selected:
-        raise ValueError(f"Expected to run at least one output from {list(outputs)}, provided {keys}.")
-    return selected
-
-
-def split_examples(outputs: Any) -> Iterator[Any]:
-    """Splits an array [n, ...], or a dict of them, into n examples."""
-    if not isinstance(outputs, dict):
-        yield from outputs
-        return
-    sizes = {key: len(value) for key, value in outputs.items()}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"Batch length of predictions should be same, given: {sizes}")
-    for values in zip(*outputs.values()):
-        yield dict(zip(outputs, values))
+        elif not isinstance(outputs, dict):
+            yield from outputs
+        else:
+            if len({len(value) for value in outputs.values()}) > 1:
+                raise ValueError(f"The outputs {list(outputs)} differ in batch size.")
+            for values in zip(*outputs.values()):
+                yield dict(zip(outputs, values))

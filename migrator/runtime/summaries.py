@@ -75,7 +75,11 @@ class StepLogger(tf.keras.callbacks.Callback):
             self.next_summary += self.config.save_summary_steps or 0
             scalars["loss"] = loss
         if step > self.next_log:
-            message, every, now = f"loss = {loss}, step = {step - 1}", self.config.log_step_count_steps or 0, time.time()
+            message, every, now = (
+                f"loss = {loss}, step = {step - 1}",
+                self.config.log_step_count_steps or 0,
+                time.time(),
+            )
             if self.log_time:
                 seconds = now - self.log_time
                 scalars["global_step/sec"] = every / seconds

@@ -32,10 +32,6 @@ class EvalSpec:
     """What to evaluate on, and how often; see `evaluate`.
 
     Args:
-      input_fn: Returns the evaluation data.
-      steps: Number of batches at most. None: until the data end.
-      name: Distinguishes the folders of several evaluations.
-      callbacks: Keras callbacks for the evaluations.
       start_delay_secs: Seconds that an evaluator process waits before its first evaluation; no effect in one process.
       throttle_secs: Seconds at least from one evaluation to the next; the final checkpoint is always evaluated.
     """
@@ -54,59 +50,44 @@ class EvalSpec:
             raise TypeError(f"`name` must be string, given: {self.name!r}")
         if self.steps is not None and self.steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {self.steps}")
-        for name in ("start_delay_secs", "throttle_secs"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"Must specify {name} >= 0, given: {getattr(self, name)}")
+        if self.start_delay_secs < 0 or self.throttle_secs < 0:
+            raise ValueError("start_delay_secs and throttle_secs must be >= 0.")
 
 
 def train_and_evaluate(
     model: tf.keras.Model, train_spec: TrainSpec, eval_spec: EvalSpec
 ) -> tuple[dict[str, Any] | None, list[Any] | None]:
-    """Trains in one go, and evaluates at checkpoints at least `throttle_secs` apart and at the final one.
+    """Trains in one go; evaluates at checkpoints at least `throttle_secs` apart, and at the final one.
 
     Returns:
       The metrics of the last evaluation and an empty list (of exports); (None, None) if `max_steps` were reached
       already, since nothing is evaluated then.
-
-    Raises:
-      ValueError: the configuration switches checkpoints off.
     """
     if not model.run_config.saves_checkpoints:
         raise ValueError("train_and_evaluate evaluates at checkpoints: set save_checkpoints_steps or _secs.")
-    evaluations = ThrottledEvaluation(model, eval_spec)
+    metrics: dict[str, Any] = {}
+    saved_step, next_time = None, 0.0
+
+    def evaluate_checkpoint() -> None:
+        nonlocal metrics, next_time
+        next_time = time.time() + eval_spec.throttle_secs
+        metrics = evaluate(model, eval_spec.input_fn, eval_spec.steps, eval_spec.name, callbacks=eval_spec.callbacks)
+
+    def after_save(step: int) -> None:
+        nonlocal saved_step
+        saved_step = step
+        if time.time() >= next_time:
+            evaluate_checkpoint()
+        else:
+            tf.get_logger().info("Skip the current checkpoint eval due to throttle secs.")
+
     train(
         model,
         train_spec.input_fn,
         max_steps=train_spec.max_steps,
         callbacks=train_spec.callbacks,
-        after_save=evaluations.after_save,
+        after_save=after_save,
     )
-    if evaluations.saved_step != evaluations.evaluated_step:
-        evaluations.evaluate()
-    return evaluations.metrics, None if evaluations.metrics is None else []
-
-
-class ThrottledEvaluation:
-    """Evaluates after a checkpoint if the last evaluation was long enough ago."""
-
-    def __init__(self, model: tf.keras.Model, eval_spec: EvalSpec) -> None:
-        self.model, self.eval_spec = model, eval_spec
-        self.metrics: dict[str, Any] | None = None
-        self.saved_step: int | None = None
-        self.evaluated_step: int | None = None
-        self.evaluated_time = 0.0
-
-    def after_save(self, step: int) -> None:
-        """Called by `train` with the step of each checkpoint."""
-        self.saved_step = step
-        if time.time() >= self.evaluated_time + self.eval_spec.throttle_secs:
-            self.evaluate()
-        else:
-            tf.get_logger().info(
-                "Skip the current checkpoint eval due to throttle secs (%s secs).", self.eval_spec.throttle_secs
-            )
-
-    def evaluate(self) -> None:
-        self.evaluated_step, self.evaluated_time = self.saved_step, time.time()
-        spec = self.eval_spec
-        self.metrics = evaluate(self.model, spec.input_fn, spec.steps, spec.name, callbacks=spec.callbacks)
+    if metrics.get("global_step") != saved_step:
+        evaluate_checkpoint()
+    return (metrics, []) if metrics else (None, None)

@@ -104,21 +104,78 @@ def train(
     for limit in (steps, max_steps):
         if limit is not None and limit <= 0:
             raise ValueError(f"steps and max_steps must be > 0, given: {limit}")
-    config, state = model.run_config, model.run_state
-    if max_steps is not None and state.checkpoints.newest_step() >= max_steps:
+    config, logger, checkpoints = model.run_config, model.run_state.logger, model.run_state.checkpoints
+    if max_steps is not None and checkpoints.newest_step() >= max_steps:
         tf.get_logger().info("Skipping training since max_steps has already saved.")
         return model
+
     dataset = read_input(model, input_fn, ModeKeys.TRAIN)
-    logger, checkpoints = state.logger, state.checkpoints
-    writer = logger.writer(config.model_dir)
-    with writer.as_default(logger.step), tf.summary.record_if(logger.records):
+    # Summaries in the model are written in the steps that the logger chooses, those in callbacks always.
+    record = tf.summary.record_if(lambda: logger.recording if tf.inside_function() else True)
+    with logger.writer(config.model_dir).as_default(logger.step), record:
         create_variables(model, dataset.element_spec, training=True)
         checkpoints.restore(with_optimizer=True)
+        checkpoints.after_save = after_save
         if max_steps is not None:
             steps = max_steps - int(model.optimizer.iterations)
-        if steps is not None:
-            dataset = dataset.take(steps)
-        checkpoints.after_save = after_save
-        callbacks = [logger, *callbacks, *([checkpoints] if config.saves_checkpoints else [])]
-        ...
+        all_callbacks = [logger, *callbacks, *([checkpoints] if config.saves_checkpoints else [])]
+        if can_group(model, callbacks):
+            all_callbacks.append(StepGrouper(model.run_state.steps_per_execution, [logger, checkpoints]))
+        model.steps_per_execution = 1
+        model.fit(
+            dataset if steps is None else dataset.take(steps),
+            steps_per_epoch=-1 if steps is None and is_endless(dataset) else None,
+            callbacks=all_callbacks,
+            verbose=0,
+        )
+        model.steps_per_execution = model.run_state.steps_per_execution
     return model
+
+
+def evaluate(
+    model: tf.keras.Model,
+    input_fn: Callable[..., Any],
+    steps: int | None = None,
+    name: str | None = None,
+    checkpoint_path: str | None = None,
+    callbacks: Sequence[tf.keras.callbacks.Callback] = (),
+) -> dict[str, Any]:
+    """Evaluates the newest checkpoint, and writes the results to `<model_dir>/eval[_<name>]` for TensorBoard.
+
+    Args:
+      model: A model that went through `configure`.
+      input_fn: Returns a dataset of batches (features, labels); called once.
+      steps: Number of batches at most. None: until the data end.
+      name: Distinguishes the folders of several evaluations.
+      checkpoint_path: Evaluate this checkpoint instead of the newest.
+      callbacks: Keras callbacks.
+
+    Returns:
+      Metrics by name, with `loss` (mean over batches) and `global_step` (steps trained).
+    """
+    if steps is not None and steps <= 0:
+        raise ValueError(f"Must specify steps > 0, given: {steps}")
+    dataset = read_input(model, input_fn, ModeKeys.EVAL)
+    if steps is not None:
+        dataset = dataset.take(steps)
+    if is_endless(dataset):
+        raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
+    steps_per_execution = int(model.steps_per_execution)  # a training may be under way
+    with tf.summary.record_if(False):
+        create_variables(model, dataset.element_spec, training=False)
+        model.run_state.checkpoints.restore(checkpoint_path)
+        if not can_group(model, callbacks) or dataset.cardinality() < 1:
+            model.steps_per_execution = 1
+        results = model.evaluate(dataset, callbacks=list(callbacks), verbose=0, return_dict=True)
+    model.reset_metrics()
+    model.steps_per_execution = steps_per_execution
+    step = int(model.optimizer.iterations)
+    text = ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
+    tf.get_logger().info("Saving dict for global step %d: %s", step, text)
+    folder = os.path.join(model.run_config.model_dir, f"eval_{name}" if name else "eval")
+    model.run_state.logger.write(folder, results, step)
+    return {**results, "global_step": step}
+
+
+def is_endless(dataset: tf.data.Dataset) -> bool:
+    return bool(dataset.cardinality() == tf.data.INFINITE_CARDINALITY)
