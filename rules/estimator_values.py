@@ -76,6 +76,8 @@ class _Follower:
                 self._passed(module, call, node, keyword=parent.arg)
         elif isinstance(parent, ast.IfExp) and node is not parent.test:
             self.follow(module, parent)
+        elif isinstance(parent, ast.Lambda) and isinstance(node, ast.Call) and _is_train(node):
+            return  # the value of `lambda: estimator.train(f)` is of no interest
         elif not isinstance(parent, ast.Expr):
             self.values.lost.append((module, node, "it is stored where it is not followed"))
 
@@ -100,6 +102,8 @@ class _Follower:
 
     def _is_estimator(self, module: Module, binding: Binding) -> bool:
         """Whether a binding of a name binds an Estimator that was seen already or will be."""
+        if binding.alias is not None:
+            return binding.alias in self.seen
         if not isinstance(binding.node, ast.Name):
             return False
         statement = module.statement(binding.node)
@@ -174,3 +178,7 @@ class _Follower:
                 if definition is not None:
                     self.calls_of.setdefault(definition, []).append((module, call))
         return self.calls_of
+
+
+def _is_train(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "train"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module

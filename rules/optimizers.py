@@ -205,5 +205,5 @@ EXPRESSIONS: dict[str, Expression] = {
     **{f"tensorflow.train.{name}": rule for name, rule in _OPTIMIZERS.items()},
     **{f"tensorflow.train.{short}": schedule(short) for short in _SCHEDULES},
     "tensorflow.train.natural_exp_decay": natural_exp_decay,
-    **{name: global_step for name in STEPS},
+    **dict.fromkeys(STEPS, global_step),
 }

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from migrator.settings import Settings
 
 # Classes and functions that make Estimators, beside tf.estimator.Estimator itself.
-_KINDS = re.compile(r"(Estimator|Classifier|Regressor|Ranker|Experiment)$|^model_to_estimator$|^add_metrics$|^learn_runner$")
+_KINDS = re.compile(
+    r"(Estimator|Classifier|Regressor|Ranker|Experiment)$|^model_to_estimator$|^add_metrics$|^learn_runner$"
+)
 _SIGNATURE = "model_fn model_dir config params warm_start_from"
 
 

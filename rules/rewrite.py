@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from migrator import vendoring
 from migrator.diagnostics import Edit, Fix, NewFile, ProgramUnit
-from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.classwriter import LayerGenerator
+from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.generate import Generated, Generator
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer

@@ -83,10 +83,10 @@ class UnusedNames(Rule):
 
 def is_gone(name: str) -> bool:
     """Whether TensorFlow 2 has neither this name nor a module of this name."""
-    if name.startswith("tensorflow.contrib"):
+    if name.startswith(("tensorflow.contrib", "tensorflow.estimator")):
         return True
     first, _, short = name.partition(".")
-    if first != "tensorflow" or short.startswith(("python", "compat", "core", "estimator", "keras")) or not short:
+    if first != "tensorflow" or short.startswith(("python", "compat", "core", "keras")) or not short:
         return False
     table = endpoints()
     known = (*table.same, *table.changed, *table.moved.values())

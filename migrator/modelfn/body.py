@@ -94,6 +94,10 @@ class Body:
                 raise Unsupported("a `return` inside a try or a while statement is not followed", child)
             if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id in _OPAQUE:
                 raise Unsupported(f"what {child.func.id}() does here is not followed", child)
+            if isinstance(child, ast.NamedExpr):
+                raise Unsupported("a name is bound inside an expression (:=)", child)
+            if isinstance(child, (ast.Break, ast.Continue)) and not isinstance(node, (ast.For, ast.While)):
+                raise Unsupported("a loop that makes layers or tests the mode has a break or a continue", child)
         for frame in leaf.frames:
             head = frame.node.test if isinstance(frame.node, ast.If) else None
             if head is not None and any(isinstance(n, ast.NamedExpr) for n in ast.walk(head)):
@@ -191,6 +195,9 @@ class Body:
             plain = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
             if (plain or isinstance(node, (ast.Assert, ast.Raise))) and not leaf.defs:
                 found.append(leaf)
+            elif isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With)):
+                if not leaf.defs or any(isinstance(child, ast.Raise) for child in ast.walk(node)):
+                    found.append(leaf)
         return found
 
     def metric_call(self, leaf: Leaf) -> ast.Call | None:

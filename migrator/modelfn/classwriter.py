@@ -42,17 +42,26 @@ class ClassWriter:
         self.kept: dict[str, str] = {}
         self.read_statics: set[str] = set()
         self.init_statics: list[str] = []
+        self.init_leaves: set[Leaf] = set()
+        """Static statements that `__init__` repeats."""
 
     # -- names --------------------------------------------------------------------------------------------------------
 
     def static_names(self, leaves: Iterable[Leaf], results: Iterable[ast.AST]) -> set[Leaf]:
         """Static leaves to repeat next to `leaves`; names that are kept on the model are noted in `kept`."""
         wanted: set[str] = set()
+        leaves = list(leaves)
         for leaf in leaves:
             wanted |= self.plan.slicer.inputs(leaf)
         for result in results:
             wanted |= reads(result)
         support, kept = static_support(self.plan, wanted, self.plan.is_copied)
+        for name in kept:
+            final = set(self.plan.slicer.reaching(name, len(self.plan.flow.leaves), None))
+            for leaf in (*leaves, *support):
+                if name in self.plan.slicer.inputs(leaf):
+                    if set(self.plan.slicer.reaching(name, leaf.index, None, leaf)) != final:
+                        raise Unsupported(f"`{name}` has another value later on", leaf.node)
         for name in kept:
             self._keep(name)
         return support
@@ -109,6 +118,7 @@ class ClassWriter:
         writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False))
         writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
         body = writer.lines(indent)
+        self.init_leaves = set(writer.support)
         wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)}
         tail, read = last(writer)
         wanted |= read

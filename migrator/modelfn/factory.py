@@ -58,6 +58,7 @@ def minimize_call(plan: Plan) -> tuple[ast.Call, Leaf] | None:
         return None
     spec = plan.specs["train"].leaf
     value, at = plan.followed_in(node, spec, "train")
+    parts: list[tuple[ast.expr, Leaf]] = []
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == GROUP:
         found = None
         for part in value.args:
@@ -66,12 +67,16 @@ def minimize_call(plan: Plan) -> tuple[ast.Call, Leaf] | None:
                 if found is not None:
                     raise Unsupported("several optimizers are not migrated yet", part)
                 found = inner, where
-            elif not _only_updates(plan, part, at):
+            elif _only_updates(plan, part, at):
+                parts.append((part, at))
+            else:
                 raise Unsupported("the train op does more than to minimize the loss", part)
         value, at = found if found is not None else (value, at)
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.func.attr != "minimize":
         raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
-    _check_dependencies(plan, at)
+    updates = _check_dependencies(plan, at) or any(_only_updates(plan, part, where) for part, where in parts)
+    if plan.updates_run and not updates and any(site.layer.moving for site in plan.sites):
+        raise Unsupported("UPDATE_OPS are collected, but the train op does not run them", value)
     loss = plan.field("train", "loss")
     given = value.args[0] if value.args else next((k.value for k in value.keywords if k.arg == "loss"), None)
     if given is None or loss is None or not _same_value(plan, given, at, loss, spec):
@@ -110,16 +115,20 @@ def _only_updates(plan: Plan, node: ast.expr, at: Leaf) -> bool:
         return False
     if plan.module.resolve(value.func) == GROUP:
         return all(_only_updates(plan, a, at) for a in value.args)
-    if plan.module.resolve(value.func) != COLLECTION:
+    if plan.module.resolve(value.func) != COLLECTION or len(value.args) + len(value.keywords) != 1:
         return False
+    moving = [site for site in plan.sites if site.layer.moving is not None and site.leaf.index > at.index]
+    if moving:
+        raise Unsupported("UPDATE_OPS are collected before the layer is made", value)
     key = value.args[0] if value.args else None
     if isinstance(key, ast.Constant):
         return key.value == "update_ops"
     return key is not None and (plan.module.resolve(key) or "").endswith(".UPDATE_OPS")
 
 
-def _check_dependencies(plan: Plan, at: Leaf) -> None:
-    """Refuse control dependencies that are more than update ops."""
+def _check_dependencies(plan: Plan, at: Leaf) -> bool:
+    """Refuse control dependencies that are more than update ops; whether there are any."""
+    found = False
     for frame in at.frames:
         if not isinstance(frame.node, ast.With):
             continue
@@ -128,6 +137,8 @@ def _check_dependencies(plan: Plan, at: Leaf) -> None:
             if isinstance(call, ast.Call) and plan.module.resolve(call.func) == DEPENDENCIES:
                 if not all(_only_updates(plan, argument, at) for argument in call.args):
                     raise Unsupported("a control dependency that is more than UPDATE_OPS is not migrated yet", call)
+                found = True
+    return found
 
 
 def factory_lines(generator: Generator) -> list[str]:
@@ -154,6 +165,11 @@ def factory_lines(generator: Generator) -> list[str]:
             if plan.time(leaf) is Time.DYNAMIC or not _schedule_only(plan, leaf):
                 raise Unsupported("the optimizer depends on a tensor", leaf.node)
 
+    for leaf in leaves:
+        for name in sorted(leaf.defs):
+            once = not plan.is_copied(name) and leaf not in effects and not _schedule_only(plan, leaf)
+            if once and leaf in generator.init_leaves:
+                raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
     clash = {name for leaf in leaves for name in leaf.defs} & {"model", "config", "model_dir"}
     if clash:
         raise Unsupported(f"`{sorted(clash)[0]}` is a name that the generated function needs", leaves[0].node)

@@ -83,7 +83,7 @@ class Generator(ClassWriter):
         metric = self._metrics(metric_leaves, entries)
         predict = self._predict_step()
         self.note_statics([call, loss, metric])
-        used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves}
+        used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer))
         parts = [init, call, loss, metric, predict]
         head = self.head()

@@ -109,22 +109,27 @@ def outputs(plan: Plan, needed: list[str]) -> Outputs:
     if _is_dict(plan, literal, leaf, name):
         assert name is not None
         extra = [n for n in needed if n != name]
+        taken = _written_keys(plan, name)
+        own = {n: repr_key(n if n not in taken else f"{n}_output") for n in extra}
         result.merged = name
-        result.entries = [(repr_key(n), n) for n in extra]
-        result.names.update({n: f"y_pred[{repr_key(n)}]" for n in extra})
+        result.entries = [(own[n], n) for n in extra]
+        result.names.update({n: f"y_pred[{own[n]}]" for n in extra})
         result.names[name] = "y_pred"
-        result.excluded = [repr_key(n) for n in extra] or None
+        result.excluded = list(own.values()) or None
         return result
-    key = name or "predictions"
-    if key in needed:
-        needed = [n for n in needed if n != key]
-    result.entries = [(repr_key(n), n) for n in needed] + [(repr_key(key), prediction)]
-    result.names.update({n: f"y_pred[{repr_key(n)}]" for n in [*needed, key]})
+    needed = [n for n in needed if n != name]
     if not needed:
-        result.entries, result.single = [], None
         result.entries = [("", prediction)]
-        result.names[key] = "y_pred"
+        if name is not None:
+            result.names[name] = "y_pred"
         return result
+    key = name or "output"
+    while key in needed:
+        key += "_"
+    result.entries = [(repr_key(n), n) for n in needed] + [(repr_key(key), prediction)]
+    result.names.update({n: f"y_pred[{repr_key(n)}]" for n in needed})
+    if name is not None:
+        result.names[name] = f"y_pred[{repr_key(key)}]"
     result.predicted_single = repr_key(key)
     return result
 
@@ -160,6 +165,16 @@ def _items(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
 
 def _changed(plan: Plan, leaf: Leaf, name: str | None) -> bool:
     return name is not None and any(name in other.defs for other in plan.flow.leaves if other is not leaf)
+
+
+def _written_keys(plan: Plan, name: str) -> set[str]:
+    """Literal strings in the statements that build a dict: keys that it may have."""
+    return {
+        node.value
+        for leaf in plan.definitions(name)
+        for node in ast.walk(leaf.node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
 
 
 def _is_dict(plan: Plan, literal: ast.expr, leaf: Leaf | None, name: str | None) -> bool:

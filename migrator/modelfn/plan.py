@@ -135,6 +135,9 @@ class Plan(Body):
         outside = set(self.metric_slice).union(*self.loss_slices.values())
         call = set(self.prediction_slice)
         making = {site.leaf for site in self.sites}
+        for site in self.sites:
+            if site.leaf in self.tainted and not isinstance(site.leaf.node, ast.Return):
+                raise Unsupported("a layer is applied to the labels", site.call)
         for leaf in outside:
             if leaf in making and leaf not in self.tainted:
                 call.add(leaf)

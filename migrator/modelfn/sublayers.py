@@ -109,11 +109,16 @@ class Sublayers:
         definition = self.definition(body.module, call)
         if definition is None:
             return None
+        if any(a is body.function for a in body.module.ancestors(definition.node)):
+            raise Unsupported("a function inside the model_fn makes layers", definition.node)
         if definition in self._open:
             raise Unsupported("a helper that calls itself is not followed", call)
         given = _bound(definition, call)
         roles = {name: _role(body, value) for name, value in given.items()}
         sublayer = self._sublayer(definition, roles, call)
+        again = bool(sublayer.calls) or any(isinstance(a, (ast.For, ast.While)) for a in body.module.ancestors(call))
+        if again and _reuses(sublayer.body):
+            raise Unsupported("the calls of a helper share their variables", call)
         sublayer.calls.append((body.module, call))
         roles = sublayer.body.roles
         arguments: list[tuple[str | None, Value]] = []
@@ -170,6 +175,20 @@ class Sublayers:
             name += "Layer"
         sublayer = self.found[definition] = Sublayer(definition, body, name)
         return sublayer
+
+
+def _reuses(body: Body) -> bool:
+    """Whether a helper asks for variables that may exist already, under names that its parameters do not change."""
+    for node in ast.walk(body.function):
+        if not isinstance(node, ast.Call):
+            continue
+        reuse = next((k.value for k in node.keywords if k.arg == "reuse"), None)
+        if reuse is None or (isinstance(reuse, ast.Constant) and not reuse.value):
+            continue
+        names = [*node.args[:1], *(k.value for k in node.keywords if k.arg in ("name", "scope", "name_or_scope"))]
+        if not any(isinstance(n, ast.Name) and n.id in body.statics for value in names for n in ast.walk(value)):
+            return True
+    return False
 
 
 def _stem(name: str) -> str:

@@ -31,7 +31,7 @@ class Times:
         self._resolve = resolve
         self._translations = translations
         self._calls = calls
-        self._names: dict[str, Time] = {name: Time.DYNAMIC for name in dynamic}
+        self._names: dict[str, Time] = dict.fromkeys(dynamic, Time.DYNAMIC)
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
         counts = Counter(name for leaf in flow.leaves for name in leaf.defs)
         changed = True

@@ -6,11 +6,11 @@ import ast
 import sys
 from collections.abc import Callable, Iterable
 
+from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads, targets
-from migrator.modelfn.body import Body
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_prefix
 from migrator.modelfn.sites import Site
@@ -114,7 +114,10 @@ class Writer:
             values = [leaf.node.value for leaf in self.plan.definitions(node.id) if isinstance(leaf.node, ast.Assign)]
         for value in values:
             if isinstance(value, ast.Call):
-                parts: list[ast.AST] = [value.func, *(k.value for k in value.keywords if k.arg in ("activation", "activation_fn"))]
+                parts: list[ast.AST] = [
+                    value.func,
+                    *(k.value for k in value.keywords if k.arg in ("activation", "activation_fn")),
+                ]
                 site = self.plan.site_of.get(id(value))
                 if site is not None and site.layer.helper is not None:
                     parts.append(site.layer.helper.function)

@@ -12,7 +12,7 @@ from migrator.runtime.config import RunConfig
 
 
 class Checkpoints(tf.keras.callbacks.Callback):
-    """Saves `model.ckpt-<step>` when a training starts without any, at intervals, and at the end; restores them."""
+    """Saves `model.ckpt-<step>`: at the start if there is none yet, at intervals, and at the end. Restores them."""
 
     def __init__(self, model: tf.keras.Model, config: RunConfig) -> None:
         super().__init__()
@@ -26,51 +26,33 @@ class Checkpoints(tf.keras.callbacks.Callback):
             keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
             checkpoint_name="model.ckpt",
         )
-        self.held: str | None = None  # path of the checkpoint that the model need not restore
-        self.saved_step, self.saved_time = 0, 0.0
+        self.held: str | None = None  # path of the checkpoint that the model stems from
         self.after_save: Callable[[int], None] | None = None
 
-    def newest(self) -> str | None:
-        """Path of the newest checkpoint in `model_dir`, whoever wrote it."""
-        path: str | None = tf.train.latest_checkpoint(self.config.model_dir)
-        return path
-
-    def newest_step(self) -> int:
-        """Steps that a training would start with."""
-        path = self.newest()
+    def newest(self) -> tuple[Any, int]:
+        """Path of the newest checkpoint in the folder, whoever wrote it, and the steps that training begins with."""
+        path = tf.train.latest_checkpoint(self.config.model_dir)
         if path is None or path == self.held:
-            return int(self.model.optimizer.iterations)
-        number = path.rpartition("-")[2]
-        return int(number) if number.isdigit() else 0
+            return path, int(self.model.optimizer.iterations)
+        return path, int(path.rpartition("-")[2])
 
     def restore(self, path: str | None = None, with_optimizer: bool = False) -> None:
-        """Loads `path`, or the newest checkpoint, into the variables, which have to exist.
-
-        Raises ValueError if it lacks variables other than those of metrics.
-        """
-        path = path or self.newest()
-        if path is None:
-            tf.get_logger().info("No checkpoint in %s, using the model as it is.", self.config.model_dir)
+        """Loads `path`, or the newest checkpoint unless the model stems from it. The variables have to exist."""
+        path = path or self.newest()[0]
         if path is None or path == self.held:
             return
         if not tf.train.load_checkpoint(path).has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
             raise ValueError(f"{path} was written by TensorFlow 1 and does not fit. Convert it, or change model_dir.")
         tf.get_logger().info("Restoring parameters from %s", path)
         found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
-        found |= {id(node) for metric in self.model.metrics for node in tf.train.TrackableView(metric).descendants()}
+        for metric in self.model.metrics:  # these need not be saved
+            found |= {id(node) for node in tf.train.TrackableView(metric).descendants()}
         nodes = tf.train.TrackableView(self.checkpoint).descendants()
         missing = [node.name for node in nodes if isinstance(node, tf.Variable) and id(node) not in found]
         if missing:
-            raise ValueError(f"{path} does not hold all variables of the model: {', '.join(sorted(missing))}")
+            raise ValueError(f"{path} does not hold all variables of the model: {', '.join(missing)}")
         self.checkpoint.restore(path).expect_partial()
         self.held = path if with_optimizer else None
-
-    def save(self, at_start: bool = False) -> None:
-        self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
-        tf.get_logger().info("Saving checkpoints for %d into %s.", self.saved_step, self.config.model_dir)
-        self.held = self.manager.save(checkpoint_number=self.saved_step)
-        if self.after_save and not at_start:
-            self.after_save(self.saved_step)
 
     @property
     def due(self) -> float:
@@ -79,14 +61,23 @@ class Checkpoints(tf.keras.callbacks.Callback):
 
     def on_train_begin(self, logs: Any = None) -> None:
         self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
-        if self.newest() is None:
+        if self.newest()[0] is None:
             self.save(at_start=True)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        overdue = time.time() >= self.saved_time + (self.config.save_checkpoints_secs or math.inf)
-        if overdue or int(self.model.optimizer.iterations) >= self.due:
+        seconds = time.time() - self.saved_time
+        if int(self.model.optimizer.iterations) >= self.due or seconds >= (
+            self.config.save_checkpoints_secs or math.inf
+        ):
             self.save()
 
     def on_train_end(self, logs: Any = None) -> None:
         if int(self.model.optimizer.iterations) != self.saved_step:
             self.save()
+
+    def save(self, at_start: bool = False) -> None:
+        self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
+        tf.get_logger().info("Saving checkpoints for %d into %s.", self.saved_step, self.config.model_dir)
+        self.held = self.manager.save(checkpoint_number=self.saved_step)
+        if self.after_save and not at_start:
+            self.after_save(self.saved_step)

@@ -11,29 +11,17 @@ UNSET: Any = "unset"  # where None means "never"
 
 @dataclasses.dataclass
 class RunConfig:
-    """Configuration of a training run; the unit of intervals is a step of the optimizer.
+    """Configuration of a training run. Steps are those of the optimizer."""
 
-    Args:
-      model_dir: Folder of checkpoints and event files. None: a temporary folder.
-      tf_random_seed: Seed that `train`, `evaluate` and `predict` set first.
-      save_summary_steps: Steps between summaries. 0 or None: no summaries.
-      save_checkpoints_steps: Steps between checkpoints; excludes `save_checkpoints_secs`.
-      save_checkpoints_secs: Seconds between checkpoints. 600 if neither is given; both None: no checkpoints.
-      keep_checkpoint_max: How many checkpoints to keep. 0 or None: all.
-      keep_checkpoint_every_n_hours: Besides those, keep one for this many hours of training.
-      log_step_count_steps: Steps between log lines with loss and speed. None: no log lines.
-      strategy: `tf.distribute.Strategy` of the model. None: see `make_strategy`.
-    """
-
-    model_dir: str | None = None
-    tf_random_seed: int | None = None
-    save_summary_steps: int | None = 100
-    save_checkpoints_steps: int | None = UNSET
-    save_checkpoints_secs: float | None = UNSET
-    keep_checkpoint_max: int | None = 5
-    keep_checkpoint_every_n_hours: float = 10000
-    log_step_count_steps: int | None = 100
-    strategy: Any = None
+    model_dir: str | None = None  # folder of checkpoints and event files; None: a temporary one
+    tf_random_seed: int | None = None  # set first by `train`, `evaluate` and `predict`
+    save_summary_steps: int | None = 100  # 0 or None: no summaries
+    save_checkpoints_steps: int | None = UNSET  # excludes save_checkpoints_secs; both None: no checkpoints
+    save_checkpoints_secs: float | None = UNSET  # 600 if neither is given
+    keep_checkpoint_max: int | None = 5  # 0 or None: all
+    keep_checkpoint_every_n_hours: float = 10000  # besides those, keep one for this many hours of training
+    log_step_count_steps: int | None = 100  # steps between log lines; None: none
+    strategy: Any = None  # the `tf.distribute.Strategy` of the model; None: see `make_strategy`
 
     def __post_init__(self) -> None:
         if self.save_checkpoints_steps is UNSET and self.save_checkpoints_secs is UNSET:
@@ -42,14 +30,13 @@ class RunConfig:
         self.save_checkpoints_secs = None if self.save_checkpoints_secs is UNSET else self.save_checkpoints_secs
         if self.save_checkpoints_steps is not None and self.save_checkpoints_secs is not None:
             raise ValueError("Give either save_checkpoints_steps or save_checkpoints_secs, not both.")
-        if self.model_dir == "":
-            raise ValueError("model_dir must not be empty.")
-        self.model_dir = None if self.model_dir is None else os.fspath(self.model_dir)
+        if self.model_dir is not None:
+            self.model_dir = os.fspath(self.model_dir)
         for name in ("save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max"):
             if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"{name} must be >= 0, given: {getattr(self, name)}")
-        if self.log_step_count_steps is not None and self.log_step_count_steps <= 0:
-            raise ValueError(f"log_step_count_steps must be > 0, given: {self.log_step_count_steps}")
+        if self.log_step_count_steps == 0 or self.model_dir == "":
+            raise ValueError("log_step_count_steps must not be 0, nor model_dir empty; None stands for neither.")
 
     def replace(self, **changes: Any) -> RunConfig:
         """A copy with some fields changed; giving one checkpoint interval switches the other one off."""

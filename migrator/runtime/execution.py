@@ -10,14 +10,7 @@ import tensorflow as tf
 
 
 class StepGrouper(tf.keras.callbacks.Callback):
-    """Lets Keras run several steps in one call, which is faster, but no step beyond one that is logged or saved.
-
-    A call takes about a second at most, so that checkpoints by the clock are in time. Must be the last callback.
-
-    Args:
-      most: Steps per call at most.
-      events: Objects that are `due` after a number of steps.
-    """
+    """Lets Keras run several steps in one call, up to the next event and for about a second. Must come last."""
 
     def __init__(self, most: int, events: Sequence[Any]) -> None:
         super().__init__()
@@ -30,13 +23,3 @@ class StepGrouper(tf.keras.callbacks.Callback):
         steps, seconds = batch - self.first_batch + 1, time.perf_counter() - self.started
         until_due = min(event.due for event in self.events) - int(self.model.optimizer.iterations)
         self.model.steps_per_execution = max(1, int(min(self.most, 4 * steps, steps / seconds, until_due)))
-
-
-def can_group(model: tf.keras.Model, callbacks: Sequence[tf.keras.callbacks.Callback]) -> bool:
-    """Whether several steps may run in one call: not if a callback wants to see each, and not in Keras 3."""
-    base = tf.keras.callbacks.Callback
-    methods = [f"on_{kind}batch_{event}" for kind in ("", "train_", "test_") for event in ("begin", "end")]
-    watched = any(
-        getattr(type(callback), name) is not getattr(base, name) for callback in callbacks for name in methods
-    )
-    return not watched and isinstance(model.steps_per_execution, tf.Variable)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import random
 from typing import Any, Callable
 
+import numpy as np
 import tensorflow as tf
 
 
@@ -16,15 +18,19 @@ class ModeKeys:
     PREDICT = "infer"
 
 
-def call_input_fn(input_fn: Callable[..., Any], mode: str, params: Any, config: Any) -> tf.data.Dataset:
-    """Calls `input_fn` with those of `mode`, `params`, `config` and `input_context` that it names.
+def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -> tf.data.Dataset:
+    """Calls `input_fn` with those of `mode`, `params`, `config` and `input_context` that it names; seeds TensorFlow.
 
-    Returns:
-      A dataset of (features, labels) or features. One batch of tensors becomes a dataset that repeats it forever.
+    Returns a dataset of (features, labels) or features. One batch of tensors becomes a dataset that repeats it.
     """
-    if not callable(input_fn):
-        raise TypeError(f"input_fn must be a function, given: {input_fn!r}")
-    offered = {"mode": mode, "params": params, "config": config, "input_context": tf.distribute.InputContext()}
+    seed, params = model.run_config.tf_random_seed, model.run_state.params
+    if seed is not None:
+        states = random.getstate(), np.random.get_state()
+        tf.keras.utils.set_random_seed(seed)
+        random.setstate(states[0])  # only TensorFlow is to be seeded
+        np.random.set_state(states[1])
+    offered = {"mode": mode, "config": model.run_config, "input_context": tf.distribute.InputContext()}
+    offered["params"] = getattr(model, "params", None) if params is None else params
     named = inspect.signature(input_fn).parameters
     with tf.device("/cpu:0"):
         data = input_fn(**{name: value for name, value in offered.items() if name in named})

@@ -7,8 +7,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.inputs import ModeKeys
-from migrator.runtime.prepare import read_input
+from migrator.runtime.inputs import read_input
 
 
 def predict(
@@ -18,17 +17,12 @@ def predict(
     checkpoint_path: str | None = None,
     yield_single_examples: bool = True,
 ) -> Iterator[Any]:
-    """Yields the predictions of the newest checkpoint, computed batch by batch as they are asked for.
+    """Yields the predictions of the newest checkpoint (or another one), computed batch by batch as they are asked for.
 
-    Args:
-      model: A model that went through `configure`.
-      input_fn: Returns a dataset of batches of features; labels are dropped.
-      predict_keys: The outputs to yield, where the model has a dict of them. None: all.
-      checkpoint_path: Use this checkpoint instead of the newest.
-      yield_single_examples: Whether to split batches into examples: an array, or a dict of arrays, for each.
+    Each is an array, or a dict of arrays (those in `predict_keys`): for an example, or for a batch.
     """
-    dataset = read_input(model, input_fn, ModeKeys.PREDICT)
-    if isinstance(dataset.element_spec, tuple):
+    dataset = read_input(model, input_fn, "infer")
+    if isinstance(dataset.element_spec, tuple):  # of features and labels
         dataset = dataset.map(lambda features, *_: features)
     with tf.summary.record_if(False):
         model.run_state.predict_step.get_concrete_function(dataset.element_spec)  # creates the variables

@@ -14,19 +14,14 @@ class ClusterError(NotImplementedError):
 
 
 def make_strategy(config: Any = None, variable_partitioner: Any = None) -> tf.distribute.Strategy:
-    """The strategy to create the model in: that of the `RunConfig`, or the default one of this process.
+    """The strategy to create the model in: that of `config`, or the default. ClusterError for several processes.
 
-    `variable_partitioner` says how to split variables over parameter servers; in one process nothing is split.
-    Raises ClusterError if TF_CONFIG describes several processes.
+    `variable_partitioner` splits variables over parameter servers; in one process nothing is split.
     """
     if config is not None and config.strategy is not None:
         return config.strategy
     tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")
-    cluster = {job: hosts for job, hosts in (tf_config.get("cluster") or {}).items() if hosts}
-    processes = sum(len(hosts) for hosts in cluster.values())
-    if processes > 1 or (tf_config.get("task") or {}).get("type") == "evaluator":
-        raise ClusterError(
-            f"TF_CONFIG describes {processes} processes ({', '.join(sorted(cluster))}), but this program trains in one. "
-            "Unset TF_CONFIG to do so."
-        )
+    jobs = {job: len(hosts) for job, hosts in (tf_config.get("cluster") or {}).items() if hosts}
+    if sum(jobs.values()) > 1 or (tf_config.get("task") or {}).get("type") == "evaluator":
+        raise ClusterError(f"TF_CONFIG asks for processes {jobs}, but this program trains in one. Unset TF_CONFIG.")
     return tf.distribute.get_strategy()

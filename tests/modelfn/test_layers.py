@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from modelfn.programs import manual_reason, method, migrate, model_fn, run, units
 from modelfn.symbolic import assert_same
 
@@ -134,7 +133,9 @@ def test_get_variable() -> None:
     """
     text = migrate(model_fn(body))
     init = method(text, "__init__")
-    assert re.search(r'self.w = self.add_weight\(name="linear.w", shape=\[4, 1\], initializer=tf.zeros_initializer', init)
+    assert re.search(
+        r'self.w = self.add_weight\(name="linear.w", shape=\[4, 1\], initializer=tf.zeros_initializer', init
+    )
     assert re.search(r'self.b = self.add_weight\(name="linear.b", shape=\[1\], dtype=tf.float32, trainable=False', init)
     assert 'tf.matmul(features["x"], self.w) + self.b' in method(text, "call")
 

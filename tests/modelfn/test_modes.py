@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate, model_fn
 from modelfn.symbolic import assert_same
 

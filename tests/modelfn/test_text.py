@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 import pytest
+from modelfn.programs import LOSS, SPEC, TRAIN_OP, method, migrate, model_fn
+from modelfn.symbolic import assert_same
 
 from migrator.engine import migrate_component
 from migrator.settings import Settings
 from migrator.sources import decode
-from modelfn.programs import LOSS, SPEC, TRAIN_OP, method, migrate, model_fn
-from modelfn.symbolic import assert_same
 
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'
 END = f"{LOSS}\n{TRAIN_OP}\n{SPEC}"
@@ -32,7 +32,10 @@ def test_comments_above_and_behind_statements() -> None:
     """
     call = method(migrate(model_fn(body)), "call")
     assert '    # to the same scale\n    x = tf.nn.relu(features["x"])  # positive\n' in call
-    assert "    # first of two lines\n    # second of two lines\n    predictions = self.predictions(x)  # the head\n" in call
+    assert (
+        "    # first of two lines\n    # second of two lines\n    predictions = self.predictions(x)  # the head\n"
+        in call
+    )
 
 
 def test_comments_of_the_loss() -> None:

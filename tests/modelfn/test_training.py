@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from modelfn.programs import LOSS, SPEC, manual_reason, method, migrate, model_fn
 
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'
@@ -155,21 +154,31 @@ def test_partitioner() -> None:
         predictions = tf.layers.dense(features["x"], 1)
     """
     text = factory(f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})", body)
-    assert "FixedShardsPartitioner(num_shards=max(1, params[\"shards\"]))" in text
+    assert 'FixedShardsPartitioner(num_shards=max(1, params["shards"]))' in text
     assert "make_strategy(config, variable_partitioner=partitioner)" in text
     assert text.index("partitioner = ") < text.index("make_strategy(")
 
 
 def test_defaults_of_the_parameters_stay() -> None:
-    text = migrate(program(f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})").replace("params)", "params=None)", 1))
+    text = migrate(
+        program(f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})").replace(
+            "params)", "params=None)", 1
+        )
+    )
     assert "def create_model(params=None, config=None, model_dir=None):" in text
 
 
 @pytest.mark.parametrize(
     ("train", "reason"),
     [
-        (f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss * 2.0, {STEP})  # HERE", "something else than the loss"),
-        (f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP}, var_list=[])  # HERE", "arguments of minimize()"),
+        (
+            f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss * 2.0, {STEP})  # HERE",
+            "something else than the loss",
+        ),
+        (
+            f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP}, var_list=[])  # HERE",
+            "arguments of minimize()",
+        ),
         ("train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)  # HERE", "without global_step"),
         ("train_op = make_train_op(loss)", "not seen to be"),
         (
@@ -186,7 +195,10 @@ def test_defaults_of_the_parameters_stay() -> None:
             f"train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss, {STEP})",
             "something else than the global step",
         ),
-        (f"train_op = tf.train.RMSPropOptimizer(0.1, unknown=1).minimize(loss, {STEP})  # HERE", "no argument `unknown`"),
+        (
+            f"train_op = tf.train.RMSPropOptimizer(0.1, unknown=1).minimize(loss, {STEP})  # HERE",
+            "no argument `unknown`",
+        ),
     ],
 )
 def test_left_alone(train: str, reason: str) -> None:
@@ -200,7 +212,9 @@ def test_two_partitioners_are_left_alone() -> None:
     with tf.variable_scope("b", partitioner=tf.fixed_size_partitioner(3)):
         predictions = tf.layers.dense(x, 1)
     """
-    said = manual_reason_without_files(program(f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})", body))
+    said = manual_reason_without_files(
+        program(f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})", body)
+    )
     assert "more than one partitioner" in said
 
 

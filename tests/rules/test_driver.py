@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 import pytest
-
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, migrate, run
 
 MODEL = f"""import tensorflow as tf
@@ -62,7 +61,10 @@ def test_construction(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("Estimator(model_fn, 'dir', CONFIG, {'a': 1})", "create_model(model_dir='dir', config=CONFIG, params={'a': 1})"),
+        (
+            "Estimator(model_fn, 'dir', CONFIG, {'a': 1})",
+            "create_model(model_dir='dir', config=CONFIG, params={'a': 1})",
+        ),
         ("Estimator(model_fn, params=PARAMS)", "create_model(params=PARAMS)"),
         ("Estimator(params=vars(FLAGS), model_fn=model_fn)", "create_model(params=vars(FLAGS))"),
     ],
@@ -73,7 +75,7 @@ def test_construction_with_params(old: str, new: str) -> None:
 
 def test_a_model_fn_without_params_argument_gets_an_empty_dict() -> None:
     text = migrate(program(ESTIMATOR, ", params"))
-    assert "params={}" in text or "params=None" not in text and "create_model()" not in text
+    assert "e = create_model(params={})" in text
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,10 @@ def test_methods(old: str, new: str) -> None:
     [
         ("c = tf.estimator.RunConfig()", "c = RunConfig()"),
         ("c = tf.estimator.RunConfig('dir', 1, 2)", "c = RunConfig('dir', 1, 2)"),
-        ("c = tf.estimator.RunConfig(model_dir='d', keep_checkpoint_max=3)", "c = RunConfig(model_dir='d', keep_checkpoint_max=3)"),
+        (
+            "c = tf.estimator.RunConfig(model_dir='d', keep_checkpoint_max=3)",
+            "c = RunConfig(model_dir='d', keep_checkpoint_max=3)",
+        ),
         (
             "c = tf.estimator.RunConfig(session_config=None, save_checkpoints_steps=10)",
             "c = RunConfig(save_checkpoints_steps=10)",
@@ -121,7 +126,10 @@ def test_methods(old: str, new: str) -> None:
         ),
         ("c = tf.estimator.RunConfig().replace(tf_random_seed=1)", "c = RunConfig().replace(tf_random_seed=1)"),
         ("s = tf.estimator.TrainSpec(input_fn, 100)", "s = TrainSpec(input_fn, 100)"),
-        ("s = tf.estimator.TrainSpec(input_fn=input_fn, hooks=[], max_steps=9)", "s = TrainSpec(input_fn=input_fn, max_steps=9)"),
+        (
+            "s = tf.estimator.TrainSpec(input_fn=input_fn, hooks=[], max_steps=9)",
+            "s = TrainSpec(input_fn=input_fn, max_steps=9)",
+        ),
         ("s = tf.estimator.EvalSpec(input_fn, 10, 'n')", "s = EvalSpec(input_fn, 10, 'n')"),
         (
             "s = tf.estimator.EvalSpec(input_fn, 10, 'n', None, None, 1, 2)",

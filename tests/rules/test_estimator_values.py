@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, migrate, migrate_all
 
 MODEL = f"""import tensorflow as tf
@@ -43,7 +42,7 @@ def use(after: str) -> str:
     ],
 )  # fmt: skip
 def test_estimators_are_followed(after: str, line: str) -> None:
-    assert line in migrate(use(after)).splitlines() or line in migrate(use(after))
+    assert f"{line}\n" in migrate(use(after))
 
 
 def test_an_estimator_handed_to_another_file() -> None:
@@ -66,7 +65,10 @@ def test_an_estimator_handed_to_another_file() -> None:
         ("e = tf.estimator.Estimator(model_fn)\ne.export_savedmodel('d', F)  # HERE\n", "`.export_savedmodel`"),
         ("e = tf.estimator.Estimator(model_fn)\ne.get_variable_value('d')  # HERE\n", "`.get_variable_value`"),
         ("e = tf.estimator.Estimator(model_fn)\nd = tf.estimator.DNNClassifier([3], [])  # HERE\n", "DNNClassifier"),
-        ("class E(tf.estimator.Estimator):  # HERE\n    pass\n\n\ne = tf.estimator.Estimator(model_fn)\n", "Estimator is not"),
+        (
+            "class E(tf.estimator.Estimator):  # HERE\n    pass\n\n\ne = tf.estimator.Estimator(model_fn)\n",
+            "Estimator is not",
+        ),
         ("make = lambda: tf.estimator.Estimator(model_fn)  # HERE\n", "stored where it is not followed"),
         ("def make():\n    yield tf.estimator.Estimator(model_fn)  # HERE\n", "stored where it is not followed"),
         ("a, b = tf.estimator.Estimator(model_fn), 1  # HERE\n", "stored where it is not followed"),

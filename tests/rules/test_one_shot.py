@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate
 
 MODEL = f"""import tensorflow as tf
@@ -64,7 +63,10 @@ def test_at_once() -> None:
 
 
 def test_in_one_expression() -> None:
-    one("return tf.data.TFRecordDataset(path).make_one_shot_iterator().get_next()", "return tf.data.TFRecordDataset(path)")
+    one(
+        "return tf.data.TFRecordDataset(path).make_one_shot_iterator().get_next()",
+        "return tf.data.TFRecordDataset(path)",
+    )
 
 
 def test_as_a_function() -> None:

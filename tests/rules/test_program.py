@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import pytest
-
-from modelfn.programs import HELPERS, LOSS, SPEC, TRAIN_OP, manual_reason, migrate, migrate_all, model_fn, run, units, untouched
+from modelfn.programs import (
+    HELPERS,
+    LOSS,
+    SPEC,
+    TRAIN_OP,
+    manual_reason,
+    migrate,
+    migrate_all,
+    model_fn,
+    run,
+    units,
+    untouched,
+)
 
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'
 MODEL = f"""import tensorflow as tf
@@ -88,7 +99,9 @@ def test_import_styles(imports: str, tf: str, estimator: str) -> None:
 def test_classes_imported_one_by_one() -> None:
     imports = "import tensorflow as tf\nfrom tensorflow.estimator import Estimator, EstimatorSpec, ModeKeys\n"
     source = with_names(imports, "tf", "X", "EstimatorSpec").replace("X.Estimator(", "Estimator(")
-    source = source.replace("    loss =", "    if mode == ModeKeys.PREDICT:\n        return EstimatorSpec(mode, predictions)\n    loss =")
+    source = source.replace(
+        "    loss =", "    if mode == ModeKeys.PREDICT:\n        return EstimatorSpec(mode, predictions)\n    loss ="
+    )
     text = migrate(source)
     assert "classifier = create_model()" in text
 
@@ -106,8 +119,7 @@ def test_import_inside_a_function() -> None:
     estimator = tf.estimator.Estimator(model_fn)
     estimator.train(lambda: None, steps=1)
 """
-    text = run(source)["program.py"].after.decode()
-    assert "        class Model" not in text and ("class Model(tf.keras.Model):" in text or text == source)
+    assert "does not import tensorflow as a whole" in manual_reason(source)
 
 
 # -- several files ----------------------------------------------------------------------------------------------------
@@ -170,7 +182,9 @@ def test_the_units_name_all_files() -> None:
 
 def test_two_model_fns_in_one_file() -> None:
     second = MODEL.split("\n\n\n")[1].replace("model_fn", "other_model_fn")
-    source = f"{MODEL}\n\n{second}\n\na = tf.estimator.Estimator(model_fn)\nb = tf.estimator.Estimator(other_model_fn)\n"
+    source = (
+        f"{MODEL}\n\n{second}\n\na = tf.estimator.Estimator(model_fn)\nb = tf.estimator.Estimator(other_model_fn)\n"
+    )
     text = migrate(source)
     assert "class Model(" in text and "class OtherModel(" in text
     assert "a = create_model()" in text and "b = create_other_model()" in text

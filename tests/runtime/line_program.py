@@ -51,7 +51,7 @@ class LineModel(tf.keras.Model):
 
     def call(self, features: Any, training: bool = False) -> Any:
         outputs = self.dense(features["x"])
-        with tf.name_scope(""):
+        with tf.name_scope(""):  # outside of the scope that Keras enters for the model
             tf.summary.scalar("mean_output", tf.reduce_mean(outputs))
         return {"output": outputs, "twice": 2 * outputs}
 
@@ -60,6 +60,7 @@ class LineModel(tf.keras.Model):
     ) -> Any:
         loss = tf.reduce_mean(tf.square(y_pred["output"] - y))
         self.loss_metric.update_state(loss)
+        tf.summary.scalar("mean_error", tf.reduce_mean(y_pred["output"] - y))
         return loss
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 from typing import Any
 
@@ -15,11 +14,6 @@ FIELDS = (
     *("model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs"),
     *("keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps"),
 )
-PROPERTIES = (
-    *("task_type", "task_id", "is_chief", "num_worker_replicas", "num_ps_replicas", "global_id_in_cluster"),
-    "cluster_spec",
-)
-CLUSTER = {"chief": ["a:1"], "ps": ["b:1", "b:2"], "worker": ["c:1", "c:2"]}
 
 
 @pytest.mark.parametrize(
@@ -67,26 +61,3 @@ def test_wrong_values(arguments: dict[str, Any]) -> None:
 
 def test_path_becomes_text() -> None:
     assert RunConfig(model_dir=pathlib.Path("a") / "b").model_dir == "a/b"
-
-
-@pytest.mark.parametrize(
-    "tf_config",
-    [
-        {},
-        *({"cluster": CLUSTER, "task": {"type": job, "index": index}} for job in CLUSTER for index in range(1)),
-        {"cluster": CLUSTER, "task": {"type": "worker", "index": "1"}},
-        {"cluster": CLUSTER, "task": {"type": "ps", "index": 1}},
-        {"cluster": CLUSTER, "task": {"type": "evaluator", "index": 0}},
-        {"cluster": {"master": ["a:1"], "worker": ["c:1"]}, "task": {"type": "master", "index": 0}},
-        {"cluster": {"chief": ["a:1"]}, "task": {"type": "chief", "index": 0}},
-    ],
-)
-def test_place_in_the_cluster(tf_config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TF_CONFIG", json.dumps(tf_config))
-    config = RunConfig()
-    task = tf_config.get("task", {"type": "worker", "index": 0})
-    assert (config.task_type, config.task_id) == (task["type"], int(task["index"]))
-    assert (config.master, config.evaluation_master) == ("", "")
-    if hasattr(tf, "estimator"):
-        old = tf.estimator.RunConfig()
-        assert {name: getattr(config, name) for name in PROPERTIES} == {name: getattr(old, name) for name in PROPERTIES}

@@ -9,18 +9,17 @@ import pytest
 import tensorflow as tf
 from line_program import create_model, input_fn
 
-from migrator.runtime.execution import StepGrouper, can_group, steps_per_call, watches_batches
-from migrator.runtime.training import BatchLoss, train
+from migrator.runtime.execution import StepGrouper
+from migrator.runtime.training import evaluate, train
 
 
 class Batches(tf.keras.callbacks.Callback):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[int] = []
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        pass
-
-
-class Epochs(tf.keras.callbacks.Callback):
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        pass
+        self.seen.append(batch)
 
 
 def calls_of_train(model: tf.keras.Model, monkeypatch: pytest.MonkeyPatch, steps: int) -> list[int]:
@@ -39,7 +38,7 @@ def calls_of_train(model: tf.keras.Model, monkeypatch: pytest.MonkeyPatch, steps
 
 def test_calls_end_at_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = create_model(tmp_path, 100, log_step_count_steps=20, save_summary_steps=0, save_checkpoints_steps=30)
-    if not can_group(model, []):
+    if isinstance(model.steps_per_execution, int):
         pytest.skip("Keras 3 compiles the number of steps in")
     calls = calls_of_train(model, monkeypatch, 50)
     ends = [sum(calls[: i + 1]) for i in range(len(calls))]
@@ -49,19 +48,25 @@ def test_calls_end_at_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_no_grouping_unless_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert calls_of_train(create_model(tmp_path), monkeypatch, 5) == []
+    model = create_model(tmp_path, log_step_count_steps=None, save_summary_steps=0, save_checkpoints_steps=30)
+    assert calls_of_train(model, monkeypatch, 20) == [1] * 20
 
 
-def test_a_callback_that_watches_batches_sees_each(tmp_path: Path) -> None:
-    assert watches_batches(Batches())
-    assert watches_batches(BatchLoss())
-    assert not watches_batches(Epochs())
-    assert not can_group(create_model(tmp_path), [Epochs(), Batches()])
+def test_callbacks_see_each_batch(tmp_path: Path) -> None:
+    batches = Batches()
+    model = create_model(tmp_path, 100, log_step_count_steps=None, save_summary_steps=0, save_checkpoints_steps=30)
+    train(model, input_fn, steps=25, callbacks=[batches])
+    assert batches.seen == list(range(25))
 
 
-def test_number_of_steps_is_put_back(tmp_path: Path) -> None:
-    model = create_model(tmp_path, steps_per_execution=7)
-    with pytest.raises(KeyError), steps_per_call(model, 1):
-        assert int(model.steps_per_execution) == 1
-        raise KeyError
-    assert int(model.steps_per_execution) == 7
+def test_evaluation_within_a_training_leaves_its_number_of_steps(tmp_path: Path) -> None:
+    batches = Batches()
+    model = create_model(tmp_path, 100, save_checkpoints_steps=3)
+    evaluated: list[int] = []
+
+    def after_save(step: int) -> None:
+        evaluated.append(evaluate(model, lambda: input_fn("eval"))["global_step"])
+
+    train(model, input_fn, steps=10, callbacks=[batches], after_save=after_save)
+    assert batches.seen == list(range(10))
+    assert evaluated == [3, 6, 9, 10]

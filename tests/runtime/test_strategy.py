@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.strategy import ClusterError, ClusterTask, current_task, make_strategy
+from migrator.runtime.config import RunConfig
+from migrator.runtime.strategy import ClusterError, make_strategy
 
 PAIR = {"chief": ["a:1"], "worker": ["b:1"]}
 
@@ -29,21 +30,14 @@ def test_cluster(task: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
         make_strategy()
 
 
-def test_cluster_of_a_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TF_CONFIG", raising=False)
-    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec(PAIR))
-    with pytest.raises(ClusterError, match="2 processes"):
-        make_strategy(cluster_resolver=resolver)
+def test_a_cluster_is_counted_by_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": []}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": 0}}))
+    with pytest.raises(ClusterError, match="'chief': 1, 'worker': 2"):
+        make_strategy()
 
 
-def test_empty_jobs_are_no_part_of_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(
-        "TF_CONFIG", '{"cluster": {"chief": ["a:1"], "ps": []}, "task": {"type": "chief", "index": "0"}}'
-    )
-    assert current_task() == ClusterTask({"chief": ["a:1"]}, "chief", 0)
-
-
-def test_first_worker_is_chief_where_there_is_none() -> None:
-    workers = {"worker": ["a:1", "b:1"]}
-    assert ClusterTask(workers, "worker", 0).is_chief
-    assert not ClusterTask(workers, "worker", 1).is_chief
+def test_strategy_of_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": PAIR}))
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    assert make_strategy(RunConfig(strategy=strategy)) is strategy

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from line_program import X, Y, checkpoint_steps, create_model, input_fn, read_events
 
-from migrator.runtime.nan_loss import NanLossError
+from migrator.runtime.config import RunConfig
+from migrator.runtime.summaries import NanLossError, StepLogger
 from migrator.runtime.training import evaluate, train
 
 
@@ -39,12 +41,15 @@ def test_no_log_lines(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
     assert sorted(read_events(tmp_path)["loss"]) == [1, 2, 3]
 
 
-def test_summaries_of_the_model_come_every_so_many_steps(tmp_path: Path) -> None:
-    model = create_model(tmp_path, save_summary_steps=3)
+@pytest.mark.parametrize("steps_per_execution", [1, 100])
+def test_summaries_of_the_model_come_every_so_many_steps(tmp_path: Path, steps_per_execution: int) -> None:
+    model = create_model(tmp_path, steps_per_execution, save_summary_steps=3)
     train(model, input_fn, steps=4)
     evaluate(model, input_fn)
     train(model, input_fn, steps=4)
-    assert sorted(read_events(tmp_path)["mean_output"]) == [0, 3, 6]
+    events = read_events(tmp_path)
+    assert sorted(events["mean_output"]) == sorted(events["loss"]) == [1, 4, 5, 8]
+    assert set(events) == {"loss", "mean_output", "mean_error"}
     assert set(read_events(tmp_path / "eval")) == {"loss", "mae"}
 
 
@@ -63,15 +68,10 @@ def test_callbacks_write_at_the_step_of_the_optimizer(tmp_path: Path) -> None:
     assert read_events(tmp_path)["mine"] == {4: 5.0}
 
 
-def test_missing_tensorboard_is_said_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    model = create_model(tmp_path)
-    train(model, input_fn, steps=2)
-    assert evaluate(model, input_fn)["global_step"] == 2
-    assert log.text.count("needs the package tensorboard") == 1
-    assert not list(tmp_path.rglob("events*"))
+def test_tensorboard_need_not_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf, "summary", SimpleNamespace(**{**vars(tf.summary), "scalar": None}))
+    StepLogger(RunConfig()).write(str(tmp_path), {"a": np.float32(0.5), "b": 2, "array": np.ones(3)}, 7)
+    assert read_events(tmp_path) == {"a": {7: 0.5}, "b": {7: 2.0}}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from migrator.runtime.config import RunConfig
 from migrator.runtime.optimizers import AdamOptimizer, MomentumOptimizer
 from migrator.runtime.prediction import predict
 from migrator.runtime.strategy import ClusterError
-from migrator.runtime.training import configure, evaluate, train
+from migrator.runtime.training import configure, evaluate, report_batch_loss, train
 
 # What tf.estimator of TensorFlow 2.15 gives for train(steps=6), train(max_steps=15), evaluate and predict.
 LOSSES = [
@@ -194,6 +194,7 @@ def test_untrained_model_is_evaluated_as_it_is(tmp_path: Path) -> None:
 def test_loss_given_to_compile_is_a_mean_over_batches_too(tmp_path: Path) -> None:
     model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
     model.compile("sgd", loss="mse", steps_per_execution=10)
+    report_batch_loss(model)
     configure(model, RunConfig(model_dir=str(tmp_path)))
     results = evaluate(model, lambda: tf.data.Dataset.from_tensor_slices((X, Y)).batch(4))
     assert results["loss"] == pytest.approx(

@@ -1,0 +1,235 @@
+"""Stands in for TensorFlow of both sides: every function gives a `Symbol` that remembers how it was made.
+
+Layers are numbered by their first use, so that a layer that is made twice, shared wrongly or taken from the wrong place
+of a list shows.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_CLASSES = {
+    "Dense": "dense", "Dropout": "dropout", "BatchNormalization": "batch_normalization", "Conv2D": "conv2d",
+    "Flatten": "flatten", "SGD": "GradientDescentOptimizer", "MeanSquaredError": "mean_squared_error",
+    "MeanAbsoluteError": "mean_absolute_error", "Accuracy": "accuracy", "Mean": "mean",
+}  # fmt: skip
+_LOSSES = {"MeanSquaredError": "mean_squared_error", "MeanAbsoluteError": "absolute_difference"}
+
+
+class Symbol:
+    """A tensor, known by the text of its making."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Function(name, self)
+
+    def __getitem__(self, key: Any) -> Symbol:
+        return Symbol(f"{self.text}[{key!r}]")
+
+    def __iter__(self) -> Iterator[Symbol]:
+        raise TypeError("a tensor is not iterable")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a tensor has no truth value")
+
+    def _operator(name: str) -> Any:  # type: ignore[misc]
+        return lambda self, other: Symbol(f"({self} {name} {other})")
+
+    def _reflected(name: str) -> Any:  # type: ignore[misc]
+        return lambda self, other: Symbol(f"({other} {name} {self})")
+
+    __add__, __sub__, __mul__, __truediv__ = _operator("+"), _operator("-"), _operator("*"), _operator("/")
+    __radd__, __rsub__, __rmul__ = _reflected("+"), _reflected("-"), _reflected("*")
+    __lt__, __gt__ = _operator("<"), _operator(">")
+
+    def __neg__(self) -> Symbol:
+        return Symbol(f"(-{self})")
+
+
+def _call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    return f"{name}({', '.join([*map(repr, args), *(f'{k}={v!r}' for k, v in sorted(kwargs.items()))])})"
+
+
+class Function:
+    """``tf.nn.relu`` and everything else without a special meaning."""
+
+    def __init__(self, name: str, owner: Symbol | None = None) -> None:
+        self._name, self._owner = name, owner
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Function(f"{self._name}.{name}", self._owner)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._name == "minimize":
+            return Symbol(f"{self._owner} on {args[0]!r}")
+        text = _call(self._name.rsplit(".", 1)[-1], args, kwargs)
+        return Symbol(text if self._owner is None else f"{self._owner}.{text}")
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+class Layer:
+    """A layer of either side. What it computes names its class, its arguments and its number."""
+
+    def __init__(self, world: World, kind: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        self.world, self.kind = world, _CLASSES.get(kind, kind)
+        first = {"dense": "units", "dropout": "rate"}.get(self.kind, "")
+        if not args and first in kwargs:
+            args, kwargs = (kwargs[first],), {k: v for k, v in kwargs.items() if k != first}
+        self.made = _call(self.kind, args, {k: v for k, v in kwargs.items() if k not in ("name", "momentum")})
+        self.number: int | None = None
+
+    def __call__(self, inputs: Any, training: Any = False) -> Symbol:
+        if self.number is None:
+            self.world.used += 1
+            self.number = self.world.used
+        return Symbol(f"{self.made}#{self.number}({inputs!r}, {bool(training)})")
+
+
+class Namespace:
+    """A module or class with given members; the others are plain functions."""
+
+    def __init__(self, name: str, **members: Any) -> None:
+        self._name = name
+        self.__dict__.update(members)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Function(f"{self._name}.{name}")
+
+
+class Scope:
+    """``with tf.variable_scope(…)``."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+
+class KerasModel:
+    """The part of keras.Model that migrated code leans on."""
+
+    optimizer = Namespace("optimizer")
+
+    def compile(self, optimizer: Any = None, **settings: Any) -> None:
+        self.optimized = optimizer
+
+    def predict_step(self, data: Any) -> Any:
+        return self.call(data, training=False)  # type: ignore[attr-defined]
+
+    def get_metrics_result(self) -> None:
+        pass
+
+
+class KerasLayer:
+    """The part of keras.layers.Layer that migrated code leans on."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs)  # type: ignore[attr-defined]
+
+
+class Metric:
+    """A Keras metric that notes what it is fed."""
+
+    def __init__(self, kind: str, **kwargs: Any) -> None:
+        self.kind, self.name, self.fed = _CLASSES.get(kind, kind), kwargs.get("name"), "never fed"
+
+    def update_state(self, *args: Any, **kwargs: Any) -> None:
+        self.fed = _call(self.kind, args, {"weights" if k == "sample_weight" else k: v for k, v in kwargs.items()})
+
+
+class World:
+    """One side: the modules that a program imports, and the number of layers used so far."""
+
+    def __init__(self) -> None:
+        self.used = 0
+
+    def old(self) -> dict[str, Any]:
+        """TensorFlow 1."""
+
+        def layer(kind: str) -> Any:
+            def apply(inputs: Any, *args: Any, training: Any = False, **kwargs: Any) -> Symbol:
+                if kind == "dropout" and not args and "rate" not in kwargs:
+                    args = (0.5,)
+                return Layer(self, kind, args, kwargs)(inputs, training)
+
+            return apply
+
+        def made(kind: str) -> Any:
+            return lambda *args, **kwargs: Layer(self, kind, args, kwargs)
+
+        keys = Namespace("ModeKeys", TRAIN="train", EVAL="eval", PREDICT="infer")
+        spec = types.SimpleNamespace
+        estimator = Namespace(
+            "estimator",
+            ModeKeys=keys,
+            EstimatorSpec=lambda mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None: spec(
+                predictions=predictions, loss=loss, train_op=train_op, metrics=eval_metric_ops
+            ),
+        )
+        functions = {kind: layer(kind) for kind in ("dense", "dropout", "batch_normalization", "conv2d", "flatten")}
+        layers = Namespace("layers", Dense=made("Dense"), **functions)
+
+        def mean(values: Any, weights: Any = None) -> Symbol:
+            return Symbol(_call("mean", (values,), {} if weights is None else {"weights": weights}))
+
+        tf = Namespace(
+            "tf",
+            estimator=estimator,
+            metrics=Namespace("metrics", mean=mean),
+            layers=layers,
+            variable_scope=Scope,
+            name_scope=Scope,
+            control_dependencies=Scope,
+            keras=Namespace("keras", layers=Namespace("layers", Dense=made("Dense"))),
+        )
+        return {"tensorflow": tf}
+
+    def new(self) -> dict[str, Any]:
+        """TensorFlow 2, and the vendored helpers."""
+
+        def made(kind: str) -> Any:
+            return lambda *args, **kwargs: Layer(self, kind, args, kwargs)
+
+        def loss(kind: str) -> Any:
+            return lambda *args, **kwargs: Function(_LOSSES[kind])
+
+        def metric(kind: str) -> Any:
+            return lambda **kwargs: Metric(kind, **kwargs)
+
+        kinds = ("Dense", "Dropout", "BatchNormalization", "Conv2D", "Flatten")
+        keras = Namespace(
+            "keras",
+            Model=KerasModel,
+            layers=Namespace("layers", Layer=KerasLayer, **{kind: made(kind) for kind in kinds}),
+            losses=Namespace("losses", **{k: loss(k) for k in _LOSSES}),
+            metrics=Namespace(
+                "metrics", **{k: metric(k) for k in ("Mean", "Accuracy", "MeanSquaredError", "MeanAbsoluteError")}
+            ),
+            optimizers=Namespace("optimizers", SGD=Function("GradientDescentOptimizer")),
+        )
+        helpers = Namespace(
+            "tf2_training",
+            BatchMean=metric("BatchMean"),
+            make_strategy=lambda *args, **kwargs: types.SimpleNamespace(scope=Scope),
+            configure=lambda model, *args, **kwargs: model,
+        )
+        return {"tensorflow": Namespace("tf", keras=keras), "tf2_training": helpers}

@@ -1,0 +1,97 @@
+"""Functions beside a model_fn that make layers become layers themselves."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, migrate, model_fn
+from modelfn.symbolic import assert_same
+
+END = f"{LOSS}\n{TRAIN_OP}\n{SPEC}"
+TRAINING = "mode == tf.estimator.ModeKeys.TRAIN"
+PARAMS = {"units": [3, 4], "u": 5, "s": 2.0}
+
+SAME = {
+    "called once": (
+        "def block(x):\n    return tf.layers.dense(x, 1)",
+        'predictions = block(features["x"])',
+    ),
+    "called twice": (
+        "def block(x, units):\n    return tf.layers.dense(x, units)",
+        'predictions = block(block(features["x"], 3), units=4)',
+    ),
+    "in a loop": (
+        "def block(x, units, i):\n    return tf.layers.dense(x, units) * i",
+        """
+        x = features["x"]
+        for i, units in enumerate(params["units"]):
+            x = block(x, units, i)
+        predictions = x
+        """,
+    ),
+    "several results": (
+        "def block(x, units):\n    h = tf.layers.dense(x, units)\n    return h, tf.layers.dense(h, 1)",
+        'h, predictions = block(features["x"], params["u"])\npredictions = predictions + h',
+    ),
+    "loops and conditions inside": (
+        """def block(x, sizes, wide):
+    for size in sizes:
+        x = tf.layers.dense(x, size)
+    if wide:
+        x = tf.layers.dense(x, 100)
+    return x""",
+        'predictions = block(features["x"], params["units"], True) + block(features["w"], [1], wide=False)',
+    ),
+    "params": (
+        'def block(x, params):\n    return tf.layers.dense(x, params["u"]) * params["s"]',
+        'predictions = block(block(features["x"], params), dict(params, u=4))',
+    ),
+    "the mode": (
+        f"def block(x, mode):\n    return tf.layers.dropout(tf.layers.dense(x, 3), 0.4, training={TRAINING})",
+        'predictions = block(features["x"], mode)',
+    ),
+    "helpers of helpers": (
+        "def inner(x, n):\n    return tf.layers.dense(x, n)\n\n\ndef block(x):\n    return inner(inner(x, 3), 4)",
+        'predictions = block(features["x"])',
+    ),
+    "defaults": (
+        "def block(x, units=3, scale=2.0):\n    return tf.layers.dense(x, units) * scale",
+        'predictions = block(block(features["x"]), scale=3.0)',
+    ),
+    "without layers it stays a function": (
+        "def block(x, factor):\n    return x * factor",
+        'predictions = block(tf.layers.dense(features["x"], 3), params["s"])',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(SAME))
+def test_same_network(name: str) -> None:
+    helper, body = SAME[name]
+    assert_same(model_fn(body, end=END, before=f"\n\n{helper}\n"), **PARAMS)
+
+
+def test_a_helper_is_a_class_of_its_name() -> None:
+    helper, body = SAME["called twice"]
+    text = migrate(model_fn(body, before=f"\n\n{helper}\n"))
+    assert "class Block(tf.keras.layers.Layer):" in text and "def block(" not in text
+    assert text.index("class Block(") < text.index("class Model(")
+
+
+@pytest.mark.parametrize(
+    ("helper", "reason"),
+    [
+        (
+            "def block(x):\n    if x is None:\n        return x\n    return tf.layers.dense(x, 3)",
+            "`return` under a condition",
+        ),
+        ("def block(x, n=2):\n    return block(tf.layers.dense(x, n), n - 1) if n else x", ""),
+        ("def block(x, sizes=[]):\n    sizes.append(3)\n    return tf.layers.dense(x, len(sizes))", "is changed"),
+        ("def block(*args):\n    return tf.layers.dense(args[0], 3)", "*args"),
+        (
+            "def block(x):\n    return tf.layers.dense(x, 3)\n\n\ndef other(x):\n    return block(x)",
+            "used outside of the model",
+        ),
+    ],
+)
+def test_left_alone(helper: str, reason: str) -> None:
+    assert reason in manual_reason(model_fn('predictions = block(features["x"])', before=f"\n\n{helper}\n"))
