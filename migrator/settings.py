@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+
+from migrator import toml
 
 KEYS = ("select", "ignore", "exclude", "unsafe", "jobs")
 """What may stand in ``[tool.migrate]``."""
@@ -106,11 +107,6 @@ def _find(path: str) -> Path | None:
 
 def _parse(file: Path, text: str) -> dict[str, Any]:
     try:
-        toml = importlib.import_module("tomllib")
-    except ModuleNotFoundError:  # before Python 3.11
-        toml = importlib.import_module("tomli")
-    try:
-        parsed: dict[str, Any] = toml.loads(text)
+        return toml.loads(text)
     except ValueError as error:
         raise SettingsError(f"{file}: not valid TOML: {error}") from error
-    return parsed

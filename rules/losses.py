@@ -1,7 +1,7 @@
 """`tf.losses.*` inside a model_fn: the loss of each element, and its reduction written out.
 
-The default reduction of TF1 divides by the number of weights that are not zero; without weights that is the plain mean. Keras loss
-objects divide a weighted loss by all elements, and refuse to run under a distribution strategy outside of `compile`.
+The default reduction of TF1 divides by the number of weights that are not zero; without weights that is the plain mean.
+Keras loss objects divide a weighted loss by all elements, and refuse to run under a strategy outside of `compile`.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Optional
+
+from migrator import toml
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -76,8 +76,8 @@ def endpoints() -> Endpoints:
 @functools.lru_cache(maxsize=1)
 def rows() -> Mapping[str, Row]:
     """All rows by TF1 name: those of symbols.toml, and one for each endpoint that only moved."""
-    with open(os.path.join(_HERE, "symbols.toml"), "rb") as file:
-        data = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli").load(file)
+    with open(os.path.join(_HERE, "symbols.toml"), encoding="utf-8") as file:
+        data = toml.loads(file.read())
     table = endpoints()
     found = {name: Row(name, target, reference=True) for name, target in table.moved.items()}
     for group in data.pop("group"):

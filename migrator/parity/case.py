@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from migrator import toml
 from migrator.parity.report import SECTIONS, Tolerance
 
 
@@ -144,9 +145,4 @@ def _case(file: Path, number: int, table: Mapping[str, Any], defaults: Case) -> 
 
 
 def _toml(file: Path) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    with open(file, "rb") as stream:
-        return dict(tomllib.load(stream))
+    return toml.loads(file.read_text(encoding="utf-8"))

@@ -261,7 +261,7 @@ LARGEST_JUMP = 0.02
 """How far rounding may move a metric that counts examples beyond thresholds."""
 
 
-def _may_jump(key: str, old: np.ndarray, new: np.ndarray) -> bool:
+def _may_jump(key: str, old: Any, new: Any) -> bool:
     """Whether a difference may be an example or two that rounding moved across a threshold; a loss has none."""
     if key == "loss" or old.size != 1 or new.size != 1 or old.dtype == object:
         return False
