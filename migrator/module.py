@@ -287,7 +287,11 @@ class Module:
         parents = analysis.parents
         found: list[tuple[int, int, ast.expr, str]] = []
         suspects = self._unplaced_nodes
-        for root, _ in analysis.loads:
+        nothing = frozenset({UNKNOWN})
+        for root, scope in analysis.loads:
+            stands_for = analysis.root_names(root.id, scope)
+            if not stands_for or stands_for == nothing:  # most names: not imported
+                continue
             node: ast.expr = root
             while True:
                 parent = parents.get(node)

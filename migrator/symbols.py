@@ -178,13 +178,14 @@ class Analysis:
         scope = self.scope_of.get(node)
         if scope is None:
             return frozenset()
-        roots = self._root_names(node.id, scope)
+        roots = self.root_names(node.id, scope)
         if not suffix or not roots:
             return roots
         tail = "." + ".".join(reversed(suffix))
         return frozenset(name if name == UNKNOWN else name + tail for name in roots)
 
-    def _root_names(self, name: str, scope: Scope) -> frozenset[str]:
+    def root_names(self, name: str, scope: Scope) -> frozenset[str]:
+        """Raw names that a name read in `scope` may stand for."""
         holder = scope.lookup(name)
         if holder is None:
             return frozenset()
@@ -208,7 +209,18 @@ class Analysis:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-_LEAVES = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop, ast.Constant, ast.Pass)
+# Fields that never hold a node with something below it.
+_PLAIN_FIELDS = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "lineno", "type_comment", "conversion", "level", "kind"})
+_NODE_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _node_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold further nodes."""
+    fields = tuple(name for name in getattr(kind, "_fields", ()) if name not in _PLAIN_FIELDS)
+    _NODE_FIELDS[kind] = fields
+    return fields
+
+
 
 
 def analyze(tree: ast.Module) -> Analysis:
@@ -228,6 +240,7 @@ class _Analyzer:
         stack = self.stack
         loads, scope_of, pending = self.result.loads, self.result.scope_of, self.pending
         handlers = self._handlers()
+        parents, push, fields, constant = self.result.parents, stack.append, _NODE_FIELDS, ast.Constant
         self._push_children(self.tree, self.root)
         while stack:
             node, scope = stack.pop()
@@ -241,10 +254,23 @@ class _Analyzer:
                     pending.append((node.id, scope, Binding(node)))
                 continue
             handler = handlers.get(kind)
-            if handler is None:
-                self._push_children(node, scope)
-            else:
+            if handler is not None:
                 handler(node, scope)
+                continue
+            # `_push_children`, written out: this is where the time goes.
+            for name in fields.get(kind) or _node_fields(kind):
+                value = getattr(node, name, None)
+                inner = value.__class__
+                if inner is list:
+                    for item in value:
+                        parents[item] = node
+                        if item.__class__ is not constant and item is not None:
+                            push((item, scope))
+                elif inner is constant:
+                    parents[value] = node
+                elif value is not None and inner is not str and inner is not int:
+                    parents[value] = node
+                    push((value, scope))
         self._place_bindings()
         self.result.imports.entries.sort(key=lambda e: (e.statement.lineno, e.statement.col_offset))
         return self.result
@@ -270,19 +296,22 @@ class _Analyzer:
             self.stack.append((node, scope))
 
     def _push_children(self, node: ast.AST, scope: Scope) -> None:
-        parents, stack = self.result.parents, self.stack
-        for name in node._fields:
+        parents, push = self.result.parents, self.stack.append
+        for name in _NODE_FIELDS.get(node.__class__) or _node_fields(node.__class__):
             value = getattr(node, name, None)
-            if value.__class__ is list:
-                for item in value:
-                    if isinstance(item, ast.AST):
+            kind = value.__class__
+            if kind is list:
+                for item in value:  # type: ignore[union-attr]
+                    if item.__class__ is ast.Constant:
                         parents[item] = node
-                        stack.append((item, scope))
-            elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+                    elif isinstance(item, ast.AST):
+                        parents[item] = node
+                        push((item, scope))
+            elif kind is ast.Constant:
+                parents[value] = node  # type: ignore[index]
+            elif isinstance(value, ast.AST):
                 parents[value] = node
-                stack.append((value, scope))
-            elif isinstance(value, ast.Constant):
-                parents[value] = node
+                push((value, scope))
 
     def _handlers(self) -> dict[type, _Handler]:
         handlers: dict[type, _Handler] = {

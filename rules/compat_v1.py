@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterator
 from typing import Optional, Union
 
@@ -103,6 +104,7 @@ def rename_edits(
     return found
 
 
+@functools.lru_cache(maxsize=8192)
 def is_legacy(short: str) -> bool:
     """Whether a name (without ``tensorflow.``) belongs to graph-mode or Estimator code."""
     row = find_row(short)
@@ -219,6 +221,7 @@ def _obstacle(module: Module, name: str, references: list[tuple[ast.expr, str]])
     return ""
 
 
+@functools.lru_cache(maxsize=8192)
 def _known(short: str) -> bool:
     table = endpoints()
     if short.startswith("distribute.experimental.partitioners."):  # TensorFlow 2 only, written by the partitioner rule

@@ -24,6 +24,8 @@ def program_groups(project: Project) -> list[list[Module]]:
 
     A file without a word of Estimators, such as a module of utilities, does not tie two programs together.
     """
+    if not any(b"stimator" in module.source for module in project.modules.values()):
+        return []
     relevant = {path for path, module in project.modules.items() if _is_relevant(module)}
     root = {path: path for path in relevant}
 
@@ -32,7 +34,7 @@ def program_groups(project: Project) -> list[list[Module]]:
             path = root[path]
         return path
 
-    for path in sorted(relevant):
+    for path in sorted(relevant) if len(relevant) > 1 else ():
         module = project.modules[path]
         for entry in module.imports:
             for dotted in (entry.target, entry.target.rpartition(".")[0]):

@@ -113,6 +113,7 @@ def _row(name: str, raw: Mapping[str, Any], table: Endpoints) -> Row:
     )
 
 
+@functools.lru_cache(maxsize=8192)
 def find_row(name: str) -> Optional[tuple[Row, int]]:
     """The row of the longest prefix of a name (without ``tensorflow.``), and how many trailing parts it leaves over."""
     table = rows()

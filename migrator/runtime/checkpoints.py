@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any, Callable
 
@@ -19,26 +18,19 @@ class Checkpoints(tf.keras.callbacks.Callback):
         self.set_model(model)
         self.config = config
         self.checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
-        self.manager = tf.train.CheckpointManager(
-            self.checkpoint,
-            config.model_dir,
-            max_to_keep=config.keep_checkpoint_max or None,
-            keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
-            checkpoint_name="model.ckpt",
-        )
+        keep, hours = config.keep_checkpoint_max or None, config.keep_checkpoint_every_n_hours
+        self.manager = tf.train.CheckpointManager(self.checkpoint, config.model_dir, keep, hours, "model.ckpt")
         self.held: str | None = None  # path of the checkpoint that the model stems from
         self.after_save: Callable[[int], None] | None = None
 
-    def newest(self) -> tuple[Any, int]:
-        """Path of the newest checkpoint in the folder, whoever wrote it, and the steps that training begins with."""
+    def steps_done(self) -> int:
+        """Steps that a training would begin with, by the name of the newest checkpoint where that is not loaded yet."""
         path = tf.train.latest_checkpoint(self.config.model_dir)
-        if path is None or path == self.held:
-            return path, int(self.model.optimizer.iterations)
-        return path, int(path.rpartition("-")[2])
+        return int(self.model.optimizer.iterations if path in (None, self.held) else path.rpartition("-")[2])
 
     def restore(self, path: str | None = None, with_optimizer: bool = False) -> None:
         """Loads `path`, or the newest checkpoint unless the model stems from it. The variables have to exist."""
-        path = path or self.newest()[0]
+        path = path or tf.train.latest_checkpoint(self.config.model_dir)
         if path is None or path == self.held:
             return
         if not tf.train.load_checkpoint(path).has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
@@ -54,30 +46,23 @@ class Checkpoints(tf.keras.callbacks.Callback):
         self.checkpoint.restore(path).expect_partial()
         self.held = path if with_optimizer else None
 
-    @property
-    def due(self) -> float:
-        """Number of steps after which to save next."""
-        return self.saved_step + (self.config.save_checkpoints_steps or math.inf)
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
-        if self.newest()[0] is None:
-            self.save(at_start=True)
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        seconds = time.time() - self.saved_time
-        if int(self.model.optimizer.iterations) >= self.due or seconds >= (
-            self.config.save_checkpoints_secs or math.inf
-        ):
-            self.save()
-
-    def on_train_end(self, logs: Any = None) -> None:
-        if int(self.model.optimizer.iterations) != self.saved_step:
-            self.save()
-
     def save(self, at_start: bool = False) -> None:
         self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
         tf.get_logger().info("Saving checkpoints for %d into %s.", self.saved_step, self.config.model_dir)
         self.held = self.manager.save(checkpoint_number=self.saved_step)
         if self.after_save and not at_start:
             self.after_save(self.saved_step)
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
+        if tf.train.latest_checkpoint(self.config.model_dir) is None:
+            self.save(at_start=True)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        steps, seconds = self.config.save_checkpoints_steps, self.config.save_checkpoints_secs
+        if (steps and (batch + 1) % steps == 0) or (seconds and time.time() >= self.saved_time + seconds):
+            self.save()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if int(self.model.optimizer.iterations) != self.saved_step:
+            self.save()

@@ -32,11 +32,11 @@ class RunConfig:
             raise ValueError("Give either save_checkpoints_steps or save_checkpoints_secs, not both.")
         if self.model_dir is not None:
             self.model_dir = os.fspath(self.model_dir)
-        for name in ("save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(f"{name} must be >= 0, given: {getattr(self, name)}")
         if self.log_step_count_steps == 0 or self.model_dir == "":
             raise ValueError("log_step_count_steps must not be 0, nor model_dir empty; None stands for neither.")
+        for name, value in vars(self).items():
+            if isinstance(value, (int, float)) and value < 0 and name != "tf_random_seed":
+                raise ValueError(f"{name} must not be negative, given: {value}")
 
     def replace(self, **changes: Any) -> RunConfig:
         """A copy with some fields changed; giving one checkpoint interval switches the other one off."""
@@ -45,7 +45,3 @@ class RunConfig:
         if changes.get("save_checkpoints_secs") is not None:
             changes.setdefault("save_checkpoints_steps", None)
         return dataclasses.replace(self, **changes)
-
-    @property
-    def saves_checkpoints(self) -> bool:
-        return bool(self.save_checkpoints_steps or self.save_checkpoints_secs)

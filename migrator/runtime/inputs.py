@@ -38,8 +38,6 @@ def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -
             return data
         if isinstance(data, (list, tuple)):
             if len(data) not in (1, 2):
-                raise ValueError(
-                    f"input_fn must return (features, labels), given a {type(data).__name__} of {len(data)}."
-                )
+                raise ValueError(f"input_fn must return (features, labels), given {len(data)} values.")
             data = data[0] if len(data) == 1 or data[1] is None else tuple(data)
         return tf.data.Dataset.from_tensors(data).repeat()

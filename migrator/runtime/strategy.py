@@ -14,10 +14,7 @@ class ClusterError(NotImplementedError):
 
 
 def make_strategy(config: Any = None, variable_partitioner: Any = None) -> tf.distribute.Strategy:
-    """The strategy to create the model in: that of `config`, or the default. ClusterError for several processes.
-
-    `variable_partitioner` splits variables over parameter servers; in one process nothing is split.
-    """
+    """The strategy to create the model in. A `variable_partitioner` has no effect in one process."""
     if config is not None and config.strategy is not None:
         return config.strategy
     tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")

@@ -29,29 +29,20 @@ class TrainSpec:
 
 @dataclasses.dataclass(frozen=True)
 class EvalSpec:
-    """What to evaluate on, and how often; see `evaluate`.
-
-    Args:
-      start_delay_secs: Seconds that an evaluator process waits before its first evaluation; no effect in one process.
-      throttle_secs: Seconds at least from one evaluation to the next; the final checkpoint is always evaluated.
-    """
+    """What to evaluate on, and how often; see `evaluate`."""
 
     input_fn: Callable[..., Any]
     steps: int | None = 100
     name: str | None = None
     callbacks: Sequence[tf.keras.callbacks.Callback] = ()
-    start_delay_secs: float = 120
-    throttle_secs: float = 600
+    start_delay_secs: float = 120  # no effect in one process: an evaluator process waits first
+    throttle_secs: float = 600  # least time from one evaluation to the next; the final checkpoint is always evaluated
 
     def __post_init__(self) -> None:
-        if not callable(self.input_fn):
-            raise TypeError(f"`input_fn` must be callable, given: {self.input_fn!r}")
-        if self.name is not None and not isinstance(self.name, str):
-            raise TypeError(f"`name` must be string, given: {self.name!r}")
-        if self.steps is not None and self.steps <= 0:
-            raise ValueError(f"Must specify steps > 0, given: {self.steps}")
-        if self.start_delay_secs < 0 or self.throttle_secs < 0:
-            raise ValueError("start_delay_secs and throttle_secs must be >= 0.")
+        if not callable(self.input_fn) or not isinstance(self.name, (str, type(None))):
+            raise TypeError(f"`input_fn` must be callable and `name` text, given: {self.input_fn!r}, {self.name!r}")
+        if (self.steps is not None and self.steps <= 0) or self.start_delay_secs < 0 or self.throttle_secs < 0:
+            raise ValueError(f"Must specify steps > 0 and seconds >= 0, given: {self}")
 
 
 def train_and_evaluate(
@@ -59,35 +50,22 @@ def train_and_evaluate(
 ) -> tuple[dict[str, Any] | None, list[Any] | None]:
     """Trains in one go; evaluates at checkpoints at least `throttle_secs` apart, and at the final one.
 
-    Returns:
-      The metrics of the last evaluation and an empty list (of exports); (None, None) if `max_steps` were reached
-      already, since nothing is evaluated then.
+    Returns the metrics of the last evaluation and an empty list (of exports), or (None, None) without any training.
     """
-    if not model.run_config.saves_checkpoints:
+    if not (model.run_config.save_checkpoints_steps or model.run_config.save_checkpoints_secs):
         raise ValueError("train_and_evaluate evaluates at checkpoints: set save_checkpoints_steps or _secs.")
     metrics: dict[str, Any] = {}
     saved_step, next_time = None, 0.0
 
-    def evaluate_checkpoint() -> None:
-        nonlocal metrics, next_time
-        next_time = time.time() + eval_spec.throttle_secs
-        metrics = evaluate(model, eval_spec.input_fn, eval_spec.steps, eval_spec.name, callbacks=eval_spec.callbacks)
-
-    def after_save(step: int) -> None:
-        nonlocal saved_step
+    def after_save(step: int, final: bool = False) -> None:
+        nonlocal metrics, saved_step, next_time
         saved_step = step
-        if time.time() >= next_time:
-            evaluate_checkpoint()
-        else:
-            tf.get_logger().info("Skip the current checkpoint eval due to throttle secs.")
+        if final or time.time() >= next_time:
+            next_time = time.time() + eval_spec.throttle_secs
+            data, steps, name = eval_spec.input_fn, eval_spec.steps, eval_spec.name
+            metrics = evaluate(model, data, steps, name, callbacks=eval_spec.callbacks)
 
-    train(
-        model,
-        train_spec.input_fn,
-        max_steps=train_spec.max_steps,
-        callbacks=train_spec.callbacks,
-        after_save=after_save,
-    )
+    train(model, train_spec.input_fn, None, train_spec.max_steps, train_spec.callbacks, after_save)
     if metrics.get("global_step") != saved_step:
-        evaluate_checkpoint()
+        after_save(saved_step, final=True)
     return (metrics, []) if metrics else (None, None)

@@ -31,10 +31,9 @@ def configure(
     config = config or RunConfig()
     if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
         raise ValueError(f"model_dir is set both in the RunConfig and as an argument: {config.model_dir}, {model_dir}")
-    config = config.replace(model_dir=config.model_dir or model_dir or tempfile.mkdtemp())
+    model.run_config = config = config.replace(model_dir=config.model_dir or model_dir or tempfile.mkdtemp())
     tf.get_logger().info("Checkpoints and event files are in %s", config.model_dir)
     tf.io.gfile.makedirs(config.model_dir)
-    model.run_config = config
     model.run_state = types.SimpleNamespace(
         params=params,
         # Keras 3 compiles this number in, and could not stop at the steps that are due.
@@ -48,14 +47,11 @@ def configure(
 
 
 def after_batch(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Lets a train or test step begin only when its batch is there; else Keras counts one too many where data end.
-
-    It begins outside of the name scope of Keras' loop over steps, which summaries would be named after.
-    """
+    """Lets a train or test step begin only when its batch is there; else Keras counts one too many where data end."""
 
     def step_after_batch(data: Any) -> Any:
         tensors = [tensor for tensor in tf.nest.flatten(data, expand_composites=True) if tensor is not None]
-        with tf.name_scope(""), tf.control_dependencies(tensors):
+        with tf.name_scope(""), tf.control_dependencies(tensors):  # no summary is named after the loop over steps
             return step(data)
 
     return step_after_batch
@@ -85,12 +81,11 @@ def train(
 
     With `callbacks`, steps are not grouped. `after_save` gets the step of each checkpoint but the one at the start.
     """
-    if steps is not None and max_steps is not None:
-        raise ValueError("Can not provide both steps and max_steps.")
-    if min(steps or 1, max_steps or 1) <= 0 or 0 in (steps, max_steps):
-        raise ValueError(f"steps and max_steps must be > 0, given: {steps}, {max_steps}")
+    limits = [limit for limit in (steps, max_steps) if limit is not None]
+    if len(limits) > 1 or min(limits, default=1) <= 0:
+        raise ValueError(f"Give either steps or max_steps, and more than 0; given: {steps}, {max_steps}")
     config, logger, checkpoints = model.run_config, model.run_state.logger, model.run_state.checkpoints
-    if max_steps is not None and checkpoints.newest()[1] >= max_steps:
+    if max_steps is not None and checkpoints.steps_done() >= max_steps:
         tf.get_logger().info("Skipping training since max_steps has already saved.")
         return model
 
@@ -105,12 +100,15 @@ def train(
             steps = max_steps - int(model.optimizer.iterations)
         if steps is not None:
             dataset = dataset.take(steps)
-        ours = [checkpoints] if config.saves_checkpoints else []
-        if not callbacks:
-            ours.append(StepGrouper(model.run_state.steps_per_execution, [logger, *ours]))
+        all_callbacks = [logger, *callbacks]
+        if config.save_checkpoints_steps or config.save_checkpoints_secs:
+            all_callbacks.append(checkpoints)
+        if not callbacks:  # which may want to see each step
+            intervals = config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps
+            all_callbacks.append(StepGrouper(model.run_state.steps_per_execution, intervals))
         model.steps_per_execution = 1
-        epoch = -1 if dataset.cardinality() == tf.data.INFINITE_CARDINALITY else None  # -1: until a callback stops it
-        model.fit(dataset, steps_per_epoch=epoch, callbacks=[logger, *callbacks, *ours], verbose=0)
+        endless = dataset.cardinality() == tf.data.INFINITE_CARDINALITY  # then a callback stops
+        model.fit(dataset, steps_per_epoch=-1 if endless else None, callbacks=all_callbacks, verbose=0)
         model.steps_per_execution = model.run_state.steps_per_execution
     return model
 
@@ -125,8 +123,7 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluates the newest checkpoint (or another one) on `steps` batches, or until the data end.
 
-    Returns metrics by name, with `loss` (mean over batches) and `global_step`; writes them to
-    `<model_dir>/eval[_<name>]` for TensorBoard.
+    Returns metrics by name, with `loss` (mean over batches) and `global_step`; writes them to `eval[_<name>]`.
     """
     if steps is not None and steps <= 0:
         raise ValueError(f"Must specify steps > 0, given: {steps}")

@@ -83,6 +83,6 @@ def test_metrics_may_change_between_runs(tmp_path: Path) -> None:
 def test_latest_of_an_empty_folder(tmp_path: Path) -> None:
     model = create_model(tmp_path)
     checkpoints = Checkpoints(model, model.run_config)
-    assert checkpoints.newest() == (None, 0)
+    assert checkpoints.steps_done() == 0
     checkpoints.restore(with_optimizer=True)
     assert checkpoints.held is None

@@ -76,5 +76,5 @@ def test_tensors_repeat(data: Any, expected: Any) -> None:
 
 
 def test_tuples_of_other_lengths() -> None:
-    with pytest.raises(ValueError, match="tuple of 3"):
+    with pytest.raises(ValueError, match="given 3 values"):
         read(lambda: (1, 2, 3))
