@@ -37,8 +37,7 @@ class Checkpoints(tf.keras.callbacks.Callback):
             raise ValueError(f"{path} was written by TensorFlow 1 and does not fit. Convert it, or change model_dir.")
         tf.get_logger().info("Restoring parameters from %s", path)
         found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
-        for metric in self.model.metrics:  # these need not be saved
-            found |= {id(node) for node in tf.train.TrackableView(metric).descendants()}
+        found |= {id(variable) for metric in self.model.metrics for variable in metric.variables}  # need not be saved
         nodes = tf.train.TrackableView(self.checkpoint).descendants()
         missing = [node.name for node in nodes if isinstance(node, tf.Variable) and id(node) not in found]
         if missing:

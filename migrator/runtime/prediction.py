@@ -37,8 +37,7 @@ def predict(
             yield outputs
         elif not isinstance(outputs, dict):
             yield from outputs
+        elif len({len(value) for value in outputs.values()}) > 1:
+            raise ValueError(f"The outputs {list(outputs)} differ in batch size.")
         else:
-            if len({len(value) for value in outputs.values()}) > 1:
-                raise ValueError(f"The outputs {list(outputs)} differ in batch size.")
-            for values in zip(*outputs.values()):
-                yield dict(zip(outputs, values))
+            yield from (dict(zip(outputs, values)) for values in zip(*outputs.values()))

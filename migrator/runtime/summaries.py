@@ -21,28 +21,29 @@ class StepLogger(tf.keras.callbacks.Callback):
         self.writer = functools.lru_cache(None)(tf.summary.create_file_writer)  # one for each folder
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)  # that summaries are written at
         self.recording = tf.Variable(False, trainable=False)  # whether the model is to write its summaries
+        self.logged_step, self.logged_time = 0, 0.0
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         log, record = self.config.log_step_count_steps, self.config.save_summary_steps
-        self.logs, self.records = log and batch % log == 0, record and batch % record == 0
-        if self.logs or self.records:
+        self.log_due, self.record_due = log and batch % log == 0, record and batch % record == 0
+        if self.log_due or self.record_due:
             self.model.reset_metrics()  # so that they hold the loss of this step alone
             self.step.assign(self.model.optimizer.iterations + 1)
-            self.recording.assign(bool(self.records))
+            self.recording.assign(bool(self.record_due))
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         loss, step, scalars = self.check(logs), int(self.model.optimizer.iterations), {}
         self.step.assign(step)
-        if self.records:
+        if self.record_due:
             scalars["loss"] = loss
             self.recording.assign(False)
-        if self.logs:
+        if self.log_due:
             now = time.time()
             if batch:
-                scalars["global_step/sec"] = self.config.log_step_count_steps / (now - self.logged_time)
+                scalars["global_step/sec"] = (step - self.logged_step) / (now - self.logged_time)
                 tf.get_logger().info("global_step/sec: %g", scalars["global_step/sec"])
             tf.get_logger().info("loss = %s, step = %d", loss, step - 1)
-            self.logged_time = now
+            self.logged_step, self.logged_time = step, now
         if scalars:
             self.write(self.config.model_dir, scalars, step)
 

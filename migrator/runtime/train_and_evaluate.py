@@ -57,13 +57,15 @@ def train_and_evaluate(
     metrics: dict[str, Any] = {}
     saved_step, next_time = None, 0.0
 
-    def after_save(step: int, final: bool = False) -> None:
+    def after_save(step: int | None, final: bool = False) -> None:
         nonlocal metrics, saved_step, next_time
         saved_step = step
         if final or time.time() >= next_time:
             next_time = time.time() + eval_spec.throttle_secs
             data, steps, name = eval_spec.input_fn, eval_spec.steps, eval_spec.name
             metrics = evaluate(model, data, steps, name, callbacks=eval_spec.callbacks)
+        else:
+            tf.get_logger().info("Skip the current checkpoint eval due to throttle secs.")
 
     train(model, train_spec.input_fn, None, train_spec.max_steps, train_spec.callbacks, after_save)
     if metrics.get("global_step") != saved_step:

@@ -31,8 +31,10 @@ def configure(
     config = config or RunConfig()
     if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
         raise ValueError(f"model_dir is set both in the RunConfig and as an argument: {config.model_dir}, {model_dir}")
-    model.run_config = config = config.replace(model_dir=config.model_dir or model_dir or tempfile.mkdtemp())
-    tf.get_logger().info("Checkpoints and event files are in %s", config.model_dir)
+    if config.model_dir is None and model_dir is None:
+        model_dir = tempfile.mkdtemp()
+        tf.get_logger().warning("Using temporary folder as model directory: %s", model_dir)
+    model.run_config = config = config.replace(model_dir=config.model_dir or model_dir)
     tf.io.gfile.makedirs(config.model_dir)
     model.run_state = types.SimpleNamespace(
         params=params,
@@ -88,7 +90,6 @@ def train(
     if max_steps is not None and checkpoints.steps_done() >= max_steps:
         tf.get_logger().info("Skipping training since max_steps has already saved.")
         return model
-
     dataset = read_input(model, input_fn, "train")
     # The logger chooses the steps in which the model writes its summaries; callbacks write theirs at any step.
     record = tf.summary.record_if(lambda: logger.recording if tf.inside_function() else True)
@@ -100,9 +101,8 @@ def train(
             steps = max_steps - int(model.optimizer.iterations)
         if steps is not None:
             dataset = dataset.take(steps)
-        all_callbacks = [logger, *callbacks]
-        if config.save_checkpoints_steps or config.save_checkpoints_secs:
-            all_callbacks.append(checkpoints)
+        saves = config.save_checkpoints_steps or config.save_checkpoints_secs
+        all_callbacks = [logger, *callbacks, *([checkpoints] if saves else [])]
         if not callbacks:  # which may want to see each step
             intervals = config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps
             all_callbacks.append(StepGrouper(model.run_state.steps_per_execution, intervals))
