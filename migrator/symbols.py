@@ -210,7 +210,9 @@ class Analysis:
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 # Fields that never hold a node with something below it.
-_PLAIN_FIELDS = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "lineno", "type_comment", "conversion", "level", "kind"})
+_PLAIN_FIELDS = frozenset(
+    {"ctx", "op", "ops", "id", "attr", "arg", "lineno", "type_comment", "conversion", "level", "kind"}
+)
 _NODE_FIELDS: dict[type, tuple[str, ...]] = {}
 
 
@@ -219,8 +221,6 @@ def _node_fields(kind: type) -> tuple[str, ...]:
     fields = tuple(name for name in getattr(kind, "_fields", ()) if name not in _PLAIN_FIELDS)
     _NODE_FIELDS[kind] = fields
     return fields
-
-
 
 
 def analyze(tree: ast.Module) -> Analysis:
