@@ -13,7 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 UNKNOWN = "?"
 """Raw name of a binding that is not an import or an alias of one."""
@@ -259,7 +259,7 @@ class _Analyzer:
                 continue
             # `_push_children`, written out: this is where the time goes.
             for name in fields.get(kind) or _node_fields(kind):
-                value = getattr(node, name, None)
+                value: Any = getattr(node, name, None)
                 inner = value.__class__
                 if inner is list:
                     for item in value:
@@ -298,17 +298,17 @@ class _Analyzer:
     def _push_children(self, node: ast.AST, scope: Scope) -> None:
         parents, push = self.result.parents, self.stack.append
         for name in _NODE_FIELDS.get(node.__class__) or _node_fields(node.__class__):
-            value = getattr(node, name, None)
+            value: Any = getattr(node, name, None)
             kind = value.__class__
             if kind is list:
-                for item in value:  # type: ignore[union-attr]
+                for item in value:
                     if item.__class__ is ast.Constant:
                         parents[item] = node
                     elif isinstance(item, ast.AST):
                         parents[item] = node
                         push((item, scope))
             elif kind is ast.Constant:
-                parents[value] = node  # type: ignore[index]
+                parents[value] = node
             elif isinstance(value, ast.AST):
                 parents[value] = node
                 push((value, scope))

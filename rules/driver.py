@@ -45,6 +45,13 @@ _SPEC_FIELDS = {
     "TrainSpec": ("input_fn", "max_steps"),
     "EvalSpec": ("input_fn", "steps", "name", "start_delay_secs", "throttle_secs"),
 }
+# What RunConfig read from TF_CONFIG; the vendored `current_task()` has them now.
+TASK_FIELDS = frozenset(
+    {
+        "is_chief", "task_type", "task_id", "num_worker_replicas", "num_ps_replicas", "cluster_spec",
+        "global_id_in_cluster",
+    }
+)  # fmt: skip
 PROPERTIES = {"model_dir": "run_config.model_dir", "config": "run_config", "params": "params"}
 
 Need = Callable[[str, ast.AST], str]
@@ -155,6 +162,24 @@ class Driver:
                 self.edits.append(name_argument(self.module, call, argument, name))
         if doomed:
             self.edits += delete_arguments(self.module, call, doomed)
+        self._task_fields(call)
+
+    def _task_fields(self, call: ast.Call) -> None:
+        """``config.is_chief`` of a configuration that is made here becomes ``current_task().is_chief``."""
+        module = self.module
+        statement = module.parent(call)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(target, ast.Name):
+            return
+        holder = module.scope(target).holder(target.id)
+        for load, scope in module.analysis.loads:
+            parent = module.parent(load)
+            if load.id != target.id or scope.lookup(load.id) is not holder or not isinstance(parent, ast.Attribute):
+                continue
+            if parent.attr in TASK_FIELDS and parent not in self.handled:
+                self._replace(parent, f"{self.need('current_task', parent)}().{parent.attr}")
+            elif parent.attr in ("master", "evaluation_master") and parent not in self.handled:
+                self._replace(parent, "''")
 
     def construction(self, call: ast.Call, factory: str | None, has_params: bool, given: dict[str, ast.expr]) -> None:
         """``Estimator(model_fn=f, params=p)`` becomes ``create_model(params=p)``.

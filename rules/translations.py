@@ -6,6 +6,7 @@ from migrator.modelfn.translate import Translations
 
 from . import losses, metrics, optimizers, summaries
 from .compat_v1 import is_legacy
+from .driver import TASK_FIELDS
 from .layers import LayerTable
 from .symbol_rows import endpoints
 
@@ -83,6 +84,7 @@ def translations() -> Translations:
         metrics=metrics.METRICS,
         training=optimizers.OPTIMIZERS | optimizers.SCHEDULES,
         steps=optimizers.STEPS,
+        task_fields=TASK_FIELDS,
         schedules=optimizers.SCHEDULES,
         lookups=_LOOKUPS,
         static=is_static,

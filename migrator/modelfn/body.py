@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
     from migrator.module import Module
 
+SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.control_dependencies", "tensorflow.name_scope"})
 # Names of parameters and variables of the generated functions.
 _OWN_NAMES = frozenset({"self", "training", "x", "y", "y_pred", "sample_weight", "config", "model", "model_dir"})
 _OPAQUE = frozenset({"exec", "eval", "locals", "globals", "vars", "next", "super"})
@@ -53,7 +54,7 @@ class Body:
         self.docstring = ast.get_docstring(function, clean=False)
         if self.docstring is not None:
             body = body[1:]
-        self.flow = Flow(body, self.modes, self._stays_whole)
+        self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope)
         self.slicer = Slicer(self.flow)
         self._check_statements()
         self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations)
@@ -127,6 +128,11 @@ class Body:
         self.site_of = {id(site.call): site for site in self.sites}
 
     # -- structure ----------------------------------------------------------------------------------------------------
+
+    def _is_scope(self, node: ast.With) -> bool:
+        """Whether a with statement only names things or orders ops."""
+        calls = [item.context_expr for item in node.items]
+        return all(isinstance(c, ast.Call) and self.module.resolve(c.func) in SCOPES for c in calls)
 
     def _stays_whole(self, node: ast.stmt) -> bool:
         """Compound statements without layers, specs or mode tests move in one piece, unless they are scopes."""

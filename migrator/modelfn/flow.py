@@ -20,9 +20,13 @@ class Frame:
     node: ast.For | ast.If | ast.With
     arm: str
     """``body`` or ``orelse``."""
+    silent: bool = False
+    """A scope that leaves no trace in the generated code, so that nobody needs what its head reads."""
 
     def reads(self) -> set[str]:
         """Names that the head of the statement reads."""
+        if self.silent:
+            return set()
         if isinstance(self.node, ast.If):
             return reads(self.node.test)
         if isinstance(self.node, ast.For):
@@ -67,12 +71,20 @@ class Leaf:
 
 
 class Flow:
-    """The leaves of a body in source order. `whole` says which compound statements are kept in one piece."""
+    """The leaves of a body in source order. `whole` says which compound statements are kept in one piece, `silent`
+    which scopes go."""
 
-    def __init__(self, body: Iterable[ast.stmt], modes: Modes, whole: Callable[[ast.stmt], bool]) -> None:
+    def __init__(
+        self,
+        body: Iterable[ast.stmt],
+        modes: Modes,
+        whole: Callable[[ast.stmt], bool],
+        silent: Callable[[ast.With], bool] = lambda node: False,
+    ) -> None:
         self.leaves: list[Leaf] = []
         self.modes = modes
         self._whole = whole
+        self._silent = silent
         body = list(body)
         self._flags = _flags(body)
         self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
@@ -89,7 +101,8 @@ class Flow:
         if isinstance(node, ast.If):
             return self._if(node, modes, guard, frames)
         if isinstance(node, (ast.For, ast.With)) and not self._whole(node):
-            after = self._walk(node.body, modes, guard, (*frames, Frame(node, "body")))
+            frame = Frame(node, "body", isinstance(node, ast.With) and self._silent(node))
+            after = self._walk(node.body, modes, guard, (*frames, frame))
             if isinstance(node, ast.For):
                 if node.orelse:
                     raise Unsupported("a loop with an `else` is not followed", node)

@@ -115,6 +115,8 @@ class Translations:
     """Functions that make optimizers, schedules or train ops."""
     steps: frozenset[str] = frozenset()
     """Functions that give the global step."""
+    task_fields: frozenset[str] = frozenset()
+    """Fields of the run configuration that say which process of a cluster this is."""
     schedules: frozenset[str] = frozenset()
     """Functions of the global step that give a learning rate."""
     lookups: frozenset[str] = frozenset()

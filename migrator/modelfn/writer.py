@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterable
 
-from migrator.modelfn.body import Body
+from migrator.modelfn.body import SCOPES, Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.modes import ALL_MODES
@@ -17,7 +17,6 @@ from migrator.modelfn.sites import Site
 from migrator.modelfn.translate import Time, Value, format_call
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
-SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.control_dependencies", "tensorflow.name_scope"})
 _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
 
 
@@ -148,6 +147,9 @@ class Writer:
             return self._mode_test(node)
         if isinstance(node, (ast.Name, ast.Attribute)):
             self._check_library(node)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "config":
+            if "config" in self.plan.statics and node.attr in self.plan.translations.task_fields:
+                return f"{self.need('current_task')}().{node.attr}"
         if isinstance(node, ast.Call):
             site = self.plan.site_of.get(id(node))
             if site is not None:
