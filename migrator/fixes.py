@@ -18,9 +18,13 @@ class _Taken:
 
     def conflicts(self, edit: Edit) -> bool:
         position = bisect.bisect_left(self.starts, edit.start)
-        # As the edits are disjoint, of those that start before only the last can reach into this one.
-        if position and overlap(self.edits[position - 1], edit):
-            return True
+        # As the edits are disjoint, of those that start before only the last can reach into this one; an insertion may
+        # start at the same place as it.
+        before = position - 1
+        while before >= 0 and self.starts[before] == self.starts[position - 1]:
+            if overlap(self.edits[before], edit):
+                return True
+            before -= 1
         while position < len(self.edits) and self.starts[position] <= edit.end:
             if overlap(self.edits[position], edit):
                 return True

@@ -350,6 +350,12 @@ def test_shared_edits_are_made_once() -> None:
     assert splice(b"abcdef", selection.edits()["a"]) == b"import x\nabCdEf"
 
 
+def test_an_insertion_does_not_hide_the_replacement_that_starts_at_its_place() -> None:
+    selection = Selection()
+    assert selection.add(fix((4, 40, "rewritten"), (4, 4, "import x\n")))
+    assert not selection.add(fix((10, 12, "y")))
+
+
 def test_a_fix_that_overlaps_itself_is_refused() -> None:
     assert not Selection().add(fix((0, 3, "x"), (2, 4, "y")))
 
