@@ -67,14 +67,14 @@ class EstimatorProgram(ProgramRule):
             return logits
 
         def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
-            loss = tf.keras.losses.MeanSquaredError()(y, y_pred)
+            loss = tf.reduce_mean(tf.math.squared_difference(y_pred, tf.cast(y, tf.float32)))
             self.loss_metric.update_state(loss)
             return loss
 
     def create_model(config=None, model_dir=None):
         with make_strategy(config).scope():
             model = Model()
-            model.compile(optimizer=tf.keras.optimizers.Adam(0.01, epsilon=1e-8))
+            model.compile(optimizer=AdamOptimizer(0.01), steps_per_execution=100)
         return configure(model, config, model_dir=model_dir)
 
     estimator = create_model(model_dir="model")
