@@ -199,6 +199,9 @@ def factory_lines(generator: Generator) -> list[str]:
     while body and not body[0].strip():
         body.pop(0)
     lines += body
+    if found is not None and found[1] not in leaves and not isinstance(found[1].node, ast.Return):
+        for node in (*found[1].lead, found[1].node):
+            lines += shared.renderer.comments(node, inner)
     lines.append(
         f"{inner}model.compile({f'optimizer={texts[0]}, steps_per_execution=100' if found is not None else ''})"
     )

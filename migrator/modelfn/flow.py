@@ -53,6 +53,8 @@ class Leaf:
     """Like `modes`, without what conditions in `frames` say about the mode."""
     frames: tuple[Frame, ...]
     mode_only: bool = False
+    lead: tuple[ast.stmt, ...] = ()
+    """Statements that open here and leave no trace but the comments above them, such as ``if mode == EVAL:``."""
     """Only names a mode test, such as ``is_training = mode == TRAIN``."""
     defs: frozenset[str] = field(init=False)
     uses: frozenset[str] = field(init=False)
@@ -85,6 +87,7 @@ class Flow:
         self.modes = modes
         self._whole = whole
         self._silent = silent
+        self._opened: list[ast.stmt] = []
         body = list(body)
         self._flags = _flags(body)
         self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
@@ -112,7 +115,8 @@ class Flow:
         learnt = self.modes.learn(node) or (
             not frames and bool(binds(node) & self._flags) and self.modes.learn_constant(node, modes)
         )
-        self.leaves.append(Leaf(len(self.leaves), node, modes, guard, frames, mode_only=learnt))
+        self.leaves.append(Leaf(len(self.leaves), node, modes, guard, frames, learnt, tuple(self._opened)))
+        self._opened.clear()
         return frozenset() if isinstance(node, (ast.Return, ast.Raise)) else modes
 
     def _if(self, node: ast.If, modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
@@ -120,7 +124,10 @@ class Flow:
         yes = frozenset(m for m in modes if values[m] is not False)
         no = frozenset(m for m in modes if values[m] is not True)
         if not yes & no:  # the mode alone decides
+            if yes:
+                self._opened.append(node)
             after = self._walk(node.body, yes, guard & yes, frames)
+            self._opened.clear()
             return after | self._walk(node.orelse, no, guard & no, frames)
         if self._whole(node):
             self.leaves.append(Leaf(len(self.leaves), node, modes, guard, frames))

@@ -198,6 +198,10 @@ class Generator(ClassWriter):
         every = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
         lines = self._prologue(writer, every, indent)
         lines += writer.block(every, indent)
+        carried = sorted({leaf for entry in entries for leaf in entry.leaves}, key=lambda leaf: leaf.index)
+        for leaf in carried:
+            for node in (*leaf.lead, leaf.node):
+                lines += self.shared.renderer.comments(node, indent)
         for entry in entries:
             entry.metric = entry.translate(writer)
             update = [(n, writer.text(v)) for n, v in entry.metric.update]

@@ -55,6 +55,10 @@ class Renderer:
         lines = self._comments_above(first, indent) if alone else []
         return lines + (indent + body).split("\n")
 
+    def comments(self, node: ast.stmt, indent: str) -> list[str]:
+        """The comments above a statement, without blank lines."""
+        return [line for line in self._comments_above(node.lineno, indent) if line.strip()]
+
     def header(self, node: ast.For | ast.If | ast.With | ast.While, transform: Transform, indent: str) -> list[str]:
         """The lines of a compound statement up to its colon, with the comments above it."""
         first_child = node.body[0]

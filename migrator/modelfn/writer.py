@@ -283,7 +283,10 @@ class Writer:
         """One statement."""
         if leaf.node in self.skip:
             return []
-        return self.shared.renderer.statement(leaf.node, self.transform, indent)
+        renderer = self.shared.renderer
+        lead = [line for node in leaf.lead for line in renderer.comments(node, indent)]
+        lines = renderer.statement(leaf.node, self.transform, indent)
+        return ["", *lead, *_without_blank(lines)] if lead else lines
 
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         """A loop, condition or scope around leaves."""
@@ -332,6 +335,10 @@ class Writer:
     def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
         """The head of a loop; in `call` it also walks the lists of layers that were made in it."""
         return self.shared.renderer.header(node, self.transform, indent)
+
+
+def _without_blank(lines: list[str]) -> list[str]:
+    return lines[1:] if lines and not lines[0].strip() else lines
 
 
 def static_support(
