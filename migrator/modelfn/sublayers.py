@@ -114,7 +114,12 @@ class Sublayers:
         if definition in self._open:
             raise Unsupported("a helper that calls itself is not followed", call)
         given = _bound(definition, call)
-        roles = {name: _role(body, value) for name, value in given.items()}
+        defaults = _flag_defaults(definition)
+        roles = {
+            name: "training" if name in defaults and _is_flag(value) else _role(body, value)
+            for name, value in given.items()
+        }
+        roles.update({name: "training" for name in defaults if name not in given})
         sublayer = self._sublayer(definition, roles, call)
         again = bool(sublayer.calls) or any(isinstance(a, (ast.For, ast.While)) for a in body.module.ancestors(call))
         if again and _reuses(sublayer.body):
@@ -138,7 +143,8 @@ class Sublayers:
             raise Unsupported("a helper makes layers but gets no tensor", call)
         if sublayer.body.takes_training:
             passed = next((v for n, v in given.items() if roles[n] == "training"), None)
-            inputs.append(("training", passed if passed is not None else "training"))
+            flag = next((defaults[n] for n in defaults if n not in given), "training")
+            inputs.append(("training", passed if passed is not None else flag))
         function = call.func
         constructor = sublayer.class_name
         if isinstance(function, ast.Attribute):
@@ -175,6 +181,26 @@ class Sublayers:
             name += "Layer"
         sublayer = self.found[definition] = Sublayer(definition, body, name)
         return sublayer
+
+
+def _is_flag(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
+
+
+def _flag_defaults(definition: Definition) -> dict[str, str]:
+    """Parameters named like Keras's `training`, true or false by default, with that default."""
+    assert isinstance(definition.node, ast.FunctionDef)
+    args = definition.node.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [
+        *zip(positional[len(positional) - len(args.defaults) :], args.defaults),
+        *zip(args.kwonlyargs, args.kw_defaults),
+    ]
+    return {
+        arg.arg: str(default.value)
+        for arg, default in pairs
+        if arg.arg in ("training", "is_training", "train") and isinstance(default, ast.Constant) and _is_flag(default)
+    }
 
 
 def _reuses(body: Body) -> bool:
