@@ -78,7 +78,7 @@ class Checker:
             module.fixes = [f.diagnostic.fix for f in kept if f.diagnostic.fix and self.applicable(f.diagnostic)]
             findings.found += kept
         for rule in self.registry.program_rules:
-            if (rule.code, ANYWHERE) not in banned:
+            if (rule.code, ANYWHERE) not in banned and any(rule.concerns(module) for module in modules.values()):
                 self._check_program(rule, modules, findings, banned)
         self._hold_back(findings)
         return findings

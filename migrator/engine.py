@@ -145,7 +145,8 @@ class _Run:
                 self.modules[source.path] = parse(source)
             except Exception as error:
                 self.failures[source.path] = _parse_problem(source, error)
-        for source in context.values():
+        looked_into = any(rule.concerns(module) for rule in registry.program_rules for module in self.modules.values())
+        for source in context.values() if looked_into else ():
             module = _context_module(source)
             if module is not None:
                 self.modules[source.path] = module

@@ -34,6 +34,7 @@ class Module:
         self.path = path
         self.text = text
         self.source: bytes = text.encode("utf-8", "surrogatepass")
+        self._qualified: dict[ast.AST, str | None] = {}
         self.inherited_dialect: str | None = None
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
@@ -239,11 +240,12 @@ class Module:
 
     def qualified(self, node: ast.AST) -> str | None:
         """Like `resolve`, but names of relative imports are answered too, with their leading dots."""
+        if node in self._qualified:
+            return self._qualified[node]
         names = {normalize(name) for name in self.analysis.raw_names(node)}
-        if len(names) != 1:
-            return None
-        name = names.pop()
-        return None if name == UNKNOWN else name
+        name = names.pop() if len(names) == 1 else None
+        self._qualified[node] = found = None if name == UNKNOWN else name
+        return found
 
     def resolve(self, node: ast.AST) -> str | None:
         """The library name of a dotted expression, such as ``tensorflow.estimator.Estimator`` or ``absl.flags.FLAGS``.
@@ -288,9 +290,14 @@ class Module:
         found: list[tuple[int, int, ast.expr, str]] = []
         suspects = self._unplaced_nodes
         nothing = frozenset({UNKNOWN})
+        known: dict[tuple[Scope, str], bool] = {}
         for root, scope in analysis.loads:
-            stands_for = analysis.root_names(root.id, scope)
-            if not stands_for or stands_for == nothing:  # most names: not imported
+            key = (scope, root.id)
+            imported = known.get(key)
+            if imported is None:
+                stands_for = analysis.root_names(root.id, scope)
+                imported = known[key] = bool(stands_for) and stands_for != nothing
+            if not imported:  # most names
                 continue
             node: ast.expr = root
             while True:

@@ -94,6 +94,14 @@ class Rule(_Documented):
 class ProgramRule(_Documented):
     """A rule about a whole program, which may span files. It runs after the file rules of the same round."""
 
+    words: ClassVar[tuple[str, ...]] = ()
+    """The rule has nothing to say about files in which none of these words occurs; empty: about any."""
+
+    @classmethod
+    def concerns(cls, module: Module) -> bool:
+        """Whether the rule may have something to say about a file."""
+        return not cls.words or any(word.encode() in module.source for word in cls.words)
+
     def check_program(self, project: Project, settings: Settings) -> Iterator[Diagnostic | ProgramUnit]:
         """Look at all modules of the component; says what to change and, of each program, how far it got."""
         raise NotImplementedError

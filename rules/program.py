@@ -88,6 +88,7 @@ class EstimatorProgram(ProgramRule):
 
     code = "EST100"
     name = "estimator-program"
+    words = ("stimator",)
 
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
