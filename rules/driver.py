@@ -181,6 +181,19 @@ class Driver:
             elif parent.attr in ("master", "evaluation_master") and parent not in self.handled:
                 self._replace(parent, "''")
 
+    def replacement(self, call: ast.Call) -> None:
+        """``config.replace(session_config=…)``: fields that are gone are dropped, those that are not there yet refused."""
+        doomed: list[ast.expr | ast.keyword] = []
+        for keyword in call.keywords:
+            if keyword.arg in _SESSION_FIELDS:
+                doomed.append(keyword)
+                text = f"RunConfig({keyword.arg}=…) is dropped: {_SESSION_FIELDS[keyword.arg]}"
+                self.remarks.append((keyword.value, text))
+            elif keyword.arg in _LATER_FIELDS and not is_none(keyword.value):
+                raise Unsupported(f"RunConfig({keyword.arg}=…) is not migrated yet", keyword.value)
+        if doomed:
+            self.edits += delete_arguments(self.module, call, doomed)
+
     def construction(self, call: ast.Call, factory: str | None, has_params: bool, given: dict[str, ast.expr]) -> None:
         """``Estimator(model_fn=f, params=p)`` becomes ``create_model(params=p)``.
 

@@ -239,9 +239,11 @@ class ProgramRewrite:
                 continue
             if not driver.reference(node, name):
                 raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
-        for attribute in ast.walk(module.tree):
-            if isinstance(attribute, ast.Attribute) and attribute.attr == "make_initializable_iterator":
-                raise Unsupported("an initializable iterator is not migrated yet", attribute)
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Attribute) and node.attr == "make_initializable_iterator":
+                raise Unsupported("an initializable iterator is not migrated yet", node)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
+                driver.replacement(node)
         self._rename_model_fns(module, driver, inside)
         self._rename_helpers(module, driver, inside)
 

@@ -54,7 +54,8 @@ class Body:
         self.docstring = ast.get_docstring(function, clean=False)
         if self.docstring is not None:
             body = body[1:]
-        self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope)
+        imported = frozenset(entry.name for entry in module.imports)
+        self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, imported)
         self.slicer = Slicer(self.flow)
         self._check_statements()
         self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations)
@@ -107,7 +108,7 @@ class Body:
         changed = leaf.defs - leaf.kills - own - (set() if isinstance(node, ast.AugAssign) else stored)
         if changed:
             raise Unsupported(f"`{sorted(changed)[0]}`, which comes from outside, is changed", node)
-        if isinstance(node, ast.Assign) and _is_iterator(node.value):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _is_iterator(node.value):
             raise Unsupported("an iterator can be read once only: wrap it in list()", node.value)
 
     def _check_loops(self) -> None:
@@ -177,8 +178,9 @@ class Body:
         if function is None or not self.translations.effects(self.module.resolve(function), ast.unparse(function)):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
         needed: set[Leaf] = set()
+        inputs = {name for name in self.slicer.inputs(leaf) if not self.is_schedule(name)}
         for mode in leaf.modes:
-            needed |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode, leaf)
+            needed |= self.slicer.closure(inputs, leaf.index, mode, leaf)
         if any(self.metric_call(other) is not None for other in needed):
             self.metric_effects.append(leaf)
         elif leaf in tainted or needed & (losses - call):
@@ -186,6 +188,14 @@ class Body:
                 losses |= {leaf} | needed
         else:
             call |= {leaf} | needed
+
+    def is_schedule(self, name: str) -> bool:
+        """Whether a name is the learning rate that a schedule gives: what the optimizer knows as its own."""
+        leaves = self.definitions(name)
+        if len(leaves) != 1 or not isinstance(leaves[0].node, ast.Assign):
+            return False
+        value = leaves[0].node.value
+        return isinstance(value, ast.Call) and self.module.resolve(value.func) in self.translations.schedules
 
     def effects(self) -> list[Leaf]:
         """Statements that are there for what they do, not for a value."""

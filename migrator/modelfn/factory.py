@@ -61,7 +61,7 @@ def minimize_call(plan: Plan) -> tuple[ast.Call, Leaf] | None:
     parts: list[tuple[ast.expr, Leaf]] = []
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == GROUP:
         found = None
-        for part in value.args:
+        for part in [e for a in value.args for e in (a.elts if isinstance(a, (ast.List, ast.Tuple)) else [a])]:
             inner, where = plan.followed_in(part, at, "train")
             if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "minimize":
                 if found is not None:

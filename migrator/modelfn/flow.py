@@ -82,11 +82,13 @@ class Flow:
         modes: Modes,
         whole: Callable[[ast.stmt], bool],
         silent: Callable[[ast.With], bool] = lambda node: False,
+        imported: Set = frozenset(),
     ) -> None:
         self.leaves: list[Leaf] = []
         self.modes = modes
         self._whole = whole
         self._silent = silent
+        self._imported = imported
         self._opened: list[ast.stmt] = []
         body = list(body)
         self._flags = _flags(body)
@@ -115,9 +117,14 @@ class Flow:
         learnt = self.modes.learn(node) or (
             not frames and bool(binds(node) & self._flags) and self.modes.learn_constant(node, modes)
         )
-        self.leaves.append(Leaf(len(self.leaves), node, modes, guard, frames, learnt, tuple(self._opened)))
-        self._opened.clear()
+        self._add(node, modes, guard, frames, learnt)
         return frozenset() if isinstance(node, (ast.Return, ast.Raise)) else modes
+
+    def _add(self, node: ast.stmt, modes: Set, guard: Set, frames: tuple[Frame, ...], mode_only: bool = False) -> None:
+        leaf = Leaf(len(self.leaves), node, modes, guard, frames, mode_only, tuple(self._opened))
+        leaf.defs -= self._imported - leaf.kills  # `tf.add(a, b)` changes no module
+        self.leaves.append(leaf)
+        self._opened.clear()
 
     def _if(self, node: ast.If, modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
         values = {mode: self.modes.evaluate(node.test, mode) for mode in modes}
@@ -130,7 +137,7 @@ class Flow:
             self._opened.clear()
             return after | self._walk(node.orelse, no, guard & no, frames)
         if self._whole(node):
-            self.leaves.append(Leaf(len(self.leaves), node, modes, guard, frames))
+            self._add(node, modes, guard, frames)
             return modes
         out_yes = self._walk(node.body, yes, guard, (*frames, Frame(node, "body")))
         out_no = self._walk(node.orelse, no, guard, (*frames, Frame(node, "orelse")))

@@ -9,6 +9,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.plan import Plan
+from migrator.modelfn.times import is_cheap
 from migrator.modelfn.translate import Time
 
 
@@ -50,7 +51,7 @@ def boundary(plan: Plan, leaves: list[Leaf], results: list[ast.expr], mode: str)
             mine = [s for s in sources if s in inside and s not in repeated]
             if not mine:
                 continue
-            if all(plan.time(s) is not Time.DYNAMIC and not plan.sites_in(s) for s in mine):
+            if all(_is_free(plan, s) for s in mine):
                 repeated.update(mine)
                 readers.extend((s, plan.slicer.inputs(s)) for s in mine)
                 continue
@@ -63,6 +64,17 @@ def boundary(plan: Plan, leaves: list[Leaf], results: list[ast.expr], mode: str)
                 raise Unsupported(f"`{name}` gets another value after the loss has read it", reader.node)
             names.setdefault(name)
     return list(names), repeated
+
+
+def _is_free(plan: Plan, leaf: Leaf) -> bool:
+    """Whether a leaf can be repeated where its value is read: it needs no tensor, or only looks into the features."""
+    if plan.sites_in(leaf):
+        return False
+    if plan.time(leaf) is not Time.DYNAMIC:
+        return True
+    node = leaf.node
+    looked_up = isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) and is_cheap(node.value)
+    return looked_up and all(n == plan.features or plan.times.name(n) is Time.STATIC for n in plan.slicer.inputs(leaf))
 
 
 def outputs(plan: Plan, needed: list[str]) -> Outputs:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.translate import Value
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -101,9 +102,16 @@ def _pairs(
         own = _own_name(site, numbers, scope + prefix, names, repeated)
         if own is None:
             continue
+        unbiased = any(n == "use_bias" and _is_false(v) for n, v in site.layer.arguments)
         for tf1, keras in site.layer.variables:
+            if keras == "bias" and unbiased:
+                continue
             name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}"
             yield name, f"{own_path}.{keras}" if keras else own_path
+
+
+def _is_false(value: Value) -> bool:
+    return value == "False" or (isinstance(value, ast.Constant) and value.value is False)
 
 
 def _own_name(site: Site, numbers: dict[str, int], prefix: str, names: Patterns, repeated: bool) -> str | None:

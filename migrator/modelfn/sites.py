@@ -181,6 +181,8 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             site.attribute = objects[held]
             continue
         base = _literal_name(site.layer.name)
+        if base is None and site.layer.helper is not None:
+            assigned.pop(id(site.call), None)  # a part of the network is called after its function
         if base is None:
             base = assigned.get(id(site.call))
         if base is None:

@@ -178,6 +178,11 @@ class Writer:
             return None  # a parameter of a lambda, the target of a comprehension, or a name from outside
         if node.id in self.plan.modes.names:
             return self._mode_text(self.plan.modes.names[node.id], node)
+        if self.where in ("call", "loss", "metrics") and self.plan.is_schedule(node.id):
+            schedules = {n for leaf in self.plan.flow.leaves for n in leaf.defs if self.plan.is_schedule(n)}
+            if len(schedules) > 1:
+                raise Unsupported("one of several schedules is read outside of the optimizer", node)
+            return "self.optimizer.learning_rate"
         text = self.names.get(node.id)
         if text is not None and text.startswith("not ") and not isinstance(self.plan.module.parent(node), ast.keyword):
             return f"({text})"

@@ -172,6 +172,11 @@ class MeanPerClassAccuracy(tf.keras.metrics.Metric):
         """The mean, a float scalar."""
         return tf.reduce_mean(tf.math.divide_no_nan(tf.convert_to_tensor(self.correct), self.total))
 
+    def reset_state(self) -> None:
+        """Forget all batches."""
+        self.correct.assign(tf.zeros([self.num_classes]))
+        self.total.assign(tf.zeros([self.num_classes]))
+
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "num_classes": self.num_classes}
 

@@ -122,6 +122,25 @@ def redirect_tensorflow(redirect: Redirect) -> None:
             setattr(owner, name, changed)
 
 
+    _redirect_python(redirect)
+
+
+def _redirect_python(redirect: Redirect) -> None:
+    """The same for Python's own files: what a program writes beside its checkpoints must not land beside the user's."""
+    import builtins
+    import io
+
+    opened = _with_path(builtins.open, redirect.map, 0, "file")
+    setattr(builtins, "open", opened)  # noqa: B010
+    setattr(io, "open", opened)  # noqa: B010
+    for owner, names in (
+        (os, ("listdir", "makedirs", "mkdir", "remove", "unlink", "rmdir", "scandir", "walk")),
+        (os.path, ("exists", "isdir", "isfile", "getsize", "getmtime")),
+    ):
+        for name in names:
+            setattr(owner, name, _with_path(getattr(owner, name), redirect.map, 0, "path"))
+
+
 _KEPT: list[Any] = []  # so that no id is given twice
 
 
