@@ -9,6 +9,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.project import Project
+from migrator.symbols import normalize
 
 from .tensorflow_names import PLAIN, VERSION_1
 
@@ -18,11 +19,14 @@ MODULE = "tf2_training"
 class Helpers:
     """The helpers that one file needs, and the import that brings them."""
 
-    def __init__(self, module: Module, project: Project) -> None:
+    def __init__(self, module: Module, project: Project, home: str) -> None:
         self.module = module
         self.project = project
         self.names: set[str] = set()
-        self.folder = os.path.dirname(module.path)
+        own = os.path.dirname(module.path)
+        prefix = self._prefix_to(home)
+        self.folder = home if own == home or prefix is not None else own
+        self.prefix = (prefix if own != home else None) or self._prefix()
         self._imported = {
             entry.target.rsplit(".", 1)[1] for entry in module.imports if entry.target.split(".")[-2:-1] == [MODULE]
         }
@@ -33,7 +37,11 @@ class Helpers:
         """Asks for a helper where the code at `at` needs it; returns how that code writes it."""
         self.names.add(name)
         scope = self.module.scope(at) if at is not None else self.module.analysis.root
-        clash = name not in self._imported and scope.lookup(name) is not None
+        holder = scope.lookup(name)
+        old = holder is not None and all(
+            normalize(b.target).startswith("tensorflow.estimator.") for b in holder.bindings.get(name, [])
+        )  # its import goes
+        clash = name not in self._imported and holder is not None and not old
         (self._qualified if clash else self._plain).add(name)
         return f"{MODULE}.{name}" if clash else name
 
@@ -58,7 +66,7 @@ class Helpers:
                 edits.append(module.add_import("import tensorflow as tf"))
         plain = sorted(self._plain - self._imported)
         qualified = self._qualified
-        prefix = self._prefix()
+        prefix = self.prefix
         statements = []
         if plain:
             line = f"from {prefix}{MODULE} import {', '.join(plain)}"
@@ -108,6 +116,20 @@ class Helpers:
         if last is None:
             return self.module.import_position()
         return self.module.line_span(last)[1]
+
+    def _prefix_to(self, folder: str) -> str | None:
+        """The package by which the file imports something out of a folder, with a dot at the end."""
+        for entry in self.module.imports:
+            for dotted in (entry.target, entry.target.rpartition(".")[0]):
+                found = self.project.module_named(dotted, self.module) if dotted.strip(".") else None
+                if (
+                    found is not None
+                    and os.path.dirname(found.path) == folder
+                    and not found.path.endswith("__init__.py")
+                ):
+                    head = dotted.rpartition(".")[0]
+                    return head + "." if head.strip(".") else dotted[: len(dotted) - len(dotted.lstrip("."))] or ""
+        return None
 
     def _prefix(self) -> str:
         """What stands before the helper module's name: nothing, dots, or the package, as the file imports its siblings."""

@@ -6,10 +6,10 @@ import ast
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from migrator import vendoring
-from migrator.diagnostics import Edit, Fix, NewFile, ProgramUnit
+from migrator.diagnostics import Edit, NewFile, ProgramUnit
 from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.generate import Generated, Generator
@@ -20,9 +20,9 @@ from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.project import Definition, Project
 
-from .compat_v1 import rename_edits
 from .driver import PREFIX, Driver
 from .estimator_values import Construction, estimator_values
+from .finishing import file_fixes, finished, within
 from .helpers import Helpers
 from .one_shot import one_shot_edits
 from .translations import translations
@@ -85,6 +85,12 @@ class ProgramRewrite:
         for driver in self._drivers.values():
             for node, text in driver.remarks:
                 yield driver.module, node, text
+        bodies = [m.plan for m in self.model_fns.values() if m.plan] + [x.body for x in self.sublayers.found.values()]
+        for body in bodies:
+            for site in body.sites:
+                if site.layer.moving is not None and not body.updates_run:
+                    text = "the program never runs UPDATE_OPS, so the moving statistics never move; momentum=1.0 keeps that"
+                    yield body.module, site.call, text
         for model in self.model_fns.values():
             spec = model.plan.specs.get("infer") if model.plan is not None else None
             if model.plan is not None and spec is not None and "export_outputs" in spec.fields:
@@ -150,7 +156,8 @@ class ProgramRewrite:
             self._generate_layer(sublayer)
         for module in modules:
             self.at = module
-            self._finish(module)
+            driver, helpers = self._drivers[module.path], self._helpers[module.path]
+            self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
 
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""
@@ -219,9 +226,14 @@ class ProgramRewrite:
             construction.call, factory, "params" in model.plan.statics, construction.arguments
         )
 
+    def _home(self) -> str:
+        """The folder of the first model_fn: where the helpers live, for every file that can import them from there."""
+        first = next(iter(self.model_fns), None)
+        return os.path.dirname(first.module.path if first is not None else self.constructions[0].module.path)
+
     def _driver(self, module: Module) -> Driver:
         if module.path not in self._drivers:
-            helpers = self._helpers[module.path] = Helpers(module, self.project)
+            helpers = self._helpers[module.path] = Helpers(module, self.project, self._home())
             self._drivers[module.path] = Driver(module, helpers.need)
         return self._drivers[module.path]
 
@@ -233,17 +245,17 @@ class ProgramRewrite:
         driver.handled |= handled
         inside = self._spans(module)
         for node, name in module.references():
-            if not name.startswith(PREFIX) or _within(module.span(node), inside):
+            if not name.startswith(PREFIX) or within(module.span(node), inside):
                 continue
             if node in driver.handled:
                 continue
             if not driver.reference(node, name):
                 raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Attribute) and node.attr == "make_initializable_iterator":
-                raise Unsupported("an initializable iterator is not migrated yet", node)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
-                driver.replacement(node)
+        for part in ast.walk(module.tree):
+            if isinstance(part, ast.Attribute) and part.attr == "make_initializable_iterator":
+                raise Unsupported("an initializable iterator is not migrated yet", part)
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":
+                driver.replacement(part)
         self._rename_model_fns(module, driver, inside)
         self._rename_helpers(module, driver, inside)
 
@@ -259,7 +271,7 @@ class ProgramRewrite:
                     start, _ = module.span(entry.alias)
                     driver.edits.append(module.edit((start, start + len(name.encode())), model.factory))
             for node, _ in module.analysis.loads:
-                if node.id != name or id(node) in constructed or _within(module.span(node), inside):
+                if node.id != name or id(node) in constructed or within(module.span(node), inside):
                     continue
                 if self.project.definition(module, node) != model.definition:
                     continue
@@ -340,56 +352,8 @@ class ProgramRewrite:
         self._drivers[module.path].edits.append(module.edit(_whole_span(module, node), text.lstrip()))
 
     def _base_edits(self, module: Module) -> list[Edit]:
-        return [edit for fix in self._file_fixes(module) for edit in fix.edits]
-
-    def _file_fixes(self, module: Module) -> list[Fix]:
-        """Rewrites of single references, the import of compat.v1 among them."""
-        driver = self._drivers[module.path]
-        inside = self._spans(module)
-
-        def excused(node: ast.expr) -> bool:
-            return node in driver.handled or _within(module.span(node), inside)
-
-        fixes = list(module.fixes)
-        for diagnostic in rename_edits(module, excused=excused):
-            if diagnostic.fix is None:
-                raise Unsupported(diagnostic.message, None)
-            # A rule that knows the symbol goes before the import's own respelling of it.
-            taken = [(e.start, e.end) for fix in fixes for e in fix.edits if e.start < e.end]
-            kept = [e for e in diagnostic.fix.edits if not any(e.start < end and start < e.end for start, end in taken)]
-            alias = self._helpers[module.path].tensorflow()
-            fixes = [_plain(fix, alias) for fix in fixes]
-            fixes.append(replace(diagnostic.fix, edits=tuple(kept)))
-        return fixes
-
-    def _finish(self, module: Module) -> None:
-        """Put the edits of a module together with those file fixes that the rewrite swallows."""
-        driver, helpers = self._drivers[module.path], self._helpers[module.path]
-        own = list(dict.fromkeys(driver.edits))
-        spans = self._spans(module)
-        replaced = [(e.start, e.end) for e in own if e.start < e.end]
-        for fix in self._file_fixes(module):
-            # What a rewritten or deleted place contains is gone, or was carried over by the renderer.
-            outside = [e for e in fix.edits if not _within((e.start, e.end), spans + replaced)]
-            if any(e.start < end and start < e.end for e in outside for start, end in replaced):
-                if any(e.start < end and start < e.end for e in fix.edits for start, end in spans):
-                    raise Unsupported("two rewrites of one place get in each other's way", None)
-                continue  # its turn comes in the next round
-            own += [e for e in outside if e not in own]
-        covered = [(e.start, e.end) for e in own] + spans
-        for node, name in module.references():
-            if name.startswith("tensorflow.contrib.") and not _within(module.span(node), covered):
-                if not isinstance(module.statement(node), (ast.Import, ast.ImportFrom)):
-                    if not any(e.start < module.span(node)[1] and module.span(node)[0] < e.end for e in own):
-                        raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
-        own += helpers.import_edits()
-        self._edits[module.path] = own
-
-
-def _plain(fix: Fix, alias: str) -> Fix:
-    """A fix written for a file that imports compat.v1 only, for the file that imports TensorFlow itself."""
-    edits = [replace(e, text=e.text.replace(f"{alias}.compat.v2.", f"{alias}.")) for e in fix.edits]
-    return replace(fix, edits=tuple(edits))
+        fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module))
+        return [edit for fix in fixes for edit in fix.edits]
 
 
 def _whole_span(module: Module, node: ast.AST) -> tuple[int, int]:
@@ -399,10 +363,6 @@ def _whole_span(module: Module, node: ast.AST) -> tuple[int, int]:
     if decorators:
         start = min(module.span(d)[0] - 1 for d in decorators)
     return start, end
-
-
-def _within(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
-    return any(start <= span[0] and span[1] <= end for start, end in spans)
 
 
 def _free(wanted: str, taken: frozenset[str] | set[str], pattern: str) -> str:

@@ -121,7 +121,6 @@ def redirect_tensorflow(redirect: Redirect) -> None:
             _KEPT.append(changed)
             setattr(owner, name, changed)
 
-
     _redirect_python(redirect)
 
 

@@ -1,0 +1,93 @@
+"""What a program rule does to a file at the end: the plain renamings, and what stands in the way of them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from migrator.diagnostics import Edit, Fix
+from migrator.modelfn.errors import Unsupported
+from migrator.module import Module
+from migrator.symbols import normalize
+
+from .compat_v1 import rename_edits
+from .driver import PREFIX, Driver
+from .helpers import Helpers
+from .translations import is_old_only, is_refused
+
+
+def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple[int, int]]) -> list[Fix]:
+    """Rewrites of single references outside of `spans`, the import of compat.v1 among them. Raises Unsupported."""
+
+    def excused(node: ast.expr) -> bool:
+        return node in driver.handled or within(module.span(node), spans)
+
+    fixes = list(module.fixes)
+    for diagnostic in rename_edits(module, excused=excused):
+        if diagnostic.fix is None:
+            raise Unsupported(diagnostic.message, None)
+        # A rule that knows the symbol goes before the import's own respelling of it.
+        taken = [(e.start, e.end) for fix in fixes for e in fix.edits if e.start < e.end]
+        kept = [e for e in diagnostic.fix.edits if not any(e.start < end and start < e.end for start, end in taken)]
+        alias = helpers.tensorflow()
+        fixes = [_plain(fix, alias) for fix in fixes]
+        fixes.append(replace(diagnostic.fix, edits=tuple(kept)))
+    return fixes
+
+
+def finished(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple[int, int]]) -> list[Edit]:
+    """The driver's edits with those file fixes that the rewrite swallows. Raises Unsupported."""
+    own = list(dict.fromkeys(driver.edits))
+    own += _dead_imports(module, own)
+    replaced = [(e.start, e.end) for e in own if e.start < e.end]
+    for fix in file_fixes(module, driver, helpers, spans):
+        # What a rewritten or deleted place contains is gone, or was carried over by the renderer.
+        outside = [e for e in fix.edits if not within((e.start, e.end), spans + replaced)]
+        if any(e.start < end and start < e.end for e in outside for start, end in replaced):
+            if any(e.start < end and start < e.end for e in fix.edits for start, end in spans):
+                raise Unsupported("two rewrites of one place get in each other's way", None)
+            continue  # its turn comes in the next round
+        own += [e for e in outside if e not in own]
+    _check_leftovers(module, own, spans)
+    return own + helpers.import_edits()
+
+
+def _check_leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int]]) -> None:
+    """Refuse names of the old library that nobody rewrites: the program would stop at them."""
+    for node, name in module.references():
+        span = module.span(node)
+        if within(span, spans) or _touches(span, own) or not is_refused(name):
+            continue
+        statement = module.statement(node)
+        alias = isinstance(statement, ast.Assign) and statement.value is node  # goes when nothing reads it
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) or alias:
+            continue
+        if module.dialect(node) != "v2" or is_old_only(name):
+            raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+
+
+def _dead_imports(module: Module, own: list[Edit]) -> list[Edit]:
+    """Deletion of imports of Estimator names, which are all rewritten."""
+    statements: dict[ast.stmt, list[str]] = {}
+    for entry in module.imports:
+        statements.setdefault(entry.statement, []).append(normalize(entry.target))
+    return [
+        module.delete_statement(statement)
+        for statement, targets in statements.items()
+        if all((target + ".").startswith(PREFIX) for target in targets) and not _touches(module.span(statement), own)
+    ]
+
+
+def _touches(span: tuple[int, int], edits: list[Edit]) -> bool:
+    return any(e.start < span[1] and span[0] < e.end for e in edits)
+
+
+def _plain(fix: Fix, alias: str) -> Fix:
+    """A fix written for a file that imports compat.v1 only, for the file that imports TensorFlow itself."""
+    edits = [replace(e, text=e.text.replace(f"{alias}.compat.v2.", f"{alias}.")) for e in fix.edits]
+    return replace(fix, edits=tuple(edits))
+
+
+def within(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
+    """Whether a span lies inside one of `spans`."""
+    return any(start <= span[0] and span[1] <= end for start, end in spans)
