@@ -74,7 +74,19 @@ def cli(ctx: click.Context) -> None:
         ctx.exit(EXIT_ABNORMAL)
 
 
-@cli.command(hidden=True, context_settings=_CONTEXT)
+class _Unnamed(click.Context):
+    """The default command bears no name of its own in usage and error texts."""
+
+    @property
+    def command_path(self) -> str:
+        return self.parent.command_path if self.parent is not None else super().command_path
+
+
+class _Default(click.Command):
+    context_class = _Unnamed
+
+
+@cli.command(cls=_Default, hidden=True, context_settings=_CONTEXT)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--apply", is_flag=True, help="Write the changes. Without it, nothing is written.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")

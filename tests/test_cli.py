@@ -265,6 +265,12 @@ def test_bad_settings_are_status_2(sample_rules: Registry) -> None:
     assert result.exit_code == EXIT_ABNORMAL and "did you mean select?" in result.stderr
 
 
+def test_usage_errors_name_the_command_as_it_is_called(sample_rules: Registry) -> None:
+    result = invoke("--nonsense")
+    assert result.exit_code == EXIT_ABNORMAL
+    assert "Usage: migrate [OPTIONS] PATH..." in result.stderr
+
+
 def test_no_arguments_print_the_help() -> None:
     result = invoke()
     assert result.exit_code == EXIT_ABNORMAL and "--apply" in result.output and "migrate explain CODE" in result.output
