@@ -338,6 +338,25 @@ def test_config_round_trip(metric: Any) -> None:
     assert [tuple(v.shape) for v in copy.variables] == [tuple(v.shape) for v in metric.variables]
 
 
+@pytest.mark.parametrize(
+    "metric",
+    [
+        BatchMean(name="loss"),
+        RiemannAUC(curve="PR", num_thresholds=20),
+        SensitivityNearSpecificity(0.3, num_thresholds=20),
+        MeanPerClassAccuracy(2),
+    ],
+    ids=lambda metric: type(metric).__name__,
+)
+def test_reset_forgets_all_batches(metric: Any) -> None:
+    labels, predictions, _ = BINARY[0]
+    arguments = (predictions,) if isinstance(metric, BatchMean) else (labels, predictions)
+    metric.update_state(*arguments)
+    assert any(np.any(v.numpy()) for v in metric.variables)
+    metric.reset_state()
+    assert not any(np.any(v.numpy()) for v in metric.variables)
+
+
 def test_metrics_update_inside_a_function() -> None:
     metrics = [RiemannAUC(curve="PR"), SpecificityNearSensitivity(0.5), MeanPerClassAccuracy(2)]
 
