@@ -52,7 +52,7 @@ def test_interrupt_ends_the_child_and_exits_with_130(tmp_path: Path) -> None:
     python.chmod(0o755)
     program = str(PROGRAMS / "old.py")
     command = [sys.executable, "-m", "migrator.parity", program, program, "--old-python", str(python)]
-    harness = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=default_interrupt)
+    harness = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
         harness.send_signal(signal.SIGINT)
@@ -62,11 +62,6 @@ def test_interrupt_ends_the_child_and_exits_with_130(tmp_path: Path) -> None:
     assert harness.returncode == 130 and "interrupted" in errors
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
-
-
-def default_interrupt() -> None:
-    """Shells start background jobs with interrupts ignored, which children inherit."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
