@@ -6,10 +6,8 @@ when nothing is left to apply. Whatever goes wrong with a file or in a rule beco
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -63,8 +61,7 @@ def migrate_component(
     """
     sources = {source.path: source for source in files}
     others = {source.path: source for source in context if source.path not in sources}
-    with _without_garbage_collection():
-        return _migrate(sources, others, settings, registry or load())
+    return _migrate(sources, others, settings, registry or load())
 
 
 def _migrate(
@@ -86,18 +83,6 @@ def _migrate(
         Outcome(path, "failed", source.raw, source.raw, remaining=_about(path, notes))
         for path, source in sources.items()
     ]
-
-
-@contextlib.contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Syntax trees are many objects without cycles: looking for cycles in them takes longer than parsing."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 def parse(source: SourceFile) -> Module:

@@ -35,6 +35,7 @@ class Module:
         self.text = text
         self.source: bytes = text.encode("utf-8", "surrogatepass")
         self._qualified: dict[ast.AST, str | None] = {}
+        self._raw_names: dict[ast.AST, frozenset[str]] = {}
         self.inherited_dialect: str | None = None
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
@@ -236,13 +237,16 @@ class Module:
 
     def raw_names(self, node: ast.AST) -> frozenset[str]:
         """What a dotted expression may stand for, as written in the imports (``tensorflow.compat.v1.X``)."""
-        return self.analysis.raw_names(node)
+        found = self._raw_names.get(node)
+        if found is None:
+            found = self._raw_names[node] = self.analysis.raw_names(node)
+        return found
 
     def qualified(self, node: ast.AST) -> str | None:
         """Like `resolve`, but names of relative imports are answered too, with their leading dots."""
         if node in self._qualified:
             return self._qualified[node]
-        names = {normalize(name) for name in self.analysis.raw_names(node)}
+        names = {normalize(name) for name in self.raw_names(node)}
         name = names.pop() if len(names) == 1 else None
         self._qualified[node] = found = None if name == UNKNOWN else name
         return found
@@ -312,6 +316,11 @@ class Module:
         return [(node, name) for _, _, node, name in found]
 
     @cached_property
+    def names_read(self) -> frozenset[tuple[Scope | None, str]]:
+        """Each name that is read, with the scope that binds it."""
+        return frozenset((scope.lookup(node.id), node.id) for node, scope in self.analysis.loads)
+
+    @cached_property
     def _unplaced_nodes(self) -> frozenset[ast.AST]:
         """Nodes inside f-strings whose offsets do not lead to their text."""
         if sys.version_info >= (3, 12):
@@ -347,11 +356,11 @@ class Module:
 
     def dialect(self, node: ast.AST) -> str | None:
         """``v1`` or ``v2`` for one reference: by its own path through compat, else that of the module."""
-        return reference_dialect(self.analysis.raw_names(node)) or self.module_dialect
+        return reference_dialect(self.raw_names(node)) or self.module_dialect
 
     def explicit_dialect(self, node: ast.AST) -> str | None:
         """``v1`` or ``v2`` only where the reference itself goes through ``compat``."""
-        return reference_dialect(self.analysis.raw_names(node))
+        return reference_dialect(self.raw_names(node))
 
     # -- edits --------------------------------------------------------------------------------------------------------
 

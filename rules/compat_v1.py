@@ -139,8 +139,10 @@ def _plan(
         return "its import statement binds several names"
     if name in _exported(module):
         return "__all__ lists it"
-    graph = [n for n in module.analysis.parents if isinstance(n, ast.Attribute) and n.attr in _GRAPH_METHODS]
-    methods = {node.attr for node in graph if not excused(node)}
+    methods: set[str] = set()
+    if any(method in module.text for method in _GRAPH_METHODS):
+        graph = [n for n in module.analysis.parents if isinstance(n, ast.Attribute) and n.attr in _GRAPH_METHODS]
+        methods = {node.attr for node in graph if not excused(node)}
     if methods:
         return f"`.{sorted(methods)[0]}` exists only in TensorFlow 1"
     root, plain_exists = _plain_name(module, name, entries)

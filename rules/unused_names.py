@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from migrator.diagnostics import Diagnostic, Severity
 from migrator.module import Import, Module
 from migrator.rule import Rule
-from migrator.symbols import Scope, dotted, normalize
+from migrator.symbols import dotted, normalize
 
 from .symbol_rows import endpoints
 
@@ -44,12 +44,12 @@ class UnusedNames(Rule):
         """One diagnostic for each line that can go."""
         if module.path.endswith("__init__.py") or "__all__" in module.analysis.root.bindings:
             return
-        used = {(scope.lookup(node.id), node.id) for node, scope in module.analysis.loads}
         for entry in module.imports:
-            if entry.name != "*" and (entry.scope, entry.name) not in used and is_gone(normalize(entry.target)):
+            gone = entry.name != "*" and is_gone(normalize(entry.target))
+            if gone and (entry.scope, entry.name) not in module.names_read:
                 yield from self._import(module, entry)
         if not module.star_import:
-            yield from self._aliases(module, used)
+            yield from self._aliases(module)
 
     def _import(self, module: Module, entry: Import) -> Iterator[Diagnostic]:
         statement = entry.statement
@@ -67,14 +67,16 @@ class UnusedNames(Rule):
             edit = module.edit(statement, f"{head} {', '.join(rest)}")
         yield self.diagnostic(module, statement, message, [edit], severity=Severity.INFO)
 
-    def _aliases(self, module: Module, used: set[tuple[Scope | None, str]]) -> Iterator[Diagnostic]:
+    def _aliases(self, module: Module) -> Iterator[Diagnostic]:
         for node in module.tree.body:
             if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
                 continue
             name = node.targets[0].id
             target = module.resolve(node.value) if dotted(node.value) else None
-            bindings = module.analysis.root.bindings[name]
-            if target is None or (module.analysis.root, name) in used or len(bindings) != 1 or not is_gone(target):
+            root = module.analysis.root
+            if target is None or not is_gone(target) or len(root.bindings[name]) != 1:
+                continue
+            if (root, name) in module.names_read:
                 continue
             message = f"{name} is not used, and TensorFlow 2 has no {target}"
             edit = module.delete_statement(node)
@@ -86,11 +88,11 @@ def is_gone(name: str) -> bool:
     if name.startswith(("tensorflow.contrib", "tensorflow.estimator")):
         return True
     first, _, short = name.partition(".")
-    if first != "tensorflow" or short.startswith(("python", "compat", "core", "keras")) or not short:
+    if first != "tensorflow" or short not in _MODULES:
         return False
     table = endpoints()
     known = (*table.same, *table.changed, *table.moved.values())
-    return not any(other == short or other.startswith(short + ".") for other in known) and short in _MODULES
+    return not any(other == short or other.startswith(short + ".") for other in known)
 
 
 # Aliases of functions are left to the rules that know their successors.
