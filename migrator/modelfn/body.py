@@ -169,9 +169,8 @@ class Body:
 
     def place(self, leaf: Leaf, call: set[Leaf], losses: set[Leaf], tainted: set[Leaf]) -> None:
         """Give a statement that is there for its effect (a message, a summary) to the phase that knows its values."""
-        heads = [self.times.head(frame) for frame in leaf.frames]
-        if max([self.times.of(leaf.node), *heads]) is Time.STATIC:
-            return  # runs when the model is built
+        if self.runs_when_built(leaf):
+            return
         function = (
             leaf.node.value.func if isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call) else None
         )
@@ -188,6 +187,10 @@ class Body:
                 losses |= {leaf} | needed
         else:
             call |= {leaf} | needed
+
+    def runs_when_built(self, leaf: Leaf) -> bool:
+        """Whether a statement that is there for its effect needs no tensor, nor do the conditions around it."""
+        return max([self.times.of(leaf.node), *(self.times.head(frame) for frame in leaf.frames)]) is Time.STATIC
 
     def is_schedule(self, name: str) -> bool:
         """Whether a name is the learning rate that a schedule gives: what the optimizer knows as its own."""
@@ -240,11 +243,8 @@ class Body:
                     continue
                 for name in self.slicer.inputs(leaf):
                     sources = self.slicer.reaching(name, leaf.index, None, leaf)
-                    if (name == self.labels and not sources) or any(s in tainted for s in sources):
-                        tainted.add(leaf)
-                        changed = True
-                        break
-                    if name == self.labels and not any(name in s.kills for s in sources):
+                    given = name == self.labels and not any(name in s.kills for s in sources)
+                    if given or any(s in tainted for s in sources):
                         tainted.add(leaf)
                         changed = True
                         break

@@ -7,7 +7,7 @@ import ast
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES
-from migrator.modelfn.names import reads, targets
+from migrator.modelfn.names import enumerated, targets
 from migrator.modelfn.sites import Site
 from migrator.modelfn.writer import NOT_TRAINING, TRAINING, Shared, Writer
 
@@ -138,7 +138,7 @@ class CallWriter(Writer):
             items.append(site.item if last else f"{site.item}_row")
             lists.append(f"self.{site.attribute}" if level == 0 else f"{site.item}_row")
         used = self._words(inner)
-        counter, target, iterable = _enumerated(node)
+        counter, target, iterable = enumerated(node)
         counted = counter is not None and bool(targets(counter) & used)
         valued = bool(targets(target) & used)
         names, sources = [], []
@@ -181,16 +181,3 @@ def _is_zip(iterable: ast.expr, target: ast.expr) -> bool:
         return False
     plain = not iterable.keywords and not any(isinstance(a, ast.Starred) for a in iterable.args)
     return plain and isinstance(target, ast.Tuple) and len(target.elts) == len(iterable.args)
-
-
-def _enumerated(node: ast.For) -> tuple[ast.expr | None, ast.expr, ast.expr]:
-    """Counter, target and iterable of a loop; the counter is None unless the loop is over ``enumerate(iterable)``."""
-    iterable = node.iter
-    if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate":
-        if len(iterable.args) == 1 and not iterable.keywords and isinstance(node.target, ast.Tuple):
-            if len(node.target.elts) == 2:
-                return node.target.elts[0], node.target.elts[1], iterable.args[0]
-    return None, node.target, iterable
-
-
-__all__ = ["CallWriter", "reads"]

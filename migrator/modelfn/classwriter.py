@@ -15,7 +15,6 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.sites import RESERVED
-from migrator.modelfn.translate import Time
 from migrator.modelfn.writer import TRAINING, Shared, static_support
 
 
@@ -150,12 +149,7 @@ class ClassWriter:
     def side_effects(self, training: bool) -> list[Leaf]:
         """Checks and messages that need no data; those that only run in training go with the optimizer."""
         plan = self.plan
-        return [
-            leaf
-            for leaf in plan.effects()
-            if max([plan.times.of(leaf.node), *(plan.times.head(f) for f in leaf.frames)]) is Time.STATIC
-            and (leaf.modes == TRAINING) == training
-        ]
+        return [leaf for leaf in plan.effects() if plan.runs_when_built(leaf) and (leaf.modes == TRAINING) == training]
 
 
 class LayerGenerator(ClassWriter):

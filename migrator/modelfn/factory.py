@@ -10,7 +10,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.scopes import scope_calls
-from migrator.modelfn.translate import Time
+from migrator.modelfn.translate import Time, is_none
 from migrator.modelfn.writer import Writer
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def minimize_call(plan: Plan) -> tuple[ast.Call, Leaf] | None:
         raise Unsupported("arguments of minimize() other than loss and global_step are not migrated yet", value)
     step = value.args[1] if len(value.args) > 1 else None
     step = next((k.value for k in value.keywords if k.arg == "global_step"), step)
-    if step is None or (isinstance(step, ast.Constant) and step.value is None):
+    if is_none(step):
         raise Unsupported("minimize() without global_step: the step never advances", value)
     return value, at
 
@@ -231,7 +231,7 @@ def _partitioner(plan: Plan) -> ast.expr | None:
             found += [k.value for k in call.keywords if k.arg == "partitioner"]
     for site in plan.sites:
         found += [k.value for k in site.call.keywords if k.arg == "partitioner"]
-    distinct = {ast.dump(node): node for node in found if not (isinstance(node, ast.Constant) and node.value is None)}
+    distinct = {ast.dump(node): node for node in found if not is_none(node)}
     if len(distinct) > 1:
         raise Unsupported("more than one partitioner is not migrated yet", list(distinct.values())[1])
     return next(iter(distinct.values()), None)

@@ -6,7 +6,7 @@ import ast
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.names import reads, targets
+from migrator.modelfn.names import enumerated, reads, targets
 from migrator.modelfn.sites import Site
 from migrator.modelfn.writer import Shared, Writer
 
@@ -128,14 +128,9 @@ class InitWriter(Writer):
 
     def loop(self, node: ast.For, used: set[str]) -> str:
         """``target in iterable`` without a counter that nobody reads."""
-        target, iterable = node.target, node.iter
-        counted = (
-            isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate"
-        )
-        if counted and isinstance(target, ast.Tuple) and len(target.elts) == 2 and not targets(target.elts[0]) & used:
-            assert isinstance(iterable, ast.Call)
-            if len(iterable.args) == 1 and not iterable.keywords:
-                return f"{self.text(target.elts[1])} in {self.text(iterable.args[0])}"
+        counter, target, iterable = enumerated(node)
+        if counter is not None and targets(counter) & used:
+            target, iterable = node.target, node.iter
         return f"{self.text(target)} in {self.text(iterable)}"
 
     def _condition(self, node: ast.If, leaves: list[Leaf], indent: str, depth: int) -> list[str]:

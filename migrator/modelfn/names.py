@@ -132,3 +132,13 @@ def _plain(target: ast.expr) -> set[str]:
     if isinstance(target, (ast.Tuple, ast.List)):
         return set().union(*(_plain(e) for e in target.elts)) if target.elts else set()
     return _plain(target.value) if isinstance(target, ast.Starred) else set()
+
+
+def enumerated(node: ast.For) -> tuple[ast.expr | None, ast.expr, ast.expr]:
+    """Counter, target and iterable of a loop; the counter is None unless the loop is over ``enumerate(iterable)``."""
+    iterable = node.iter
+    if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate":
+        if len(iterable.args) == 1 and not iterable.keywords and isinstance(node.target, ast.Tuple):
+            if len(node.target.elts) == 2:
+                return node.target.elts[0], node.target.elts[1], iterable.args[0]
+    return None, node.target, iterable

@@ -11,7 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
-from migrator.modelfn.translate import Translations, bind
+from migrator.modelfn.translate import Translations, bind, is_none
 
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
@@ -79,7 +79,7 @@ class Plan(Body):
                 fields = bind(call, SPEC_FIELDS, "EstimatorSpec")
                 for name in list(fields):
                     value = self.followed_in(fields[name], at, mode)[0]
-                    if isinstance(value, ast.Constant) and value.value is None:
+                    if is_none(value):
                         del fields[name]
                     elif name in _LATER:
                         raise Unsupported(_LATER[name], value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.translate import Value
+from migrator.modelfn.translate import Value, is_none
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -32,7 +32,7 @@ def scope_calls(plan: Body, leaf: Leaf) -> list[ast.Call]:
                 call = item.context_expr
                 if isinstance(call, ast.Call) and plan.module.resolve(call.func) == VARIABLE_SCOPE:
                     for keyword in call.keywords:
-                        if keyword.arg not in _SCOPE_ARGUMENTS and not _is_none(keyword.value):
+                        if keyword.arg not in _SCOPE_ARGUMENTS and not is_none(keyword.value):
                             raise Unsupported(f"variable_scope({keyword.arg}=…) is not migrated yet", keyword.value)
                     if len(call.args) > 3:
                         raise Unsupported("variable_scope with that many arguments is not migrated yet", call)
@@ -40,16 +40,12 @@ def scope_calls(plan: Body, leaf: Leaf) -> list[ast.Call]:
     return found
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
 def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str | None:
     """The scope name around a leaf, such as ``fm/``; None where a part is not known from the source."""
     parts = []
     for call in scope_calls(plan, leaf):
         name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
-        if name is None or (isinstance(name, ast.Constant) and name.value is None):
+        if is_none(name):
             name = next((k.value for k in call.keywords if k.arg == "default_name"), None)
         text = literal_pattern(name, names)
         if text is None:

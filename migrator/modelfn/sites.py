@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.scopes import literal_pattern, scope_calls, scope_prefix
-from migrator.modelfn.translate import Layer, Time
+from migrator.modelfn.translate import Layer, Time, is_none
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body as Plan
@@ -94,7 +94,7 @@ def find_sites(plan: Plan) -> list[Site]:
 def _initialized(plan: Plan, leaf: Leaf, layer: Layer) -> Layer:
     """A layer with the initializer of the variable scope around it, where it has none of its own."""
     given = [k.value for call in scope_calls(plan, leaf) for k in call.keywords if k.arg == "initializer"]
-    given = [value for value in given if not (isinstance(value, ast.Constant) and value.value is None)]
+    given = [value for value in given if not is_none(value)]
     if not given:
         return layer
     if layer.helper is not None:
@@ -122,7 +122,7 @@ def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:
         if not site.layer.variables and site.layer.helper is None:
             continue
         reuse = next((k.value for k in site.call.keywords if k.arg == "reuse"), None)
-        reused = reuse is not None and not (isinstance(reuse, ast.Constant) and not reuse.value)
+        reused = reuse is not None and not _is_false(reuse)
         scopes = scope_calls(plan, site.leaf)
         reused = reused or any(k.arg == "reuse" and not _is_false(k.value) for call in scopes for k in call.keywords)
         own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
