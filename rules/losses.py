@@ -53,8 +53,6 @@ _SMOOTHED = {
         "{tf}.nn.sigmoid_cross_entropy_with_logits(labels={y} * (1.0 - {s}) + 0.5 * {s}, logits={p})"
     ),
 }
-# Operations whose result is a float tensor, so that labels that come out of them need no cast.
-_FLOATS = frozenset({"tensorflow.one_hot", "tensorflow.to_float"})
 
 
 def loss(short: str) -> Expression:
@@ -106,7 +104,7 @@ def _is_float(node: ast.expr, writing: Writing) -> bool:
             node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "dtype"), None)
         )
         return target is not None and writing.resolve(target) == "tensorflow.float32"
-    return name in _FLOATS
+    return name == "tensorflow.to_float"
 
 
 def _reduced(losses: str, weights: str | None, reduction: str, writing: Writing) -> str:

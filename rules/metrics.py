@@ -8,6 +8,7 @@ from migrator.modelfn.translate import Metric, MetricRule, Value, Writing, bind,
 
 _TAIL = "metrics_collections updates_collections name"
 _PAIR = f"labels predictions weights {_TAIL}"
+_WEIGHTS = "sample_weight=weights"
 
 
 def _metric(short: str, signature: str, keras: str, constructor: str, update: str) -> MetricRule:
@@ -41,8 +42,7 @@ def _mean(short: str, signature: str, text: str) -> MetricRule:
         parts = {name: writing.text(node) for name, node in given.items()}
         parts.setdefault("dim", "-1")
         value = text.format(tf=writing.tf, **parts)
-        weights = () if is_none(given.get("weights")) else (("sample_weight", given["weights"]),)
-        return Metric(f"{writing.tf}.keras.metrics.Mean", (), ((None, value), *weights))
+        return Metric(f"{writing.tf}.keras.metrics.Mean", (), ((None, value), *_pick(given, _WEIGHTS)))
 
     return rule
 
@@ -53,8 +53,9 @@ def _counted(short: str, keras: str) -> MetricRule:
     def rule(call: ast.Call, writing: Writing) -> Metric:
         given = bind(call, _PAIR, f"tf.metrics.{short}")
         values = [f"{writing.tf}.cast({writing.text(given[n])}, {writing.tf}.bool)" for n in ("labels", "predictions")]
-        weights = () if is_none(given.get("weights")) else (("sample_weight", given["weights"]),)
-        return Metric(f"{writing.tf}.keras.metrics.{keras}", (), ((None, values[0]), (None, values[1]), *weights))
+        return Metric(
+            f"{writing.tf}.keras.metrics.{keras}", (), ((None, values[0]), (None, values[1]), *_pick(given, _WEIGHTS))
+        )
 
     return rule
 
@@ -81,7 +82,7 @@ def auc(call: ast.Call, writing: Writing) -> Metric:
     return Metric(writing.need("RiemannAUC"), _pick(given, constructor), _pick(given, _UPDATE))
 
 
-_UPDATE = "labels predictions sample_weight=weights"
+_UPDATE = f"labels predictions {_WEIGHTS}"
 _AT = f"labels predictions thresholds weights {_TAIL}"
 _AT_K = f"labels predictions k class_id weights {_TAIL}"
 _CLASSES = f"labels predictions num_classes weights {_TAIL}"

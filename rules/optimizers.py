@@ -101,12 +101,9 @@ _SCHEDULES: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
         {"learning_rate": "", "decay_steps": "", "decay_rate": "", "staircase": "staircase"},
         {},
     ),
-    "piecewise_constant": ("x boundaries values name", "PiecewiseConstantDecay", {"boundaries": "", "values": ""}, {}),
-    "piecewise_constant_decay": (
-        "x boundaries values name",
-        "PiecewiseConstantDecay",
-        {"boundaries": "", "values": ""},
-        {},
+    **dict.fromkeys(
+        ("piecewise_constant", "piecewise_constant_decay"),
+        ("x boundaries values name", "PiecewiseConstantDecay", {"boundaries": "", "values": ""}, {}),
     ),
     "polynomial_decay": (
         "learning_rate global_step decay_steps end_learning_rate power cycle name",
