@@ -88,6 +88,7 @@ def conv2d(call: ast.Call, name: str, resolve: Resolve) -> Layer:
 def dropout(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     """Dropout by what is kept; active unless told otherwise."""
     given = bind(call, _DROPOUT, "dropout")
+    _refuse(given, "dropout")
     keep = given.get("keep_prob")
     if keep is None:
         rate: Value = "0.5"
@@ -99,18 +100,19 @@ def dropout(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         (None, given["inputs"]),
         ("training", given.get("is_training", "True")),
     )
-    return Layer("tf.keras.layers.Dropout", ((None, rate),), inputs, "Dropout", None, trains=True)
+    kept = tuple((name, given[name]) for name in ("noise_shape", "seed") if not is_none(given.get(name)))
+    return Layer("tf.keras.layers.Dropout", ((None, rate), *kept), inputs, "Dropout", None, trains=True)
 
 
 def flatten(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     """Flatten."""
     given = bind(call, _FLATTEN, "flatten")
+    _refuse(given, "flatten")
     return Layer("tf.keras.layers.Flatten", (), ((None, given["inputs"]),), "Flatten")
 
 
 _RULES = {
     "fully_connected": fully_connected,
-    "linear": None,
     "conv2d": conv2d,
     "convolution2d": conv2d,
     "dropout": dropout,
@@ -120,5 +122,4 @@ LAYERS = {
     prefix + short: rule
     for prefix in ("tensorflow.contrib.layers.", "tensorflow.contrib.slim.", "tf_slim.", "tf_slim.layers.")
     for short, rule in _RULES.items()
-    if rule is not None
 }

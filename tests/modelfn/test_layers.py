@@ -40,6 +40,10 @@ def made(call: str, before: str = "") -> tuple[str, str]:
         ("tf.layers.flatten(x)", "Flatten()"),
         ("tf.layers.dropout(x, 0.4)", "Dropout(0.4)"),
         ("tf.layers.dropout(x, rate=0.4, seed=3)", "Dropout(0.4, seed=3)"),
+        (
+            "tf.contrib.layers.dropout(x, 0.75, noise_shape=[4, 1], seed=3)",
+            "Dropout(0.25, noise_shape=[4, 1], seed=3)",
+        ),
     ],
 )
 def test_constructors(call: str, constructor: str) -> None:
@@ -210,3 +214,14 @@ def test_layers_are_made_in_the_order_of_their_use() -> None:
 )
 def test_left_alone(body: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(body))
+
+
+def test_a_layer_without_a_name_of_its_own_gets_one_in_lower_case() -> None:
+    text = migrate(model_fn("x = tf.contrib.layers.dropout(features['x'], 0.9)\npredictions = tf.layers.dense(x, 1)"))
+    assert "self.dropout = tf.keras.layers.Dropout(0.1)\n" in method(text, "__init__")
+
+
+@pytest.mark.parametrize("call", ["dropout(x, outputs_collections='a')", "flatten(x, outputs_collections='a')"])
+def test_contrib_layers_that_fill_a_collection_are_refused(call: str) -> None:
+    reason = manual_reason(model_fn(f"x = features['x']\npredictions = tf.contrib.layers.{call}"))
+    assert "`outputs_collections`" in reason
