@@ -16,7 +16,7 @@ from migrator.vendoring import MARKER
 RELEVANT = re.compile(rb"tensorflow")
 """What a file must contain to be looked at for its own sake."""
 
-PROGRAM = re.compile(rb"stimator|model_fn")
+PROGRAM = re.compile(rb"stimator")
 """What a file must contain for its imports to be worth looking into."""
 
 MAX_FILES = 48
@@ -72,7 +72,7 @@ class Importer:
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._files = {_key(path): path for path in paths}
-        self._folders = {os.path.dirname(key) for key in self._files}
+        self._names = {name[:-3] if name.endswith(".py") else name for key in self._files for name in key.split(os.sep)}
         self._cache: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def targets(self, path: str, raw: bytes) -> set[str]:
@@ -94,6 +94,8 @@ class Importer:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._at(folder, tail, member)
+        if tail.partition(".")[0] not in self._names:  # most imports: of the standard library and of packages
+            return ()
         # The folder of a script is on its path, and so may be any folder above it.
         while True:
             found = self._at(folder, tail, member)

@@ -60,12 +60,11 @@ def migrate_component(
       original text; with `settings.apply`, what remains is placed in the new text.
     """
     sources = {source.path: source for source in files}
-    others = {source.path: source for source in context if source.path not in sources}
-    return _migrate(sources, others, settings, registry or load())
+    return _migrate(sources, _Context(context), settings, registry or load())
 
 
 def _migrate(
-    sources: Mapping[str, SourceFile], context: Mapping[str, SourceFile], settings: Settings, registry: Registry
+    sources: Mapping[str, SourceFile], context: _Context, settings: Settings, registry: Registry
 ) -> list[Outcome]:
     banned: set[tuple[str, str]] = set()
     notes: list[Diagnostic] = []
@@ -93,12 +92,24 @@ def parse(source: SourceFile) -> Module:
 
 
 @functools.lru_cache(maxsize=64)
-def _context_module(source: SourceFile) -> Module | None:
-    """The parsed module, kept for other components, as many programs share the same helpers; None if it has errors."""
-    try:
-        return parse(source)
-    except Exception:  # reported where the file is worked on
-        return None
+def _context_module(source: SourceFile) -> Module:
+    """The module, kept for other components, as many programs share the same helpers.
+
+    It is parsed when a rule first looks into it; errors are reported where the file is worked on.
+    """
+    return Module(source.path, source.text, lenient=True)
+
+
+class _Context:
+    """Further files; only a component with an Estimator pays for them."""
+
+    def __init__(self, sources: Iterable[SourceFile]) -> None:
+        self._sources = sources
+
+    @functools.cached_property
+    def modules(self) -> dict[str, Module]:
+        """The modules by path."""
+        return {source.path: _context_module(source) for source in self._sources}
 
 
 class _Run:
@@ -107,7 +118,7 @@ class _Run:
     def __init__(
         self,
         sources: Mapping[str, SourceFile],
-        context: Mapping[str, SourceFile],
+        context: _Context,
         settings: Settings,
         registry: Registry,
         banned: set[tuple[str, str]],
@@ -130,11 +141,9 @@ class _Run:
                 self.modules[source.path] = parse(source)
             except Exception as error:
                 self.failures[source.path] = _parse_problem(source, error)
-        looked_into = any(rule.concerns(module) for rule in registry.program_rules for module in self.modules.values())
-        for source in context.values() if looked_into else ():
-            module = _context_module(source)
-            if module is not None:
-                self.modules[source.path] = module
+        if any(rule.concerns(module) for rule in registry.program_rules for module in self.modules.values()):
+            others = {path: module for path, module in context.modules.items() if path not in sources}
+            self.modules.update(others)
         self.before = dict(self.modules)
 
     # -- rounds -------------------------------------------------------------------------------------------------------

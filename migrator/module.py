@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import itertools
 import re
 import sys
 from collections.abc import Iterator
@@ -27,15 +28,17 @@ class Module:
     """A decoded source file.
 
     `text` is the file without byte order mark; all offsets are bytes in its UTF-8 form, `source`.
-    Reading `tree`, and all that needs it, raises SyntaxError or RecursionError for a file that Python cannot parse.
+    Reading `tree`, and all that needs it, raises SyntaxError or RecursionError for a file that Python cannot parse; a
+    `lenient` module has nothing in it then.
     """
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, lenient: bool = False) -> None:
         self.path = path
         self.text = text
         self.source: bytes = text.encode("utf-8", "surrogatepass")
         self._qualified: dict[ast.AST, str | None] = {}
         self._raw_names: dict[ast.AST, frozenset[str]] = {}
+        self._lenient = lenient
         self.inherited_dialect: str | None = None
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
@@ -58,7 +61,12 @@ class Module:
     @cached_property
     def tree(self) -> ast.Module:
         """The parsed file."""
-        return ast.parse(self.text, filename=self.path)
+        try:
+            return ast.parse(self.text, filename=self.path)
+        except Exception:
+            if self._lenient:
+                return ast.Module(body=[], type_ignores=[])
+            raise
 
     @cached_property
     def newline(self) -> str:
@@ -69,7 +77,10 @@ class Module:
     @cached_property
     def line_starts(self) -> list[int]:
         """Byte offset of the start of each line."""
-        return [0, *(match.end() for match in _NEWLINE.finditer(self.source))]
+        lines = self.source.splitlines(keepends=True)  # bytes: only \n, \r\n and \r end a line
+        if lines and not lines[-1].endswith((b"\n", b"\r")):
+            lines.pop()
+        return [0, *itertools.accumulate(map(len, lines))]
 
     def offset(self, line: int, column: int) -> int:
         """Byte offset of a position as `ast` gives it: `line` from 1, `column` in bytes."""
@@ -294,22 +305,27 @@ class Module:
         found: list[tuple[int, int, ast.expr, str]] = []
         suspects = self._unplaced_nodes
         nothing = frozenset({UNKNOWN})
-        known: dict[tuple[Scope, str], bool] = {}
+        known: dict[tuple[Scope, str], frozenset[str]] = {}
+        names: dict[tuple[frozenset[str], str], str | None] = {}
         for root, scope in analysis.loads:
-            key = (scope, root.id)
-            imported = known.get(key)
-            if imported is None:
-                stands_for = analysis.root_names(root.id, scope)
-                imported = known[key] = bool(stands_for) and stands_for != nothing
-            if not imported:  # most names
+            if root.id not in analysis.named:
+                continue
+            roots = known.get((scope, root.id))
+            if roots is None:
+                roots = known[scope, root.id] = analysis.root_names(root.id, scope)
+            if not roots or roots == nothing:
                 continue
             node: ast.expr = root
+            tail = ""
             while True:
                 parent = parents.get(node)
                 if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
                     break
                 node = parent
-            name = self.resolve(node)
+                tail += "." + parent.attr
+            if (roots, tail) not in names:
+                names[roots, tail] = self.resolve(node)
+            name = names[roots, tail]
             if name is not None and node not in suspects:
                 found.append((node.lineno, node.col_offset, node, name))
         found.sort(key=lambda item: item[:2])

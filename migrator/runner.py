@@ -134,17 +134,17 @@ def work(task: _Task) -> list[Outcome]:
             usable.append(sources.decode(path, raw))
         except Unusable as error:
             failed[path] = _failed(path, error.diagnostic, raw)
-    context = []
-    for path, raw in task.context:
-        try:
-            context.append(sources.decode(path, raw))
-        except Unusable:
-            continue  # reported where it is worked on
     try:
-        outcomes = migrate_component(usable, task.settings, context=context) if usable else []
+        outcomes = migrate_component(usable, task.settings, context=_decoded(task.context)) if usable else []
     except Exception as error:
         outcomes = [_failed(file.path, internal_problem(file.path, "(engine)", error), file.raw) for file in usable]
     return [*failed.values(), *outcomes]
+
+
+def _decoded(files: Iterable[tuple[str, bytes]]) -> Iterator[SourceFile]:
+    for path, raw in files:
+        with contextlib.suppress(Unusable):  # reported where it is worked on
+            yield sources.decode(path, raw)
 
 
 def _results(tasks: list[_Task], settings: Settings) -> Iterable[tuple[int, list[Outcome]]]:

@@ -22,7 +22,7 @@ _ROOTS = re.compile(r"^(?:tensorflow_core|tensorflow)(?=\.|$)")
 _VERSIONED = re.compile(r"^tensorflow(?:\._api\.v[12])?\.(?:compat|_api)\.v[12](?=\.|$)")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen: there are tens of thousands, and frozen ones take five times as long to make
 class Binding:
     """One place that binds a name. `target` is the raw dotted name of an import, ``UNKNOWN``, or empty for an alias."""
 
@@ -157,6 +157,8 @@ class Analysis:
     """Scope in which each ``Name`` node stands."""
     formatted: list[ast.FormattedValue]
     """Replacement fields of f-strings."""
+    named: set[str] = field(default_factory=set)
+    """Names that an import or an alias binds somewhere in the file: no other name stands for anything."""
 
     def bindings(self, node: ast.Name) -> list[Binding]:
         """All bindings that a read of this name may see."""
@@ -238,39 +240,37 @@ class _Analyzer:
 
     def run(self) -> Analysis:
         stack = self.stack
-        loads, scope_of, pending = self.result.loads, self.result.scope_of, self.pending
-        handlers = self._handlers()
-        parents, push, fields, constant = self.result.parents, stack.append, _NODE_FIELDS, ast.Constant
+        loads, scope_of, parents, push = self.result.loads, self.result.scope_of, self.result.parents, stack.append
+        known: dict[type, tuple[_Handler | None, tuple[str, ...]]] = {
+            kind: (handler, ()) for kind, handler in self._handlers().items()
+        }
+        # One look-up for each node, and none for the most frequent kinds: this is where the time goes.
+        constant, name_node, load = ast.Constant, ast.Name, ast.Load
         self._push_children(self.tree, self.root)
         while stack:
             node, scope = stack.pop()
             kind = node.__class__
-            if kind is ast.Name:
-                assert isinstance(node, ast.Name)
-                scope_of[node] = scope
-                if node.ctx.__class__ is ast.Load:
-                    loads.append((node, scope))
-                else:
-                    pending.append((node.id, scope, Binding(node)))
-                continue
-            handler = handlers.get(kind)
+            found = known.get(kind)
+            if found is None:
+                found = known[kind] = (None, _node_fields(kind))
+            handler, fields = found
             if handler is not None:
                 handler(node, scope)
                 continue
-            # `_push_children`, written out: this is where the time goes.
-            for name in fields.get(kind) or _node_fields(kind):
+            for name in fields:
                 value: Any = getattr(node, name, None)
                 inner = value.__class__
-                if inner is list:
-                    for item in value:
+                for item in value if inner is list else (value,):
+                    inner = item.__class__
+                    if inner is name_node and item.ctx.__class__ is load:
                         parents[item] = node
-                        if item.__class__ is not constant and item is not None:
-                            push((item, scope))
-                elif inner is constant:
-                    parents[value] = node
-                elif value is not None and inner is not str and inner is not int:
-                    parents[value] = node
-                    push((value, scope))
+                        scope_of[item] = scope
+                        loads.append((item, scope))
+                    elif inner is constant:
+                        parents[item] = node
+                    elif item is not None and inner is not str and inner is not int:
+                        parents[item] = node
+                        push((item, scope))
         self._place_bindings()
         self.result.imports.entries.sort(key=lambda e: (e.statement.lineno, e.statement.col_offset))
         return self.result
@@ -279,7 +279,10 @@ class _Analyzer:
         # `global` and `nonlocal` may stand after a nested use, so bindings land only now. Nonlocal ones go last:
         # they need to know what the enclosing functions bind.
         later = []
+        named = self.result.named
         for name, scope, binding in self.pending:
+            if binding.target != UNKNOWN:
+                named.add(name)
             if name in scope.nonlocals:
                 later.append((name, scope, binding))
             else:
@@ -315,6 +318,7 @@ class _Analyzer:
 
     def _handlers(self) -> dict[type, _Handler]:
         handlers: dict[type, _Handler] = {
+            ast.Name: self._name,
             ast.Import: self._import,
             ast.ImportFrom: self._import_from,
             ast.FunctionDef: self._function,
@@ -337,6 +341,14 @@ class _Analyzer:
             if hasattr(ast, name):
                 handlers[getattr(ast, name)] = self._named
         return handlers
+
+    def _name(self, node: ast.AST, scope: Scope) -> None:
+        assert isinstance(node, ast.Name)
+        self.result.scope_of[node] = scope
+        if isinstance(node.ctx, ast.Load):
+            self.result.loads.append((node, scope))
+        else:
+            self.pending.append((node.id, scope, Binding(node)))
 
     def _import(self, node: ast.AST, scope: Scope) -> None:
         assert isinstance(node, ast.Import)
@@ -431,7 +443,7 @@ class _Analyzer:
             target = targets[0]
             assert isinstance(target, ast.Name)
             none = isinstance(value, ast.Constant) and value.value is None
-            if none or dotted(value) is not None:
+            if none or (isinstance(value, (ast.Attribute, ast.Name)) and dotted(value) is not None):
                 self.pending.append(
                     (target.id, scope, Binding(node, UNKNOWN if none else "", None if none else value, none))
                 )

@@ -103,10 +103,10 @@ class EstimatorProgram(ProgramRule):
     def _not_yet(self, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:
         """Estimators of a kind that is not migrated yet: where they are made, and what they are."""
         for node, name in module.references():
-            parent = module.parent(node)
-            short = name.rsplit(".", 1)[-1]
             if not speaks_of_estimators(name) or name == ESTIMATOR:
                 continue
+            parent = module.parent(node)
+            short = name.rsplit(".", 1)[-1]
             if isinstance(parent, ast.Call) and parent.func is node and _KINDS.search(short):
                 yield module, node, f"tf.{name.split('.', 1)[1]} is not migrated yet"
             elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":
@@ -162,8 +162,8 @@ class EstimatorProgram(ProgramRule):
         if b"Estimator" not in module.source:
             return
         for node, name in module.references():
-            parent = module.parent(node)
-            if name == ESTIMATOR and isinstance(parent, ast.Call) and parent.func is node:
+            parent = module.parent(node) if name == ESTIMATOR else None
+            if isinstance(parent, ast.Call) and parent.func is node:
                 try:
                     given = bind(parent, _SIGNATURE, "Estimator")
                 except Unsupported:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 
 from migrator.diagnostics import Diagnostic, Severity
@@ -83,6 +84,7 @@ class UnusedNames(Rule):
             yield self.diagnostic(module, node, message, [edit], severity=Severity.INFO)
 
 
+@functools.cache
 def is_gone(name: str) -> bool:
     """Whether TensorFlow 2 has neither this name nor a module of this name."""
     if name.startswith(("tensorflow.contrib", "tensorflow.estimator")):

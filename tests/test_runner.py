@@ -110,7 +110,7 @@ def test_helpers_without_tensorflow_are_context_only() -> None:
 def test_a_hub_does_not_join_a_whole_tree() -> None:
     files = {"/r/utils.py": b"import tensorflow\n"}
     for number in range(300):
-        files[f"/r/p{number}/model.py"] = b"import tensorflow\nimport utils\nmodel_fn = 1\n"
+        files[f"/r/p{number}/model.py"] = b"import tensorflow\nimport utils\nEstimator = 1\n"
         files[f"/r/p{number}/task.py"] = b"import model\n"
     found = components(files)
     assert Component(("/r/utils.py",)) in found and len(found) == 301
