@@ -71,8 +71,15 @@ class Importer:
     """Finds the file behind an import, among the files of the tree."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._files = {_key(path): path for path in paths}
-        self._names = {name[:-3] if name.endswith(".py") else name for key in self._files for name in key.split(os.sep)}
+        self._files: dict[str, str] = {}  # by what is imported: the path without `.py` or `/__init__.py`
+        for path in paths:
+            base, extension = os.path.splitext(_key(path))
+            folder, name = os.path.split(base)
+            if name == "__init__":
+                self._files.setdefault(folder, path)
+            elif extension == ".py":
+                self._files[base] = path
+        self._names = {name for base in self._files for name in base.split(os.sep)}
         self._cache: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def targets(self, path: str, raw: bytes) -> set[str]:
@@ -105,13 +112,10 @@ class Importer:
             folder = parent
 
     def _at(self, folder: str, dotted: str, member: str) -> tuple[str, ...]:
-        base = os.path.join(folder, *dotted.split(".")) if dotted else folder
-        candidates = [os.path.join(base, member)] if member and member != "*" else []
-        for candidate in (*candidates, base):
-            for name in (candidate + ".py", os.path.join(candidate, "__init__.py")):
-                if name in self._files:
-                    return (self._files[name],)
-        return ()
+        base = folder.rstrip(os.sep) + os.sep + dotted.replace(".", os.sep) if dotted else folder
+        inner = base + os.sep + member if member and member != "*" else base
+        found = self._files.get(inner) or self._files.get(base)
+        return (found,) if found else ()
 
 
 def _key(path: str) -> str:
