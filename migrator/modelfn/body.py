@@ -11,6 +11,7 @@ from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
 from migrator.modelfn.sites import Site, find_sites
 from migrator.modelfn.times import Times, is_cheap
+from migrator.modelfn.trainop import gradient_leaves
 from migrator.modelfn.translate import Time, Translations
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Body:
         imported = frozenset(entry.name for entry in module.imports)
         self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, imported)
         self.slicer = Slicer(self.flow)
+        self.gradients = gradient_leaves(self)
+        """Leaves that compute with gradients: the train step."""
         self._check_statements()
         self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations)
         self.updates_run = sublayers.updates_run
@@ -108,6 +111,8 @@ class Body:
         changed = leaf.defs - leaf.kills - own - (set() if isinstance(node, ast.AugAssign) else stored)
         if changed:
             raise Unsupported(f"`{sorted(changed)[0]}`, which comes from outside, is changed", node)
+        if leaf in self.gradients:  # they stay together, in their order
+            return
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _is_iterator(node.value):
             raise Unsupported("an iterator can be read once only: wrap it in list()", node.value)
 
@@ -169,7 +174,7 @@ class Body:
 
     def place(self, leaf: Leaf, call: set[Leaf], losses: set[Leaf], tainted: set[Leaf]) -> None:
         """Give a statement that is there for its effect (a message, a summary) to the phase that knows its values."""
-        if self.runs_when_built(leaf):
+        if self.runs_when_built(leaf) or leaf in self.gradients:
             return
         function = (
             leaf.node.value.func if isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call) else None

@@ -19,6 +19,8 @@ from migrator.modelfn.outputs import boundary, outputs, repr_key
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import variable_map
+from migrator.modelfn.trainop import train_op
+from migrator.modelfn.trainstep import train_step_lines
 from migrator.modelfn.translate import format_call
 from migrator.modelfn.writer import Writer
 
@@ -82,13 +84,15 @@ class Generator(ClassWriter):
         loss = self._loss(loss_leaves)
         metric = self._metrics(metric_leaves, entries)
         predict = self._predict_step()
-        self.note_statics([call, loss, metric])
+        training = train_op(plan)
+        step = train_step_lines(self, training) if training is not None else []
+        self.note_statics([call, loss, metric, step])
         used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer))
-        parts = [init, call, loss, metric, predict]
+        parts = [init, call, loss, step, metric, predict]
         head = self.head()
         body = "\n\n".join("\n".join(part) for part in parts if part)
-        factory = factory_lines(self)
+        factory = factory_lines(self, training)
         blank = "\n\n\n" if not self.indent else "\n\n"
         text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
         return Generated(tidy(text), variable_map(plan))

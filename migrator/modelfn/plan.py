@@ -128,7 +128,7 @@ class Plan(Body):
         self.prediction_slice = self.slice_of(self.field("infer", "predictions"), "infer")
         self.loss_slices = {m: self.slice_of(self.field(m, "loss"), m) for m in ("train", "eval") if m in self.specs}
         self.metric_slice = self.slice_of(self.field("eval", "eval_metric_ops"), "eval")
-        self.train_slice = self.slice_of(self.field("train", "train_op"), "train")
+        self.gradients -= set(self.prediction_slice).union(self.metric_slice, *self.loss_slices.values())
         wrong = next((leaf for leaf in self.prediction_slice if leaf in self.tainted), None)
         if wrong is not None:
             raise Unsupported("predictions depend on the labels", wrong.node)

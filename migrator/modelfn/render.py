@@ -34,7 +34,10 @@ class Renderer:
         return self._spliced(start, end, list(self._replacements(node, transform)))
 
     def statement(self, node: ast.stmt, transform: Transform, indent: str) -> list[str]:
-        """The lines of a statement at `indent`, with the comments that stand right above it and behind it."""
+        """The lines of a statement at `indent`, with the comments that stand right above it and behind it.
+
+        `transform` may give lines that take the place of the whole statement.
+        """
         start, end = self.module.span(node)
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(d.lineno for d in decorators)])
@@ -44,12 +47,16 @@ class Renderer:
         end_of_line = self._end_of_line(end)
         tail = self.module.source[end:end_of_line]
         keep_tail = tail.strip().startswith(b"#") and alone
-        splices = list(self._replacements(node, transform))
-        frozen = _string_lines(node)
-        for number in range(first + 1, (node.end_lineno or first) + 1):
-            if number not in frozen:
-                splices.append(self._reindented(number, old_indent, indent))
-        body = self._spliced(start if not decorators else line_start + len(old_indent), end, splices)
+        body = transform(node)
+        if body is not None:
+            body = body.replace("\n", "\n" + indent)
+        else:
+            splices = list(self._replacements(node, transform))
+            frozen = _string_lines(node)
+            for number in range(first + 1, (node.end_lineno or first) + 1):
+                if number not in frozen:
+                    splices.append(self._reindented(number, old_indent, indent))
+            body = self._spliced(start if not decorators else line_start + len(old_indent), end, splices)
         if keep_tail:
             body += "  " + tail.strip().decode()
         lines = self._comments_above(first, indent) if alone else []

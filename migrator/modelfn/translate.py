@@ -63,7 +63,7 @@ class Writing(Protocol):
     tf: str
     """The file's name for TensorFlow 2."""
     where: str
-    """``init``, ``call``, ``loss``, ``metrics`` or ``factory``: the function being written."""
+    """``init``, ``call``, ``loss``, ``metrics``, ``train`` or ``factory``: the function being written."""
 
     def text(self, value: Value) -> str:
         """The migrated text of a node."""

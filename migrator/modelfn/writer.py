@@ -178,7 +178,7 @@ class Writer:
             return None  # a parameter of a lambda, the target of a comprehension, or a name from outside
         if node.id in self.plan.modes.names:
             return self._mode_text(self.plan.modes.names[node.id], node)
-        if self.where in ("call", "loss", "metrics") and self.plan.is_schedule(node.id):
+        if self.where in ("call", "loss", "metrics", "train") and self.plan.is_schedule(node.id):
             schedules = {n for leaf in self.plan.flow.leaves for n in leaf.defs if self.plan.is_schedule(n)}
             if len(schedules) > 1:
                 raise Unsupported("one of several schedules is read outside of the optimizer", node)
@@ -200,7 +200,7 @@ class Writer:
         on = frozenset(mode for mode, value in table.items() if value)
         if on == ALL_MODES or not on:
             return str(bool(on))
-        if self.where in ("init", "factory"):
+        if self.where in ("init", "factory", "train"):
             return str("train" in on)
         if self.where != "call":
             raise Unsupported("the loss or a metric depends on the mode", node)
@@ -297,7 +297,7 @@ class Writer:
         """A loop, condition or scope around leaves."""
         if isinstance(node, ast.With):
             if any(self.resolve_with(item) == "tensorflow.control_dependencies" for item in node.items):
-                if self.where != "factory":
+                if self.where not in ("factory", "train"):
                     raise Unsupported("control dependencies in the forward pass are not migrated yet", node)
             if all(self.resolve_with(item) in SCOPES for item in node.items):
                 return self.block(leaves, indent, depth + 1)

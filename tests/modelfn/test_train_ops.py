@@ -182,11 +182,6 @@ def test_defaults_of_the_parameters_stay() -> None:
         ("train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)  # HERE", "without global_step"),
         ("train_op = make_train_op(loss)", "not seen to be"),
         (
-            f"opt = tf.train.GradientDescentOptimizer(0.1)\ngrads = opt.compute_gradients(loss)\n"
-            f"train_op = opt.apply_gradients(grads, {STEP})",
-            "not seen to be",
-        ),
-        (
             f"train_op = tf.train.GradientDescentOptimizer(tf.reduce_mean(predictions)).minimize(loss, {STEP})",
             "",
         ),

@@ -1,0 +1,274 @@
+"""What the train op of a spec does: which optimizers take a step, on which gradients."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads
+from migrator.modelfn.translate import bind, is_none
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.plan import Plan
+
+GRADIENTS = "tensorflow.gradients"
+DEPENDENCIES = "tensorflow.control_dependencies"
+_GROUP = "tensorflow.group"
+_NO_OP = "tensorflow.no_op"
+_COLLECTION = "tensorflow.get_collection"
+_MINIMIZE = "loss global_step var_list gate_gradients aggregation_method colocate_gradients_with_ops name grad_loss"
+_APPLY = "grads_and_vars global_step name"
+_COMPUTE = "loss var_list gate_gradients aggregation_method colocate_gradients_with_ops grad_loss"
+_DIFFERENTIATE = (
+    "ys xs grad_ys name colocate_gradients_with_ops gate_gradients aggregation_method stop_gradients "
+    "unconnected_gradients"
+)
+# They say how TF1 schedules the work, not what is computed.
+_SCHEDULING = frozenset({"gate_gradients", "aggregation_method", "colocate_gradients_with_ops", "name"})
+
+
+@dataclass(frozen=True)
+class Update:
+    """A step of one optimizer: ``optimizer.minimize(…)`` or ``optimizer.apply_gradients(…)`` in the leaf `at`."""
+
+    call: ast.Call
+    at: Leaf
+
+    @property
+    def optimizer(self) -> ast.expr:
+        """The optimizer."""
+        assert isinstance(self.call.func, ast.Attribute)
+        return self.call.func.value
+
+    @property
+    def minimizes(self) -> bool:
+        """Whether the call takes the gradients itself."""
+        assert isinstance(self.call.func, ast.Attribute)
+        return self.call.func.attr == "minimize"
+
+    def arguments(self) -> dict[str, ast.expr]:
+        """Arguments that say what is computed."""
+        return minimize_arguments(self.call) if self.minimizes else _computed(self.call, _APPLY, "apply_gradients")
+
+
+@dataclass(frozen=True)
+class TrainOp:
+    """The train op. `updates` are in source order; `plain` says that it is one ``minimize`` of the spec's loss."""
+
+    updates: tuple[Update, ...]
+    plain: bool
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One thing that the train op runs: an update, or the UPDATE_OPS."""
+
+    update: Update | None = None
+
+
+def minimize_arguments(call: ast.Call) -> dict[str, ast.expr]:
+    """What ``minimize`` is given."""
+    return _computed(call, _MINIMIZE, "minimize")
+
+
+def gradient_arguments(call: ast.Call) -> dict[str, ast.expr]:
+    """What ``optimizer.compute_gradients`` is given."""
+    return _computed(call, _COMPUTE, "compute_gradients")
+
+
+def differentiation_arguments(call: ast.Call) -> dict[str, ast.expr]:
+    """What ``tf.gradients`` is given."""
+    return _computed(call, _DIFFERENTIATE, "tf.gradients")
+
+
+def _computed(call: ast.Call, signature: str, what: str) -> dict[str, ast.expr]:
+    given = {name: value for name, value in bind(call, signature, what).items() if name not in _SCHEDULING}
+    for name in ("grad_loss", "grad_ys", "stop_gradients", "unconnected_gradients"):
+        if not is_none(given.pop(name, None)):
+            raise Unsupported(f"`{name}` of {what} is not migrated yet", call)
+    return {name: value for name, value in given.items() if not is_none(value)}
+
+
+def is_method(node: ast.AST | None, *names: str) -> bool:
+    """Whether a node is a call of a method of one of these names."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names
+
+
+def gradient_leaves(body: Body) -> set[Leaf]:
+    """Leaves that compute with gradients, and what depends on them."""
+    found: set[Leaf] = set()
+    changed = True
+    while changed:
+        changed = False
+        for leaf in body.flow.leaves:
+            if leaf in found or leaf.mode_only or "train" not in leaf.modes or isinstance(leaf.node, ast.Return):
+                continue
+            own = any(
+                is_method(child, "compute_gradients", "apply_gradients")
+                or (isinstance(child, ast.Call) and body.module.resolve(child.func) == GRADIENTS)
+                for child in ast.walk(leaf.node)
+            )
+            if own or any(
+                source in found
+                for name in body.slicer.inputs(leaf)
+                for source in body.slicer.reaching(name, leaf.index, "train", leaf)
+            ):
+                found.add(leaf)
+                changed = True
+    return found
+
+
+def train_op(plan: Plan) -> TrainOp | None:
+    """What the train op does; None if there is no training spec. Raises Unsupported."""
+    node = plan.field("train", "train_op")
+    if node is None:
+        if "train" in plan.specs and plan.field("train", "loss") is not None and "eval" not in plan.specs:
+            raise Unsupported("the training spec has no train_op", plan.specs["train"].leaf.node)
+        return None
+    ways = _ways(plan, node, plan.specs["train"].leaf)
+    updates: dict[ast.Call, Update] = {}
+    for way in ways:
+        mine = [part.update for part in way if part.update is not None]
+        if not mine:
+            raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
+        if len({ast.dump(update.optimizer) for update in mine}) < len(mine) or len(mine) > 1:
+            raise Unsupported("several optimizers are not migrated yet", mine[1].call)
+        for update in mine:
+            _check_update(plan, update)
+            updates[update.call] = update
+        ran = any(part.update is None for part in way)
+        if plan.updates_run and not ran and any(site.layer.moving for site in plan.sites):
+            raise Unsupported("UPDATE_OPS are collected, but the train op does not run them", mine[0].call)
+    ordered = sorted(updates.values(), key=lambda update: update.at.index)
+    if len({ast.dump(update.optimizer) for update in ordered}) > 1:
+        raise Unsupported("several optimizers are not migrated yet", ordered[1].call)
+    only = ordered[0]
+    plain = len(ordered) == 1 and only.minimizes and "var_list" not in only.arguments()
+    return TrainOp(tuple(ordered), plain)
+
+
+def _check_update(plan: Plan, update: Update) -> None:
+    given = update.arguments()
+    if update.minimizes:
+        check_loss(plan, given.get("loss"), update.at, update.call)
+        if "var_list" in given:
+            raise Unsupported(
+                "arguments of minimize() other than loss and global_step are not migrated yet", update.call
+            )
+    if "global_step" not in given:
+        what = "minimize" if update.minimizes else "apply_gradients"
+        raise Unsupported(f"{what}() without global_step: the step never advances", update.call)
+
+
+def check_loss(plan: Plan, given: ast.expr | None, at: Leaf, call: ast.Call) -> None:
+    """Refuse gradients of anything else than the loss of the spec."""
+    loss, spec = plan.field("train", "loss"), plan.specs["train"].leaf
+    if isinstance(given, ast.List) and len(given.elts) == 1:
+        given = given.elts[0]
+    if given is None or loss is None or not _same_value(plan, given, at, loss, spec):
+        raise Unsupported("the train op minimizes something else than the loss of the spec", call)
+
+
+def _same_value(plan: Plan, one: ast.expr, one_at: Leaf, other: ast.expr, other_at: Leaf) -> bool:
+    """Whether two expressions stand for one value: the same text, and no name in it rebound in between."""
+    if ast.dump(one) != ast.dump(other):
+        first, first_at = plan.followed_in(one, one_at, "train")
+        second, second_at = plan.followed_in(other, other_at, "train")
+        return first is second and first_at is second_at
+    return all(
+        plan.slicer.reaching(name, one_at.index, "train", one_at)
+        == plan.slicer.reaching(name, other_at.index, "train", other_at)
+        for name in reads(one)
+    )
+
+
+def _ways(plan: Plan, node: ast.expr, at: Leaf) -> list[list[_Part]]:
+    """What an op runs: one list of parts for each way that static conditions may take."""
+    value, where = plan.followed_in(node, at, "train")
+    if isinstance(value, ast.Name):
+        sources = plan.slicer.reaching(value.id, where.index, "train", where)
+        assigned = [(assign, leaf) for leaf in sources for assign in _assignments(leaf.node, value.id)]
+        once = all(isinstance(leaf.node, (ast.Assign, ast.If)) and not leaf.loops for leaf in sources)
+        if not assigned or not once:
+            raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
+        return [way for assign, leaf in assigned for way in _ways(plan, assign.value, leaf)]
+    assert value is not None
+    if _only_updates(plan, value, where):
+        return [[_Part()]]
+    before = _dependencies(plan, where, value)
+    if is_method(value, "minimize", "apply_gradients"):
+        assert isinstance(value, ast.Call)
+        return _joined([before, [[_Part(Update(value, where))]]])
+    if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _GROUP:
+        inner = [e for a in value.args for e in (a.elts if isinstance(a, (ast.List, ast.Tuple)) else [a])]
+        return _joined([before, *(_ways(plan, part, where) for part in inner)])
+    if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _NO_OP and before != [[]]:
+        return before
+    if node is plan.field("train", "train_op"):
+        raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
+    raise Unsupported("the train op does more than to minimize the loss", node)
+
+
+def _assignments(statement: ast.stmt, name: str) -> Iterator[ast.Assign]:
+    for child in ast.walk(statement):
+        if isinstance(child, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in child.targets):
+            yield child
+
+
+def _joined(parts: list[list[list[_Part]]]) -> list[list[_Part]]:
+    return [[part for way in chosen for part in way] for chosen in itertools.product(*parts)]
+
+
+def _dependencies(plan: Plan, at: Leaf, value: ast.expr) -> list[list[_Part]]:
+    """What the control dependencies around a leaf run before it, and around the gradients that it applies."""
+    calls: dict[ast.expr, Leaf] = {}
+    gradients = {leaf for name in reads(value) for leaf in plan.slicer.closure([name], at.index, "train", at)}
+    for leaf in [at, *sorted(gradients & plan.gradients, key=lambda leaf: leaf.index)]:
+        for frame in leaf.frames:
+            for item in frame.node.items if isinstance(frame.node, ast.With) else []:
+                call = item.context_expr
+                if isinstance(call, ast.Call) and plan.module.resolve(call.func) == DEPENDENCIES:
+                    calls[call] = leaf
+    parts: list[list[list[_Part]]] = [[[]]]
+    for call, leaf in calls.items():
+        assert isinstance(call, ast.Call)
+        for argument in call.args:
+            if _only_updates(plan, argument, leaf):
+                parts.append([[_Part()]])
+                continue
+            for element in argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]:
+                try:
+                    parts.append(_ways(plan, element, leaf))
+                except Unsupported as problem:
+                    raise Unsupported(
+                        "a control dependency that is more than UPDATE_OPS is not migrated yet", call
+                    ) from problem
+    return _joined(parts)
+
+
+def _only_updates(plan: Plan, node: ast.expr, at: Leaf) -> bool:
+    """Whether an expression is the collection of update ops, which Keras layers run by themselves."""
+    value, at = plan.followed_in(node, at, "train")
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return bool(value.elts) and all(_only_updates(plan, e, at) for e in value.elts)
+    if isinstance(value, ast.Starred):
+        return _only_updates(plan, value.value, at)
+    if not isinstance(value, ast.Call):
+        return False
+    if plan.module.resolve(value.func) == _GROUP:
+        return bool(value.args) and all(_only_updates(plan, a, at) for a in value.args)
+    if plan.module.resolve(value.func) != _COLLECTION or len(value.args) + len(value.keywords) != 1:
+        return False
+    moving = [site for site in plan.sites if site.layer.moving is not None and site.leaf.index > at.index]
+    if moving:
+        raise Unsupported("UPDATE_OPS are collected before the layer is made", value)
+    key = value.args[0] if value.args else None
+    if isinstance(key, ast.Constant):
+        return key.value == "update_ops"
+    return key is not None and (plan.module.resolve(key) or "").endswith(".UPDATE_OPS")

@@ -1,0 +1,247 @@
+"""Writes `train_step` where the program computes with gradients: its own statements, on the gradients of a tape."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.classwriter import trimmed
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import binds
+from migrator.modelfn.trainop import (
+    GRADIENTS,
+    TrainOp,
+    Update,
+    check_loss,
+    differentiation_arguments,
+    gradient_arguments,
+    is_method,
+)
+from migrator.modelfn.translate import Time
+from migrator.modelfn.writer import Writer
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
+    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.plan import Plan
+
+VARIABLES = "tensorflow.trainable_variables"
+_OWN = frozenset({"x", "y", "y_pred", "sample_weight", "tape", "loss"})
+
+
+class TrainStepWriter(Writer):
+    """The statements between the gradients and the optimizer. `read` are the names that the written text reads."""
+
+    def __init__(self, generator: Generator, train_op: TrainOp) -> None:
+        super().__init__(generator.shared, "train", generator.names("train"))
+        self.model = generator.plan
+        self.updates = {update.call: update for update in train_op.updates}
+        self.read: set[str] = set()
+        self.derivatives = 0
+        self.at: Leaf = train_op.updates[-1].at
+        loss = generator.plan.field("train", "loss")
+        self.loss_name = loss.id if isinstance(loss, ast.Name) else ""
+        self.list_of_variables = "self.trainable_variables" if self._binds_variables() else "variables"
+        """How the text names the variables of the model."""
+        self.names_variables = False
+
+    def transform(self, node: ast.AST) -> str | None:
+        """Gradients come from the tape; the step that the optimizer takes is a statement."""
+        if isinstance(node, ast.Assign):
+            if self._is_update(node.value):
+                return self.text(node.value)
+            return self._unzipped(node)
+        if isinstance(node, ast.Call):
+            if self._is_update(node):
+                return self._update(self.updates[node])
+            if is_method(node, "apply_gradients", "minimize"):
+                raise Unsupported("an optimizer takes a step that the train op does not run", node)
+            if is_method(node, "compute_gradients"):
+                variables = self._variables_of(node)
+                pairs = f"zip({self._gradient(variables)}, {variables})"
+                parent = self.model.module.parent(node)
+                read_once = isinstance(parent, (ast.comprehension, ast.For)) or is_method(parent, "apply_gradients")
+                return pairs if read_once else f"list({pairs})"
+            name = self.resolve(node.func)
+            if name == GRADIENTS:
+                given = differentiation_arguments(node)
+                check_loss(self.model, given.get("ys"), self.at, node)
+                return self._gradient(self.text(given["xs"]))
+            if name == VARIABLES:
+                if node.args or node.keywords:
+                    raise Unsupported("tf.trainable_variables of a scope is not migrated yet", node)
+                return "self.trainable_variables"
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if node.id == self.loss_name:
+                return "loss"
+            text = super().transform(node)
+            if text is None:
+                self.read.add(node.id)
+            return text
+        if isinstance(node, ast.Attribute) and node.attr in ("name", "op"):
+            raise Unsupported("the train op reads names of variables, which differ in Keras", node)
+        return super().transform(node)
+
+    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+        """One statement."""
+        self.at = leaf
+        return super().leaf(leaf, indent)
+
+    def _is_update(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and node in self.updates
+
+    def _update(self, update: Update) -> str:
+        if update.minimizes:
+            return f"self.optimizer.apply_gradients(zip({self._gradient(self._all())}, {self._all()}))"
+        return f"self.optimizer.apply_gradients({self.text(update.arguments()['grads_and_vars'])})"
+
+    def _all(self) -> str:
+        self.names_variables |= self.list_of_variables == "variables"
+        return self.list_of_variables
+
+    def _gradient(self, variables: str) -> str:
+        self.derivatives += 1
+        return f"tape.gradient(loss, {variables})"
+
+    def _variables_of(self, call: ast.Call) -> str:
+        """The variables that ``compute_gradients`` differentiates by."""
+        given = gradient_arguments(call)
+        check_loss(self.model, given.get("loss"), self.at, call)
+        wanted = given.get("var_list")
+        if wanted is None or (isinstance(wanted, ast.Call) and self.resolve(wanted.func) == VARIABLES):
+            return self._all()
+        if not isinstance(wanted, ast.Name):
+            raise Unsupported("a list of variables that is not a name is not migrated yet", wanted)
+        return self.text(wanted)
+
+    def _binds_variables(self) -> bool:
+        """Whether the program means something else by the name `variables` than all variables of the model."""
+        for leaf in self.model.gradients:
+            for node in ast.walk(leaf.node):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == "variables":
+                    parts = _parts_of_unzip(self.model.module.statement(node))
+                    if parts is None or parts[1] is not node or "var_list" in gradient_arguments(parts[2]):
+                        return True
+        return False
+
+    def _unzipped(self, node: ast.Assign) -> str | None:
+        """``gradients, variables = zip(*optimizer.compute_gradients(loss))``, without a zip that is taken apart."""
+        parts = _parts_of_unzip(node)
+        if parts is None:
+            return None
+        gradients, variables = (self.text(part) for part in parts[:2])
+        source = self._variables_of(parts[2])
+        if source == variables:
+            return f"{gradients} = {self._gradient(variables)}"
+        if node is self.at.node:
+            return f"{variables} = {source}\n{gradients} = {self._gradient(variables)}"
+        return f"{gradients}, {variables} = {self._gradient(source)}, {source}"
+
+
+def _parts_of_unzip(node: ast.stmt | None) -> tuple[ast.Name, ast.Name, ast.Call] | None:
+    """Both names and the call of ``gradients, variables = zip(*optimizer.compute_gradients(loss))``."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return None
+    target, value = node.targets[0], node.value
+    if _is_call_of(value, "list", "tuple"):
+        value = value.args[0]
+    if not isinstance(target, (ast.Tuple, ast.List)) or len(target.elts) != 2 or not _is_call_of(value, "zip"):
+        return None
+    first, second = target.elts
+    inner = value.args[0].value if isinstance(value.args[0], ast.Starred) else None
+    if not isinstance(inner, ast.Call) or not is_method(inner, "compute_gradients"):
+        return None
+    return (first, second, inner) if isinstance(first, ast.Name) and isinstance(second, ast.Name) else None
+
+
+def _is_call_of(node: ast.expr, *names: str) -> TypeGuard[ast.Call]:
+    """Whether a node is a call of a built-in function with one argument."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    return node.func.id in names and len(node.args) == 1 and not node.keywords
+
+
+def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
+    """The method `train_step`; none where the optimizer minimizes the loss as it is."""
+    plan = generator.plan
+    effects = [leaf for leaf in plan.ordered(plan.gradients) if _has_effect(leaf.node)]
+    if train_op.plain:
+        if effects:
+            raise Unsupported("gradients are computed, and the train op does not apply them", effects[0].node)
+        return []
+    for leaf in effects:
+        if not _is_allowed(plan, leaf.node):
+            raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
+    roots = [*effects, *(update.at for update in train_op.updates)]
+    leaves = _needed(generator, train_op, roots)
+    support = generator.static_names(leaves, [])
+    writer = TrainStepWriter(generator, train_op)
+    every = sorted({*leaves, *support}, key=lambda leaf: leaf.index)
+    for leaf in every:
+        if leaf.defs & _OWN:
+            name = sorted(leaf.defs & _OWN)[0]
+            raise Unsupported(f"`{name}` is a name that the generated train_step needs", leaf.node)
+    indent = generator.indent + generator.unit * 2
+    inner = indent + generator.unit
+    body = trimmed(writer.block([leaf for leaf in every if not isinstance(leaf.node, ast.Return)], indent))
+    for update in train_op.updates:
+        if isinstance(update.at.node, ast.Return):
+            writer.at = update.at
+            body.append(indent + writer.text(update.call))
+    persistent = "persistent=True" if writer.derivatives > 1 else ""
+    lines = [
+        f"{generator.indent}{generator.unit}def train_step(self, data):",
+        f"{indent}x, y, sample_weight = {generator.shared.tf}.keras.utils.unpack_x_y_sample_weight(data)",
+        f"{indent}with {generator.shared.tf}.GradientTape({persistent}) as tape:",
+        f"{inner}y_pred = self(x, training=True)",
+        f"{inner}loss = self.compute_loss(x, y, y_pred, sample_weight)",
+    ]
+    if writer.names_variables:
+        lines.append(f"{indent}variables = self.trainable_variables")
+    return [*lines, *body, f"{indent}return self.compute_metrics(x, y, y_pred, sample_weight)"]
+
+
+def _needed(generator: Generator, train_op: TrainOp, roots: list[Leaf]) -> list[Leaf]:
+    """The leaves of the train step: what the gradients, the summaries of them and the updates need after translation."""
+    plan = generator.plan
+    writer = TrainStepWriter(generator, train_op)
+    chosen: list[Leaf] = []
+    for leaf in reversed(plan.flow.leaves):
+        if "train" not in leaf.modes or not (leaf in roots or leaf.defs & writer.read):
+            continue
+        if leaf not in roots and plan.is_static(leaf):
+            continue
+        if leaf not in plan.gradients and leaf not in roots and plan.time(leaf) is Time.DYNAMIC:
+            name = sorted(leaf.defs & writer.read)[0]
+            raise Unsupported(f"the train op reads `{name}`, which the forward pass computes", leaf.node)
+        chosen.append(leaf)
+        writer.at = leaf
+        if isinstance(leaf.node, ast.Return):
+            for update in train_op.updates:
+                if update.at is leaf:
+                    writer.text(update.call)
+            continue
+        generator.shared.renderer.statement(leaf.node, writer.transform, "")
+        for frame in leaf.frames:
+            if not isinstance(frame.node, ast.With):
+                writer.read |= frame.reads()
+    return chosen[::-1]
+
+
+def _has_effect(node: ast.stmt) -> bool:
+    """Whether a statement is there for what it does, or holds one that is."""
+    if isinstance(node, (ast.For, ast.If, ast.While, ast.Try)):
+        return any(_has_effect(child) for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node)
+    return isinstance(node, (ast.Assert, ast.Raise)) or (isinstance(node, ast.Expr) and not binds(node))
+
+
+def _is_allowed(plan: Plan, node: ast.stmt) -> bool:
+    """Whether the effects of a statement are messages and summaries."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        function = node.value.func
+        return bool(binds(node)) or plan.translations.effects(plan.module.resolve(function), ast.unparse(function))
+    if isinstance(node, (ast.For, ast.If)):
+        return all(_is_allowed(plan, child) for child in (*node.body, *node.orelse))
+    return isinstance(node, (ast.Assign, ast.AugAssign, ast.Continue))
