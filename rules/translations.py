@@ -84,6 +84,7 @@ def translations() -> Translations:
         metrics=metrics.METRICS,
         training=optimizers.OPTIMIZERS | optimizers.SCHEDULES,
         steps=optimizers.STEPS,
+        variables=losses.VARIABLES,
         task_fields=TASK_FIELDS,
         schedules=optimizers.SCHEDULES,
         lookups=_LOOKUPS,

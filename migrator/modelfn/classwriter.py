@@ -35,6 +35,7 @@ class ClassWriter:
         self.plan = plan
         self.class_name = class_name
         self.shared = Shared(plan, renderer, tf, facts, need)
+        self.shared.class_name = class_name
         self.unit = self.shared.unit
         self.indent = self.shared.outer
         self.taken = set(RESERVED) | {site.attribute for site in plan.sites}

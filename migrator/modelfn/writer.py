@@ -15,6 +15,7 @@ from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_prefix
 from migrator.modelfn.sites import Site
 from migrator.modelfn.translate import Time, Value, format_call
+from migrator.modelfn.variables import trainable_variables
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
 _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
@@ -31,6 +32,7 @@ class Shared:
         self.tf = tf
         self.facts = facts
         self.need = need
+        self.class_name = ""
         self.metrics: dict[str, str] = {}
         """How the value of a metric is written, by the name that holds its value and update op."""
         first = plan.function.body[0]
@@ -155,6 +157,8 @@ class Writer:
             if site is not None:
                 return self._made(site) if self.where == "init" else self._used(site)
             name = self.resolve(node.func)
+            if name in self.plan.translations.variables and self._is_old(node.func, name or ""):
+                return trainable_variables(self, node)
             translate = self.plan.translations.expressions.get(name) if name is not None else None
             if translate is not None and name is not None and self._is_old(node.func, name):
                 return translate(node, self)

@@ -1,0 +1,185 @@
+"""The list of all trainable variables, and whether a choice by name chooses the same ones in Keras."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.scopes import Patterns, literal_pattern, scope_prefix
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.sites import Site
+    from migrator.modelfn.writer import Writer
+
+_UNKNOWN = "\0"
+"""Stands for a part of a name that the source does not tell."""
+_PLAIN = frozenset({"list", "len", "zip", "enumerate", "reversed", "sorted", "print", "tuple"})
+
+
+def trainable_variables(writer: Writer, call: ast.Call) -> str:
+    """The text of a call that lists all trainable variables. Raises Unsupported where Keras would choose others."""
+    plan = writer.plan
+    if writer.where != "loss":
+        raise Unsupported("the list of trainable variables is used outside of the loss", call)
+    if call.args or call.keywords:
+        raise Unsupported("the trainable variables of one scope are not migrated yet", call)
+    leaf = next((leaf for leaf in plan.flow.leaves if any(n is call for n in ast.walk(leaf.node))), None)
+    if leaf is None or any(site.leaf.index > leaf.index for site in plan.sites):
+        raise Unsupported("the trainable variables are listed before all of them are made", call)
+    prefix = _snake(writer.shared.class_name) + "/"
+    names = list(variable_names(plan, "", prefix, {}))
+    for test, literal, node in _tests(plan, call):
+        for old, new in names:
+            if _answer(test, literal, old) != _answer(test, literal, new) or _answer(test, literal, old) is None:
+                shown = f"{old} and {new}".replace(_UNKNOWN, "?")
+                raise Unsupported(f"variables are chosen by name, and Keras may name them otherwise: {shown}", node)
+    return "self.trainable_variables"
+
+
+def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iterator[tuple[str, str]]:
+    """Names of the variables in TF1 and in Keras 2; ``*`` is a running number."""
+    for site in plan.sites:
+        own = literal_pattern(site.layer.name, known) if site.layer.name is not None else site.layer.scope
+        around = scope_prefix(plan, site.leaf, known)
+        old = scope + (around if around is not None else _UNKNOWN)
+        if site.layer.helper is not None:
+            given = {name: literal_pattern(node, known) for name, node in site.layer.given}
+            inner = {name: pattern for name, pattern in given.items() if pattern is not None}
+            stem = _snake(site.layer.constructor.rsplit(".", 1)[-1])
+            yield from variable_names(site.layer.helper, old, f"{prefix}{inner.get('name', stem)}/", inner)
+            continue
+        yield from _names_of(site, own, old, prefix, around)
+
+
+def _names_of(site: Site, own: str | None, old: str, prefix: str, around: str | None) -> Iterator[tuple[str, str]]:
+    layer = site.layer
+    if layer.constructor == "self.add_weight":
+        name = own if own is not None else _UNKNOWN
+        scoped = "" if around is None or "*" in around else around.replace("/", "_")
+        yield f"{old}{name}:0", f"{scoped}{name}:0"
+        return
+    new = own
+    if layer.name is None:
+        new = _snake(layer.constructor.rsplit(".", 1)[-1])
+    pairs = layer.variables or (("", ""),)  # a Keras layer names its variables alike on both sides
+    for tf1, keras in pairs:
+        parts = (own if own is not None else _UNKNOWN, tf1), (new if new is not None else _UNKNOWN, keras)
+        first, second = ("/".join(p for p in part if p) for part in parts)
+        yield f"{old}{first}:0", f"{prefix}{second}:0"
+
+
+def _answer(test: str, literal: str, name: str) -> bool | None:
+    """The answer of a test on a name; None if it hangs on what is not known."""
+    filled = name.replace("*", "0")
+    if test == "end":
+        last = filled.rsplit(_UNKNOWN, 1)[-1]
+        return last.endswith(literal) if len(last) >= len(literal) or _UNKNOWN not in name else None
+    if literal in filled:
+        return True
+    return None if _UNKNOWN in name else False
+
+
+def _tests(plan: Body, call: ast.Call) -> Iterator[tuple[str, str, ast.expr]]:
+    """Tests on the names of listed variables: kind, literal, place. Raises Unsupported for any other use of a name."""
+    lists = {id(call)}
+    holders = _holders(plan, call)
+    for node in ast.walk(plan.function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in holders:
+            lists.add(id(node))
+    for node in ast.walk(plan.function):
+        if id(node) in lists:
+            yield from _uses(plan, node)
+
+
+def _holders(plan: Body, call: ast.Call) -> set[str]:
+    statement = plan.module.statement(call)
+    if isinstance(statement, ast.Assign) and statement.value is call:
+        return {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    return set()
+
+
+def _uses(plan: Body, listed: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
+    parent = plan.module.parent(listed)
+    if isinstance(parent, ast.Call) and listed is not parent.func:
+        function = parent.func
+        if isinstance(function, ast.Name) and function.id in _PLAIN:
+            yield from _uses(plan, parent)
+        elif not (plan.module.resolve(function) or "").startswith("tensorflow."):
+            raise Unsupported("the variables are handed to a function", parent)
+        return
+    if isinstance(parent, ast.comprehension):
+        owner = plan.module.parent(parent)
+        assert owner is not None
+        yield from _reads_of_name(plan, parent.target, owner)
+    elif isinstance(parent, ast.For):
+        yield from _reads_of_name(plan, parent.target, parent)
+
+
+def _reads_of_name(plan: Body, target: ast.expr, owner: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
+    bound = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+    for node in ast.walk(owner):
+        if not isinstance(node, ast.Attribute) or node.attr not in ("name", "op"):
+            continue
+        if isinstance(node.value, ast.Name) and node.value.id in bound:
+            read: ast.expr = node
+            outer = plan.module.parent(node)
+            if node.attr == "op" and isinstance(outer, ast.Attribute) and outer.attr == "name":
+                raise Unsupported("variables have no `op` in TensorFlow 2: use `.name`", node)
+            yield from _tests_of(plan, read)
+
+
+def _tests_of(plan: Body, read: ast.expr) -> Iterator[tuple[str, str, ast.expr]]:
+    """What is asked of one name."""
+    parent = plan.module.parent(read)
+    if isinstance(parent, ast.Compare) and len(parent.ops) == 1 and parent.comparators[0] is read:
+        if isinstance(parent.ops[0], (ast.In, ast.NotIn)):
+            for literal in _literals(plan, parent.left, read):
+                yield "in", literal, read
+            return
+    if isinstance(parent, ast.Attribute) and parent.attr == "endswith":
+        ends = plan.module.parent(parent)
+        if isinstance(ends, ast.Call) and len(ends.args) == 1:
+            for literal in _literals(plan, ends.args[0], read):
+                yield "end", literal, read
+            return
+    if isinstance(parent, ast.Call) and read in parent.args and not parent.keywords:
+        if (plan.module.resolve(parent.func) or "").startswith("tensorflow.summary."):
+            return
+        definition = plan.sublayers.project.definition(plan.module, parent.func)
+        if definition is not None and isinstance(definition.node, ast.FunctionDef) and definition.module is plan.module:
+            arguments = definition.node.args
+            if len(arguments.args) == len(parent.args) == 1 and not arguments.vararg:
+                name = arguments.args[0].arg
+                for node in ast.walk(definition.node):
+                    if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                        yield from _tests_of(plan, node)
+                return
+    raise Unsupported("what is asked of the name of a variable is not followed", read)
+
+
+def _literals(plan: Body, node: ast.expr, read: ast.expr) -> list[str]:
+    """The strings that an expression may be: a literal, a tuple of them, or a name that runs through a list of them."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return [literal for element in node.elts for literal in _literals(plan, element, read)]
+    if isinstance(node, ast.Name):
+        for outer in plan.module.ancestors(node):
+            for generator in getattr(outer, "generators", []):
+                if isinstance(generator.target, ast.Name) and generator.target.id == node.id:
+                    return _literals(plan, generator.iter, read)
+        values = [b.node for b in plan.module.bindings(node)]
+        statements = [plan.module.statement(value) for value in values if value is not None]
+        if len(statements) == 1 and isinstance(statements[0], ast.Assign):
+            return _literals(plan, statements[0].value, read)
+    raise Unsupported("variables are chosen by a name that is not a literal", read)
+
+
+def _snake(name: str) -> str:
+    """How Keras names an object after its class: ``BatchNormalization`` becomes ``batch_normalization``."""
+    name = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
