@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import Expression, Writing, bind, format_call, is_none
+from migrator.modelfn.translate import Expression, Writing, bind, format_call, is_none, operand
 
 _TAIL = "weights scope loss_collection reduction"
 # Function: signature, labels argument, predictions argument, text of one loss per element.
@@ -47,6 +47,7 @@ _LOSSES: dict[str, tuple[str, str, str, str]] = {
 _TO_FLOAT = frozenset(
     {"softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error", "absolute_difference", "hinge_loss"}
 )
+VARIABLES = frozenset({"tensorflow.trainable_variables"})
 _SMOOTHED = {
     "softmax_cross_entropy": "{tf}.keras.losses.categorical_crossentropy({y}, {p}, from_logits=True, label_smoothing={s})",
     "sigmoid_cross_entropy": (
@@ -69,26 +70,45 @@ def loss(short: str) -> Expression:
         if short == "sparse_softmax_cross_entropy" and writing.may_come_from(given[predictions], ("softmax",)):
             # The Keras function would look through the softmax; TF1 takes it twice.
             element = "{tf}.nn.sparse_softmax_cross_entropy_with_logits(labels={y}, logits={p})"
-        y = writing.text(given[labels])
+        y = operand(given[labels], writing)
         if short in _TO_FLOAT and not _is_float(given[labels], writing):
-            y = f"{writing.tf}.cast({y}, {writing.tf}.float32)"
+            y = f"{writing.tf}.cast({writing.text(given[labels])}, {writing.tf}.float32)"
         losses = element.format(
             tf=writing.tf,
             y=y,
-            p=writing.text(given[predictions]),
-            s=writing.text(smoothing) if smoothing is not None else "",
+            p=operand(given[predictions], writing),
+            s=operand(smoothing, writing) if smoothing is not None else "",
             delta=f", {writing.text(given['delta'])}" if "delta" in given else "",
             epsilon=f", {writing.text(given['epsilon'])}" if "epsilon" in given else "",
             axis=writing.text(given.get("axis", given.get("dim", "-1"))),
             huber=writing.need("elementwise_huber_loss") if short == "huber_loss" else "",
             log=writing.need("elementwise_log_loss") if short == "log_loss" else "",
         )
-        weights = given.get("weights")
-        plain = weights is None or (isinstance(weights, ast.Constant) and weights.value in (1, 1.0))
-        text = None if plain or weights is None else writing.text(weights)
-        return _reduced(losses, text, _reduction(given.get("reduction"), writing), writing)
+        drops_axis = short == "sparse_softmax_cross_entropy"
+        return _reduced(losses, given.get("weights"), _reduction(given.get("reduction"), writing), writing, drops_axis)
 
     return translate
+
+
+def compute_weighted_loss(call: ast.Call, writing: Writing) -> str:
+    """The reduction of losses that the program computed itself."""
+    given = bind(call, f"losses {_TAIL}", "tf.losses.compute_weighted_loss")
+    if "losses" not in given:
+        raise Unsupported("tf.losses.compute_weighted_loss without losses", call)
+    return _reduced(
+        operand(given["losses"], writing), given.get("weights"), _reduction(given.get("reduction"), writing), writing
+    )
+
+
+def mean_pairwise_squared_error(call: ast.Call, writing: Writing) -> str:
+    """A loss without a reduction."""
+    name = "mean_pairwise_squared_error"
+    given = bind(call, "labels predictions weights scope loss_collection", f"tf.losses.{name}")
+    if "labels" not in given or "predictions" not in given:
+        raise Unsupported(f"tf.losses.{name} without labels or predictions", call)
+    arguments = [(None, writing.text(given[n])) for n in ("labels", "predictions")]
+    weights = [("weights", writing.text(given["weights"]))] if "weights" in given else []
+    return format_call(writing.need(name), [*arguments, *weights])
 
 
 def _is_float(node: ast.expr, writing: Writing) -> bool:
@@ -107,18 +127,23 @@ def _is_float(node: ast.expr, writing: Writing) -> bool:
     return name == "tensorflow.to_float"
 
 
-def _reduced(losses: str, weights: str | None, reduction: str, writing: Writing) -> str:
+def _reduced(losses: str, given: ast.expr | None, reduction: str, writing: Writing, drops_axis: bool = False) -> str:
+    """The losses of the elements, weighted and reduced; `drops_axis`: weights of one rank more lose their last axis."""
     tf = writing.tf
-    if weights is None:
-        by_name = {"SUM": f"{tf}.reduce_sum({losses})", "NONE": losses}
+    if given is None or (isinstance(given, ast.Constant) and given.value in (1, 1.0)):
+        alone = f"({losses})" if losses.startswith("1.0 -") else losses
+        by_name = {"SUM": f"{tf}.reduce_sum({losses})", "NONE": alone}
         return by_name.get(reduction, f"{tf}.reduce_mean({losses})")
     if reduction in ("SUM_BY_NONZERO_WEIGHTS", "SUM_OVER_NONZERO_WEIGHTS"):
-        return format_call(writing.need("mean_by_nonzero_weights"), [(None, losses), (None, weights)])
+        return format_call(writing.need("mean_by_nonzero_weights"), [(None, losses), (None, writing.text(given))])
     if reduction == "MEAN":
-        return format_call(writing.need("mean_by_total_weight"), [(None, losses), (None, weights)])
+        return format_call(writing.need("mean_by_total_weight"), [(None, losses), (None, writing.text(given))])
+    weights = operand(given, writing)
+    if drops_axis and not isinstance(given, ast.Constant):
+        weights = format_call(writing.need("broadcast_weights"), [(None, losses), (None, writing.text(given))])
     weighted = f"({losses}) * {weights}" if losses.startswith("1.0 -") else f"{losses} * {weights}"
     if reduction == "NONE":
-        return weighted
+        return f"({weighted})"
     return f"{tf}.{'reduce_sum' if reduction == 'SUM' else 'reduce_mean'}({weighted})"
 
 
@@ -153,6 +178,8 @@ def collection(call: ast.Call, writing: Writing) -> str:
 
 EXPRESSIONS: dict[str, Expression] = {
     **{f"tensorflow.losses.{short}": loss(short) for short in _LOSSES},
+    "tensorflow.losses.compute_weighted_loss": compute_weighted_loss,
+    "tensorflow.losses.mean_pairwise_squared_error": mean_pairwise_squared_error,
     "tensorflow.losses.get_regularization_loss": regularization_loss,
     "tensorflow.losses.get_regularization_losses": regularization_losses,
     "tensorflow.get_collection": collection,

@@ -117,6 +117,8 @@ class Translations:
     """Functions that give the global step."""
     task_fields: frozenset[str] = frozenset()
     """Fields of the run configuration that say which process of a cluster this is."""
+    variables: frozenset[str] = frozenset()
+    """Functions that list all trainable variables."""
     schedules: frozenset[str] = frozenset()
     """Functions of the global step that give a learning rate."""
     lookups: frozenset[str] = frozenset()
@@ -169,6 +171,13 @@ def format_call(function: str, arguments: Mapping[str, str] | list[tuple[str | N
     """``function(a, name=b)`` on one line."""
     pairs = list(arguments.items()) if isinstance(arguments, Mapping) else arguments
     return f"{function}({', '.join(text if name is None else f'{name}={text}' for name, text in pairs)})"
+
+
+def operand(value: ast.expr, writing: Writing) -> str:
+    """The text of an expression as one side of an operator: in parentheses unless it is a name, a call or the like."""
+    text = writing.text(value)
+    atoms = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.List, ast.Tuple)
+    return text if isinstance(value, atoms) else f"({text})"
 
 
 def is_none(node: ast.expr | None) -> bool:
