@@ -139,15 +139,15 @@ LEFT = {
         f"loss = tf.losses.get_total_loss()  # HERE\n{TRAIN_OP}\n{SPEC}",
         "get_total_loss",
     ),
-    "all trainable variables": (
+    "all variables": (
         DENSE,
         f"""
-        loss = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])  # HERE
+        loss = tf.add_n([tf.nn.l2_loss(v) for v in tf.global_variables()])  # HERE
         loss += tf.reduce_mean(tf.square(labels - predictions))
         {TRAIN_OP}
         {SPEC}
         """,
-        "trainable_variables",
+        "global_variables",
     ),
     "a variable of the old kind": (
         "w = tf.Variable(tf.zeros([1]))  # HERE\npredictions = features['x'] * w",
