@@ -107,7 +107,9 @@ class Checker:
         if any((finding.rule, path) in banned for path in finding.paths):
             return False
         module = modules.get(diagnostic.location.path)
-        return module is None or not suppressed(self._silenced(module), diagnostic.location.line, diagnostic.code)
+        return module is None or not suppressed(
+            self._silenced(module), module.line_of(diagnostic.location), diagnostic.code
+        )
 
     def _silenced(self, module: Module) -> Suppressions:
         known = self._comments.get(module.path)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from migrator.cells import SUFFIX
 from migrator.vendoring import MARKER
 
 RELEVANT = re.compile(rb"tensorflow")
@@ -144,7 +145,18 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
 def import_graph(files: Mapping[str, bytes]) -> dict[str, set[str]]:
     """Which files of the tree each of `files` imports."""
     importer = Importer(files)
-    return {path: importer.targets(path, raw) for path, raw in files.items()}
+    return {path: importer.targets(path, _code(path, raw)) for path, raw in files.items()}
+
+
+def _code(path: str, raw: bytes) -> bytes:
+    """What holds the import statements of a file."""
+    if not path.endswith(SUFFIX):
+        return raw
+    if not RELEVANT.search(raw):
+        return b""
+    from migrator.notebooks import code  # few trees hold any
+
+    return code(raw)
 
 
 def _small(group: set[str], edges: Iterable[tuple[str, str]]) -> list[set[str]]:

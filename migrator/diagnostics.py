@@ -32,16 +32,30 @@ class Severity(enum.IntEnum):
     """The file could not be processed; it was left as it was."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Location:
     """A place in a file: `line` and `column` count from 1, columns in characters."""
 
     path: str
     line: int = 1
     column: int = 1
+    cell: int = 0
+    """Of a notebook, counted from 1; `line` counts within it. 0 elsewhere."""
+
+    def __lt__(self, other: Location) -> bool:
+        return self._order < other._order
+
+    @property
+    def _order(self) -> tuple[str, int, int, int]:
+        return self.path, self.cell, self.line, self.column
+
+    @property
+    def line_text(self) -> str:
+        """``path:line``, or ``path:cell 3:line``."""
+        return f"{self.path}:cell {self.cell}:{self.line}" if self.cell else f"{self.path}:{self.line}"
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}"
+        return f"{self.line_text}:{self.column}"
 
 
 @dataclass(frozen=True, order=True)

@@ -1,4 +1,4 @@
-"""Which files to look at: those named, and the Python files of the project below the directories named."""
+"""Which files to look at: those named, and the Python files and notebooks below the directories named."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from migrator.cells import SUFFIX
 from migrator.diagnostics import Diagnostic
 from migrator.problems import UNREADABLE, problem
+
+SUFFIXES = (".py", SUFFIX)
+"""Of the files that a search finds: modules and notebooks."""
 
 IGNORED_DIRECTORIES = frozenset(
     # fmt: off
@@ -57,7 +61,7 @@ class Discovery:
 
 
 def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
-    """Find the Python files of `paths`: files as they are, directories searched.
+    """Find the Python files and notebooks of `paths`: files as they are, directories searched.
 
     Inside a git repository a search finds what git tracks and what it does not ignore; elsewhere it walks the tree.
     Symbolic links to directories are not followed. A file that is reached twice is listed once.
@@ -123,7 +127,7 @@ def _excluded(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _search(root: str) -> Iterator[str]:
-    """Python files below `root`, relative to it."""
+    """Python files and notebooks below `root`, relative to it."""
     listed = _git_files(root) if in_repository(root) else None
     if not listed:  # Not a repository, or a directory that git ignores but the user named.
         yield from _walk(root)
@@ -134,7 +138,7 @@ def _search(root: str) -> Iterator[str]:
             inner = os.path.join(root, name)
             if not _skipped(name.rstrip("/") + "/x", root, environments):
                 yield from (os.path.join(name, inner_name) for inner_name in _search(inner))
-        elif not name.endswith(".py") or _skipped(name, root, environments):
+        elif not name.endswith(SUFFIXES) or _skipped(name, root, environments):
             continue
         elif os.path.isfile(os.path.join(root, name)):
             yield name
@@ -168,7 +172,7 @@ def _walk(root: str) -> Iterator[str]:
             if name not in IGNORED_DIRECTORIES and not os.path.exists(os.path.join(directory, name, "pyvenv.cfg"))
         ]
         for name in files:
-            if name.endswith(".py") and os.path.isfile(os.path.join(directory, name)):
+            if name.endswith(SUFFIXES) and os.path.isfile(os.path.join(directory, name)):
                 yield os.path.join(prefix, name)
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator import vendoring
+from migrator.cells import CellBorder
 from migrator.checking import Checker, Finding, Findings
 from migrator.companions import Companions
 from migrator.diagnostics import Diagnostic, Edit, Outcome
@@ -19,6 +20,7 @@ from migrator.fixes import Selection, splice
 from migrator.module import Module
 from migrator.places import Shift, in_original, in_result
 from migrator.problems import (
+    CELL,
     ENCODING,
     OCCUPIED,
     broken_problem,
@@ -249,7 +251,10 @@ class _Run:
         guilty = [finding for finding in touching if self._breaks(finding, path)] or touching
         self.banned.update((finding.rule, path) for finding in guilty)
         codes = ", ".join(sorted({finding.diagnostic.code for finding in guilty}))
-        if isinstance(error, UnicodeEncodeError):
+        if isinstance(error, CellBorder):
+            reason = f"the rewrite of {codes} would cross the border of cells or change a magic: left alone"
+            self.notes.append(problem(CELL, path, reason))
+        elif isinstance(error, UnicodeEncodeError):
             reason = f"{codes} needs a character that {error.encoding} lacks: save the file as UTF-8"
             self.notes.append(problem(ENCODING, path, reason))
         else:
@@ -292,6 +297,7 @@ class _Run:
         if self.settings.apply:
             left = [in_result(diagnostic, self.shifts, self.before, self.modules) for diagnostic in left]
         left += self.left
+        left += [remark for source in self.original.values() for remark in source.remarks]
         outcomes = []
         for path, source in self.original.items():
             after = self.current[path].raw

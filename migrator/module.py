@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Union
 
+from .cells import SUFFIX, CellLines
 from .diagnostics import Edit, Fix, Location
 from .dialect import module_dialect, reference_dialect
 from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, analyze, dotted, normalize
@@ -107,7 +108,17 @@ class Module:
         start = node if isinstance(node, int) else self.span(node)[0]
         line = bisect.bisect_right(self.line_starts, start)
         before = self.source[self.line_starts[line - 1] : start]
-        return Location(self.path, line, len(before.decode("utf-8", "surrogatepass")) + 1)
+        column = len(before.decode("utf-8", "surrogatepass")) + 1
+        return self.cells.location(self.path, line, column) if self.cells else Location(self.path, line, column)
+
+    @cached_property
+    def cells(self) -> CellLines | None:
+        """Where the cells of a notebook begin; None for a plain file."""
+        return CellLines(self.text) if self.path.endswith(SUFFIX) else None
+
+    def line_of(self, location: Location) -> int:
+        """The line of this module that a location is about."""
+        return self.cells.line(location) if self.cells else location.line
 
     def line_span(self, node: Place) -> Span:
         """Span of the whole lines that a node touches, with the last line's ending."""

@@ -68,7 +68,7 @@ def back(shifts: Sequence[Shift], offset: int) -> tuple[int, bool]:
 def offset_of(module: Module, location: Location) -> int:
     """Byte offset of a location."""
     starts = module.line_starts
-    line = min(location.line, len(starts))
+    line = min(module.line_of(location), len(starts))
     stop = starts[line] if line < len(starts) else len(module.source)
     text = module.source[starts[line - 1] : stop].decode("utf-8", "surrogatepass")
     return starts[line - 1] + len(text[: location.column - 1].encode("utf-8", "surrogatepass"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import traceback
+from dataclasses import replace
 from typing import Final
 
+from migrator.cells import SUFFIX, CellLines
 from migrator.diagnostics import Diagnostic, Location, Severity
 
 SYNTAX: Final = "E001"
@@ -19,6 +21,8 @@ WORKER_DIED: Final = "E008"
 TOO_DEEP: Final = "E009"
 TOO_LONG: Final = "E010"
 OCCUPIED: Final = "E011"
+NOTEBOOK: Final = "E012"
+CELL: Final = "E013"
 
 MEANINGS: Final = {
     SYNTAX: "The file is not valid Python 3. It was left as it was. Python 2 programs: run `2to3` first.",
@@ -32,6 +36,9 @@ MEANINGS: Final = {
     TOO_DEEP: "The code is nested too deeply to analyse, as in one expression of thousands of terms.",
     TOO_LONG: "The file is too large, or took too long. It was left as it was.",
     OCCUPIED: "A file that the migrated program needs exists already and was not made by this tool. Move it away.",
+    NOTEBOOK: "The file is not a notebook that can be read: broken JSON, or a format before nbformat 4. It was left as it was.",
+    CELL: "Something about one cell of a notebook: a cell that is left as it is, or a rewrite that would cross the border of "
+    "cells or change a magic, and was taken back.",
 }
 """What each code means: the text of ``migrate explain``."""
 
@@ -69,7 +76,10 @@ def syntax_problem(path: str, error: SyntaxError, text: str) -> Diagnostic:
         reason = f"this looks like Python 2 ({error.msg}): convert it first, for example with 2to3"
     else:
         reason = f"cannot parse: {error.msg}"
-    return problem(SYNTAX, path, reason, line, column)
+    found = problem(SYNTAX, path, reason, line, column)
+    if path.endswith(SUFFIX):
+        found = replace(found, location=CellLines(text).location(path, line, column))
+    return found
 
 
 def deep_problem(path: str, code: str = "") -> Diagnostic:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Union
 
+from migrator.cells import SUFFIX
 from migrator.diagnostics import Diagnostic
 from migrator.problems import ENCODING, NUL_BYTES, TOO_LONG, UNREADABLE, problem
 
@@ -33,6 +34,8 @@ class SourceFile:
     bom: bool = False
     newline: str = "\n"
     mixed: bool = False
+    remarks: tuple[Diagnostic, ...] = ()
+    """What there is to say about the file before any rule looks at it."""
 
     @property
     def data(self) -> bytes:
@@ -78,7 +81,11 @@ def load(path: str) -> SourceFile:
 
 
 def decode(path: str, raw: bytes) -> SourceFile:
-    """Bytes to text, by byte order mark or coding line as Python does it. Raises Unusable (E002, E003)."""
+    """Bytes to text, by byte order mark or coding line as Python does it. Raises Unusable (E002, E003, E012)."""
+    if path.endswith(SUFFIX):
+        from migrator.notebooks import decode as decode_notebook  # few trees hold any
+
+        return decode_notebook(path, raw)
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise Unusable(problem(ENCODING, path, "UTF-16, which Python does not run: save it as UTF-8"))
     if b"\0" in raw:

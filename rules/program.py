@@ -181,5 +181,5 @@ class EstimatorProgram(ProgramRule):
         message = f"this Estimator program is left as it is: {problem.reason}"
         yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
         for name, where, node in rewrite.programs():
-            reason = f"{problem.reason} ({location.path}:{location.line})"
+            reason = f"{problem.reason} ({location.line_text})"
             yield ProgramUnit(name, where.location(node), "manual", reason, tuple(sorted(rewrite.files())))

@@ -43,6 +43,7 @@ def run_side(
     start = program.start()
     root = root.resolve()
     box = sandbox.make(root, program)
+    start = sandbox.script_of(box, start)
     config: dict[str, Any] = {
         "output": str(box.recording),
         "progress": str(box.progress),

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from migrator.cells import SUFFIX
 from migrator.parity.case import CaseError, Program
 
 SKIPPED = {
@@ -60,6 +61,28 @@ def make(root: Path, program: Program) -> Sandbox:
     sandbox.temporary.mkdir(parents=True)
     copy_program(program.folder, sandbox.program, skip=root)
     return sandbox
+
+
+def script_of(sandbox: Sandbox, start: str) -> str:
+    """The file to run for `start`: for a notebook a script of its code cells, without magics, written beside it.
+
+    Raises CaseError for a notebook that cannot be read.
+    """
+    if not start.endswith(SUFFIX):
+        return start
+    from migrator.notebooks import script
+    from migrator.sources import Unusable
+
+    notebook = sandbox.program / start
+    try:
+        text = script(notebook.read_bytes())
+    except Unusable as error:
+        raise CaseError(f"{start}: {error.diagnostic.message}") from error
+    target = notebook.with_name(notebook.stem.replace(".", "_") + "_notebook.py")
+    while target.exists():
+        target = target.with_name("_" + target.name)
+    target.write_text(text, "utf-8")
+    return str(target.relative_to(sandbox.program))
 
 
 def copy_program(folder: Path, target: Path, skip: Path | None = None) -> None:

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from migrator.diagnostics import Applicability, Diagnostic, Outcome, Severity
-from migrator.reporting.linediff import unified_diff
-from migrator.sources import Unusable, decode
+from migrator.reporting.diffs import NO_NEWLINE, readable_diff
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _SEVERITIES = {Severity.INFO: "cyan", Severity.WARNING: "yellow", Severity.ERROR: "bold red"}
 
@@ -53,26 +51,10 @@ def report(
 
 
 def diff(outcome: Outcome) -> Iterator[Line]:
-    """Unified diff of one file; nothing for a file that did not change."""
-    if outcome.status not in ("changed", "created"):
-        return
-    name = outcome.path.replace("\\", "/").lstrip("/")
-    source = "/dev/null" if outcome.status == "created" else f"a/{name}"
-    before, after = (_LINE.findall(_text(outcome.path, raw)) for raw in (outcome.before, outcome.after))
-    for line in unified_diff(before, after, source, f"b/{name}"):
+    """Unified diff of one file, or of the cells of a notebook; nothing for one that did not change."""
+    for line in readable_diff(outcome):
         style = "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[0], "")
-        yield Line(line.rstrip("\n"), style)
-        if not line.endswith("\n"):
-            yield Line("\\ No newline at end of file")
-
-
-def _text(path: str, raw: bytes) -> str:
-    try:
-        source = decode(path, raw)
-    except Unusable:
-        return raw.decode("utf-8", "replace")
-    # Line ends as in the file, so that the diff can be applied to it.
-    return source.text if source.mixed else source.text.replace("\n", source.newline)
+        yield Line(line[:-1], "" if line == NO_NEWLINE else style)
 
 
 def findings(outcomes: Iterable[Outcome], verbosity: int = 0) -> Iterator[Line]:
