@@ -13,6 +13,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Value, bind, is_none
 
 from .contrib_layers import LAYERS as CONTRIB
+from .keras_layers import TRAINING_OFF, is_keras_object, keras_layer
 
 _COMMON = "activity_regularizer kernel_constraint bias_constraint trainable name reuse"
 _KERNEL = "kernel_initializer bias_initializer kernel_regularizer bias_regularizer"
@@ -61,9 +62,6 @@ _CLASSES = {spec[1]: (spec[0].replace("inputs ", "", 1), name) for name, spec in
 _ALIASES = {"MaxPool2D": "MaxPooling2D", "AvgPool2D": "AveragePooling2D", "Conv2DTranspose": "Conv2DTranspose"}
 _REFUSED = ("renorm", "virtual_batch_size", "adjustment")
 _SCOPES = {"separable_conv1d": "separable_conv1d", "flatten": "flatten"}
-KERAS = "tensorflow.keras.layers."
-_FUNCTIONAL = frozenset({"Input", "InputSpec", "Layer"})
-_MODELS = frozenset({"tensorflow.keras.Sequential", "tensorflow.keras.models.Sequential"})
 
 
 def _variables(name: str) -> tuple[tuple[str, str], ...]:
@@ -103,11 +101,16 @@ def class_(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None])
     signature, function_name = _CLASSES[keras]
     given = bind(call, signature.replace(" training", ""), f"tf.layers.{short}")
     positional = FUNCTIONS[function_name][2]
-    if function_name in ("dropout", "batch_normalization"):
-        raise Unsupported(f"the class tf.layers.{short} is not migrated yet; the function is", call)
-    arguments = _arguments(given, positional, "", function_name)
+    phased = function_name in ("dropout", "batch_normalization")
     return Layer(
-        f"tf.keras.layers.{keras}", arguments, None, function_name, given.get("name"), _variables(function_name)
+        f"tf.keras.layers.{keras}",
+        _arguments(given, positional, "", function_name),
+        None,
+        function_name,
+        given.get("name"),
+        _variables(function_name),
+        moving="momentum" if function_name == "batch_normalization" else None,
+        applied=TRAINING_OFF if phased else (),
     )
 
 
@@ -156,23 +159,6 @@ def get_variable(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | 
     return Layer("self.add_weight", arguments, None, "variable", given.get("name"), (("", ""),))
 
 
-def keras_layer(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None]) -> Layer | None:
-    """``tf.keras.layers.Dense(10)`` inside a model_fn: the same object, made once."""
-    short = name.rsplit(".", 1)[1]
-    if any(isinstance(a, ast.Starred) for a in call.args):
-        raise Unsupported("the arguments of a layer are hidden behind *", call)
-    arguments: list[tuple[str | None, Value]] = [(None, a) for a in call.args]
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            raise Unsupported("the arguments of a layer are hidden behind **", keyword.value)
-        arguments.append((keyword.arg, keyword.value))
-    given = next((k.value for k in call.keywords if k.arg == "name"), None)
-    scope = "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(short))
-    variables = _KERNEL_BIAS if short in ("Dense", "Conv1D", "Conv2D", "Conv3D") else ()
-    constructor = "tf." + name[len("tensorflow.") :]
-    return Layer(constructor, tuple(arguments), None, scope.replace("2_d", "2d").replace("1_d", "1d"), given, variables)
-
-
 class LayerTable:
     """Layer rules by qualified name."""
 
@@ -189,12 +175,7 @@ class LayerTable:
             if short in FUNCTIONS:
                 return function
             return class_ if _ALIASES.get(short, short) in _CLASSES else None
-        if name in _MODELS:
-            return keras_layer
-        if name.startswith(KERAS) and name.count(".") == 3:
-            short = name.rsplit(".", 1)[1]
-            return keras_layer if short[:1].isupper() and short not in _FUNCTIONAL else None
-        return None
+        return keras_layer if is_keras_object(name) else None
 
     def __contains__(self, name: str) -> bool:
         return self.get(name) is not None

@@ -158,11 +158,19 @@ def _reduction(node: ast.expr | None, writing: Writing) -> str:
 
 def regularization_loss(call: ast.Call, writing: Writing) -> str:
     """The sum of what the layers' regularizers ask for."""
+    _check_outside(call, writing)
     return f"{writing.tf}.add_n(self.losses)" if writing.fact("regularized") else "0.0"
+
+
+def _check_outside(call: ast.Call, writing: Writing) -> None:
+    """Refuse the graph's terms where Keras layers have some as well, which the graph's collection does not hold."""
+    if writing.fact("regularized outside"):
+        raise Unsupported("the regularizers of Keras layers are not in the collection of the graph", call)
 
 
 def regularization_losses(call: ast.Call, writing: Writing) -> str:
     """The list of regularization terms."""
+    _check_outside(call, writing)
     return "self.losses"
 
 
@@ -172,6 +180,7 @@ def collection(call: ast.Call, writing: Writing) -> str:
     name = (writing.resolve(key) or "") if key is not None else ""
     literal = key.value if isinstance(key, ast.Constant) else None
     if name.endswith(".REGULARIZATION_LOSSES") or literal == "regularization_losses":
+        _check_outside(call, writing)
         return "self.losses"
     raise Unsupported("this graph collection has no counterpart in Keras", call)
 

@@ -312,12 +312,19 @@ class ProgramRewrite:
             if isinstance(node, ast.Call)
         }
         regularized = any(
-            (name or "").endswith("regularizer") for body in bodies for s in body.sites for name, _ in s.layer.arguments
+            (name or "").endswith("regularizer") and not site.layer.keras
+            for body in bodies
+            for site in body.sites
+            for name, _ in site.layer.arguments
+        )
+        outside = any(
+            site.layer.keras and "regularizer" in ast.unparse(site.call) for body in bodies for site in body.sites
         )
         return {
             "sparse": bool(called & self._translations.lookups),
             "scheduled": bool(called & self._translations.schedules),
             "regularized": regularized,
+            "regularized outside": outside,
         }
 
     def _generate(self, model: ModelFn) -> None:

@@ -7,6 +7,7 @@ from migrator.modelfn.translate import Translations
 from . import losses, metrics, optimizers, summaries
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
+from .keras_layers import is_keras_object, is_phased
 from .layers import LayerTable
 from .symbol_rows import endpoints
 
@@ -92,4 +93,6 @@ def translations() -> Translations:
         refused=is_refused,
         old_only=is_old_only,
         effects=may_run_while_tracing,
+        objects=is_keras_object,
+        phased=is_phased,
     )

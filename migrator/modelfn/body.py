@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
+from migrator.modelfn.objects import is_learning_phase
 from migrator.modelfn.sites import Site, find_sites
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
@@ -216,6 +217,8 @@ class Body:
                 and self.modes.table(node.test) is not None
             ):
                 continue  # `assert mode == TRAIN`
+            if is_learning_phase(self, node):
+                continue
             plain = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
             if (plain or isinstance(node, (ast.Assert, ast.Raise))) and not leaf.defs:
                 found.append(leaf)

@@ -113,7 +113,7 @@ def _is_false(value: Value) -> bool:
 def _own_name(site: Site, numbers: dict[str, int], prefix: str, names: Patterns, repeated: bool) -> str | None:
     if site.layer.name is not None:
         return literal_pattern(site.layer.name, names)
-    key = prefix + site.layer.scope
+    key = site.layer.scope if site.layer.keras else prefix + site.layer.scope  # Keras counts over all scopes
     if (site.loops or repeated) and "*" not in prefix:
         numbers[key] = -1  # how many there are is known at run time only
     if site.loops or numbers.get(key, 0) < 0:

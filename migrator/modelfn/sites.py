@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.objects import holder, settled
 from migrator.modelfn.scopes import literal_pattern, scope_calls, scope_prefix
 from migrator.modelfn.translate import Layer, Time, is_none
 
@@ -79,16 +80,35 @@ def find_sites(plan: Plan) -> list[Site]:
                 raise Unsupported(
                     "layers made in a lambda, a nested function or a comprehension are not migrated yet", call
                 )
-            if layer.moving is not None and not plan.updates_run:
+            if layer.old_defaults:
+                layer = _with_old_defaults(plan, layer, call)
+            if layer.moving is not None and not layer.keras and not plan.updates_run:
                 frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
                 layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
             sites.append(Site(call, leaf, _initialized(plan, leaf, layer)))
     # An object made inside the arguments of another one belongs to it: `Sequential([Dense(1)])`.
     inner = {id(c) for s in sites if s.layer.inputs is None for c in ast.walk(s.call) if c is not s.call}
+    inner |= {id(s.call) for s in sites if s.layer.inputs is None and _is_added(plan, s.call)}
     sites = [s for s in sites if id(s.call) not in inner]
+    settled(plan, sites)
     _refuse_sharing(plan, sites)
     _name(plan, sites)
     return sites
+
+
+def _with_old_defaults(plan: Plan, layer: Layer, call: ast.Call) -> Layer:
+    """A layer with the defaults of TF1 written out, if TF1 is what the program means."""
+    dialect = plan.module.dialect(call.func)
+    if dialect is None:
+        names = ", ".join(name for name, _ in layer.old_defaults)
+        raise Unsupported(f"TensorFlow 1 and 2 have different defaults for {names}, and either may be meant", call)
+    return layer if dialect == "v2" else replace(layer, arguments=(*layer.arguments, *layer.old_defaults))
+
+
+def _is_added(plan: Plan, call: ast.Call) -> bool:
+    """Whether an object is made for ``model.add(…)``."""
+    parent = plan.module.parent(call)
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "add"
 
 
 def _initialized(plan: Plan, leaf: Leaf, layer: Layer) -> Layer:
@@ -176,7 +196,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
     items: set[str] = set()
     objects: dict[str, str] = {}
     for site in sites:
-        held = _holder(site)
+        held = holder(site)
         if held in objects and not site.loops:  # one name for the objects of both arms of an `if`
             site.attribute = objects[held]
             continue
@@ -213,14 +233,6 @@ def _name(plan: Plan, sites: list[Site]) -> None:
                 number += 1
             site.item = local
             items.add(local)
-
-
-def _holder(site: Site) -> str | None:
-    """``head`` of ``head = tf.layers.Dense(1)``."""
-    node = site.leaf.node
-    if site.layer.inputs is not None or not isinstance(node, ast.Assign) or node.value is not site.call:
-        return None
-    return node.targets[0].id if isinstance(node.targets[0], ast.Name) else None
 
 
 def _literal_name(node: ast.expr | None) -> str | None:

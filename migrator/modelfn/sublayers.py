@@ -11,6 +11,7 @@ from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
+from migrator.modelfn.objects import made_by_program
 from migrator.modelfn.translate import Layer, Time, Translations, Value
 
 if TYPE_CHECKING:
@@ -106,6 +107,9 @@ class Sublayers:
 
     def layer(self, body: Body, call: ast.Call) -> Layer | None:
         """How a call of a helper is split into making its layer and applying it; None if it is no such helper."""
+        made = self._object(body, call)
+        if made is not None:
+            return made
         definition = self.definition(body.module, call)
         if definition is None:
             return None
@@ -161,6 +165,18 @@ class Sublayers:
             given=tuple(given.items()),
             trains=sublayer.body.takes_training,
         )
+
+    def _object(self, body: Body, call: ast.Call) -> Layer | None:
+        """How a call of a function or class of the program makes a Keras object out of plain values."""
+        definition = self.project.definition(body.module, call.func)
+        if definition is None or any(a is body.function for a in body.module.ancestors(definition.node)):
+            return None
+        values = [*call.args, *(k.value for k in call.keywords)]
+        if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+            return None
+        if any(body.times.of(value) > Time.MODE for value in values):
+            return None
+        return made_by_program(self.translations, body, call, definition, values)
 
     def _sublayer(self, definition: Definition, roles: dict[str, str], call: ast.Call) -> Sublayer:
         for name in _parameters(definition):

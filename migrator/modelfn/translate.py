@@ -55,6 +55,12 @@ class Layer:
     """Whether the call takes `training`."""
     moving: str | None = None
     """Argument with the momentum of moving statistics, which TF1 only updates through UPDATE_OPS."""
+    keras: bool = False
+    """Whether it is a layer of Keras in TF1 already, which adds nothing to the collections of the graph."""
+    applied: tuple[tuple[str, str], ...] = ()
+    """Arguments of the call of the object where the program gives none: ``("training", "False")``."""
+    old_defaults: tuple[tuple[str, str], ...] = ()
+    """Arguments of the constructor whose default is another one in TF2."""
 
 
 class Writing(Protocol):
@@ -88,7 +94,8 @@ class Writing(Protocol):
 
     def fact(self, name: str) -> bool:
         """Facts about the model: ``sparse`` (it looks rows up), ``scheduled`` (the learning rate changes),
-        ``regularized`` (some layer has a regularizer)."""
+        ``regularized`` (some layer has a regularizer), ``regularized outside`` (a Keras layer has one, which the graph does
+        not collect)."""
 
 
 Expression = Callable[[ast.Call, "Writing"], "str | None"]
@@ -131,6 +138,10 @@ class Translations:
     """Whether a name means nothing, or something else, outside of a graph, so that its use must not survive."""
     effects: Callable[[str | None, str], bool] = lambda name, text: False
     """Whether a statement that calls this function (qualified name, source text) may run while the model is traced."""
+    objects: Callable[[str], bool] = lambda name: False
+    """Whether calling this library function makes a layer or a model of Keras."""
+    phased: Callable[[ast.AST, Callable[[ast.expr], str | None]], bool] = lambda node, resolve: False
+    """Whether a Keras object made below a node may do something else in training."""
     library: Callable[[str], bool] = lambda name: name.startswith("tensorflow.")
     """Whether a qualified name belongs to the library, so that its calls give tensors unless `static` says no."""
 

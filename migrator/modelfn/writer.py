@@ -11,6 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads, targets
+from migrator.modelfn.objects import call_arguments, object_of
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_prefix
 from migrator.modelfn.sites import Site
@@ -156,6 +157,12 @@ class Writer:
             site = self.plan.site_of.get(id(node))
             if site is not None:
                 return self._made(site) if self.where == "init" else self._used(site)
+            applied = object_of(self.plan, node.func) if self.where != "init" else None
+            more = call_arguments(applied, node) if applied is not None else ()
+            if more:
+                given = [(None, self.text(a)) for a in node.args]
+                given_by_name = [(k.arg, self.text(k.value)) for k in node.keywords]
+                return format_call(self.text(node.func), [*given, *given_by_name, *more])
             name = self.resolve(node.func)
             if name in self.plan.translations.variables and self._is_old(node.func, name or ""):
                 return trainable_variables(self, node)

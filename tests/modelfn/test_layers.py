@@ -209,7 +209,6 @@ def test_layers_are_made_in_the_order_of_their_use() -> None:
         ("predictions = tf.layers.batch_normalization(features['x'], renorm=True)  # HERE", "renorm"),
         ("predictions = tf.layers.dense(units=3)  # HERE", "without inputs"),
         ("predictions = tf.layers.dense(features['x'], 3, unknown=4)  # HERE", "no argument `unknown`"),
-        ("predictions = tf.layers.BatchNormalization()(features['x'])  # HERE", "BatchNormalization"),
     ],
 )
 def test_left_alone(body: str, reason: str) -> None:

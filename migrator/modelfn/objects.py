@@ -1,0 +1,252 @@
+"""Keras objects that a model_fn makes and applies later: what they do in training, and functions and classes that make them.
+
+In a TF1 graph such an object is in its learning phase only where its call says so, and its moving statistics move only
+if the program runs the object's own updates.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import Layer, Translations
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.sites import Site
+    from migrator.module import Module
+    from migrator.project import Definition
+
+LEARNING_PHASE = "tensorflow.keras.backend.set_learning_phase"
+_UPDATES = frozenset({"updates", "get_updates_for"})
+# Attributes of an object that say the same before and after.
+_PLAIN = frozenset({"losses", "kernel", "bias", "embeddings", "units", "filters", "weights", "trainable_weights"})
+
+
+# -- functions and classes of the program -----------------------------------------------------------------------------
+
+
+def made_by_program(
+    translations: Translations, body: Body, call: ast.Call, definition: Definition, given: list[ast.expr]
+) -> Layer | None:
+    """How a call of the program's own function or class makes a Keras object; None if that is not what it does."""
+    module, node = definition.module, definition.node
+    if isinstance(node, ast.ClassDef):
+        if not any(_is_keras_class(translations, module, base) for base in node.bases):
+            return None
+    elif not _only_objects(translations, module, node):
+        return None
+    for value in given:
+        if body.modes.mentions(value):
+            raise Unsupported("a Keras object is made from a value that depends on the mode", value)
+    _check_old_names(translations, module, node)
+    phased = translations.phased(node, module.resolve)
+    applied: tuple[tuple[str, str], ...] = (("training", "False"),) if phased else ()
+    if isinstance(node, ast.ClassDef):
+        applied = _of_class(node, phased, call)
+    return Layer(
+        body.module.segment(call.func),
+        (*((None, a) for a in call.args), *((k.arg, k.value) for k in call.keywords)),
+        None,
+        node.name.lower(),
+        keras=True,
+        applied=applied,
+        moving="" if _moves(module, node) else None,
+    )
+
+
+def _is_keras_class(translations: Translations, module: Module, base: ast.expr) -> bool:
+    """Whether a base class is a layer or a model of Keras."""
+    name = module.resolve(base) or ""
+    return name == "tensorflow.keras.layers.Layer" or translations.objects(name)
+
+
+def _only_objects(translations: Translations, module: Module, node: ast.AST) -> bool:
+    """Whether a function makes layers by Keras classes only, not by functions that need a tensor."""
+    names = [module.resolve(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)]
+    made = [name for name in names if name is not None and name in translations.layers]
+    return bool(made) and all(translations.objects(name) for name in made)
+
+
+def _check_old_names(translations: Translations, module: Module, node: ast.AST) -> None:
+    """Refuse code that stays as it is and needs names that only TF1 has."""
+    for child in ast.walk(node):
+        if isinstance(child, (ast.Name, ast.Attribute)) and not isinstance(module.parent(child), ast.Attribute):
+            name = module.resolve(child)
+            if name is None or module.dialect(child) == "v2" and not translations.old_only(name):
+                continue
+            if translations.refused(name):
+                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", child)
+
+
+def _of_class(node: ast.ClassDef, phased: bool, at: ast.AST) -> tuple[tuple[str, str], ...]:
+    """What the call of an instance gets: the default of `training` that its `call` has."""
+    call = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "call"), None)
+    if call is None:
+        raise Unsupported("a Keras class without a `call` of its own is not followed", at)
+    args = call.args
+    positional = [*args.posonlyargs, *args.args]
+    defaults = dict(zip([a.arg for a in positional][len(positional) - len(args.defaults) :], args.defaults))
+    defaults.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None})
+    if "training" not in {a.arg for a in (*positional, *args.kwonlyargs)}:
+        if phased:
+            raise Unsupported("the `call` of a Keras class with dropout or the like takes no `training`", at)
+        return ()
+    default = defaults.get("training")
+    if default is None:
+        return ()
+    if not isinstance(default, ast.Constant):
+        raise Unsupported("the default of `training` is not seen", default)
+    return (("training", str(bool(default.value))),)
+
+
+def _moves(module: Module, node: ast.AST) -> bool:
+    """Whether what a function or class makes has moving statistics."""
+    return any(
+        isinstance(n, ast.Call) and (module.resolve(n.func) or "").endswith(".BatchNormalization")
+        for n in ast.walk(node)
+    )
+
+
+# -- the objects of a body --------------------------------------------------------------------------------------------
+
+
+def settled(plan: Body, sites: list[Site]) -> None:
+    """Work out what the calls of the objects get, whether their statistics move, and refuse what cannot be kept."""
+    phase = _learning_phase(plan, sites)
+    updated = set(_updated(plan))
+    for site in sites:
+        layer = site.layer
+        if layer.inputs is not None or not (layer.keras or layer.applied):
+            continue
+        held = holder(site)
+        if layer.keras and layer.moving is not None and held not in updated:
+            layer = _still(layer, site)
+        if layer.keras and layer.applied == (("training", "False"),):
+            layer = replace(layer, applied=(("training", phase),))
+        site.layer = layer
+        _check_use(plan, site, held)
+
+
+def _still(layer: Layer, site: Site) -> Layer:
+    """A layer whose moving statistics stand still: nothing runs its updates."""
+    if not layer.moving:
+        raise Unsupported(
+            "nothing runs the updates of this Keras model, whose moving statistics stand still", site.call
+        )
+    kept = tuple((n, v) for n, v in layer.arguments if n != layer.moving)
+    return replace(layer, arguments=(*kept, (layer.moving, "1.0")))
+
+
+def holder(site: Site) -> str | None:
+    """``head`` of ``head = tf.layers.Dense(1)``."""
+    node = site.leaf.node
+    if site.layer.inputs is not None or not isinstance(node, ast.Assign) or node.value is not site.call:
+        return None
+    return node.targets[0].id if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) else None
+
+
+def _updated(plan: Body) -> Iterator[str]:
+    """Names of objects whose updates the program asks for."""
+    for node in ast.walk(plan.function):
+        if isinstance(node, ast.Attribute) and node.attr in _UPDATES and isinstance(node.value, ast.Name):
+            parent = plan.module.parent(node)
+            for_none = isinstance(parent, ast.Call) and any(
+                isinstance(a, ast.Constant) and a.value is None for a in parent.args
+            )
+            if not for_none:
+                yield node.value.id
+
+
+def _check_use(plan: Body, site: Site, held: str | None) -> None:
+    """Refuse uses of an object that are not followed: only its calls are, and a few attributes."""
+    parent = plan.module.parent(site.call)
+    if isinstance(parent, ast.Attribute):
+        raise Unsupported(f"`{parent.attr}` of a layer that is made in place is not migrated yet", parent)
+    if held is None:
+        called = isinstance(parent, ast.Call) and parent.func is site.call
+        if site.layer.applied and not called:
+            raise Unsupported("a layer with dropout or the like is not called where it is made, nor named", site.call)
+        return
+    for node in ast.walk(plan.function):
+        if not isinstance(node, ast.Name) or node.id != held or not isinstance(node.ctx, ast.Load):
+            continue
+        parent = plan.module.parent(node)
+        if isinstance(parent, ast.Attribute):
+            if parent.attr not in _PLAIN | _UPDATES:
+                raise Unsupported(f"`{parent.attr}` of a Keras object is not migrated yet", parent)
+        elif site.layer.applied and not (isinstance(parent, ast.Call) and parent.func is node):
+            raise Unsupported("a layer with dropout or the like is used for more than to be called", node)
+
+
+def _learning_phase(plan: Body, sites: list[Site]) -> str:
+    """What a Keras layer is told that is not told `training`: the learning phase of the graph, off by default."""
+    everywhere = [
+        n
+        for n in ast.walk(plan.module.tree)
+        if isinstance(n, ast.Call) and plan.module.resolve(n.func) == LEARNING_PHASE
+    ]
+    asking = [s for s in sites if s.layer.keras and s.layer.applied]
+    if not everywhere or not asking:
+        return "False"
+    table = {"train": False, "eval": False, "infer": False}
+    found = 0
+    for leaf in plan.flow.leaves:
+        if not is_learning_phase(plan, leaf.node):
+            continue
+        assert isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call)
+        found += 1
+        value = leaf.node.value.args[0] if len(leaf.node.value.args) == 1 else None
+        if isinstance(value, ast.Constant) and value.value in (0, 1):
+            value = ast.Constant(bool(value.value))
+        for mode in leaf.modes:
+            known = plan.modes.evaluate(value, mode) if value is not None else None
+            if known is None or leaf.frames or leaf.index > min(s.leaf.index for s in asking):
+                raise Unsupported("the learning phase is set in a way that is not followed", leaf.node)
+            table[mode] = known
+    if found < len(everywhere):
+        raise Unsupported("the learning phase is set outside of the function that makes the layers", everywhere[0])
+    if table["eval"] or table["infer"]:
+        raise Unsupported("the learning phase is on in evaluation or prediction", everywhere[0])
+    return "training" if table["train"] else "False"
+
+
+def is_learning_phase(plan: Body, node: ast.stmt) -> bool:
+    """Whether a statement sets the learning phase, which the calls of the layers say afterwards."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and plan.module.resolve(node.value.func) == LEARNING_PHASE
+    )
+
+
+def object_of(plan: Body, node: ast.expr) -> Site | None:
+    """The site that made the object which is called: ``layer`` of ``layer(x)``."""
+    if isinstance(node, ast.Call):
+        site = plan.site_of.get(id(node))
+        return site if site is not None and site.layer.inputs is None else None
+    if not isinstance(node, ast.Name):
+        return None
+    sites = [plan.site_of.get(id(getattr(leaf.node, "value", None))) for leaf in plan.definitions(node.id)]
+    found = [s for s in sites if s is not None and s.layer.inputs is None]
+    if not found or not any(s.layer.applied for s in found):
+        return found[0] if found else None
+    if len(found) < len(sites) or any(s.layer.applied != found[0].layer.applied for s in found):
+        raise Unsupported(f"`{node.id}` is a layer with dropout or the like, and something else as well", node)
+    return found[0]
+
+
+def call_arguments(site: Site, node: ast.Call) -> tuple[tuple[str, str], ...]:
+    """What the call of an object must say because TF1 and Keras mean different things by saying nothing."""
+    if not site.layer.applied:
+        return ()
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        raise Unsupported("the arguments of a layer are hidden behind * or **", node)
+    recurrent = site.layer.constructor.endswith(("LSTM", "GRU", "RNN"))  # inputs, mask, training
+    if len(node.args) >= (3 if recurrent else 2):
+        return ()
+    given = {k.arg for k in node.keywords}
+    return tuple((name, value) for name, value in site.layer.applied if name not in given)

@@ -1,0 +1,177 @@
+"""Keras objects inside a model_fn: what they do in training, whether their statistics move, who makes them."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate, migrate_all, model_fn
+
+X = "x = features['x']\n"
+
+
+def call_of(body: str, before: str = "") -> str:
+    return method(migrate(model_fn(X + body, before=before)), "call")
+
+
+@pytest.mark.parametrize(
+    ("made", "applied"),
+    [
+        ("tf.keras.layers.Dropout(0.5)(x)", "(x, training=False)"),
+        ("tf.keras.layers.Dropout(0.5)(x, training=True)", "(x, training=True)"),
+        ("tf.keras.layers.Dropout(0.5)(x, True)", "(x, True)"),
+        ("tf.keras.layers.Dropout(0.5)(x, training=mode == tf.estimator.ModeKeys.TRAIN)", "(x, training=training)"),
+        ("tf.keras.layers.Dropout(0.5)(inputs=x)", "(inputs=x, training=False)"),
+        ("tf.layers.Dropout(0.5)(x)", "(x, training=False)"),
+        ("tf.layers.BatchNormalization()(x)", "(x, training=False)"),
+        ("tf.layers.Dense(3)(x)", "(x)"),
+        ("tf.keras.layers.Dense(3)(x)", "(x)"),
+        ("tf.keras.Sequential([tf.keras.layers.Dense(3)])(x)", "(x)"),
+        ("tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dropout(0.1)])(x)", "(x, training=False)"),
+        ("tf.keras.layers.LSTM(3, recurrent_activation='tanh')(x)", "(x)"),
+        ("tf.keras.layers.LSTM(3, recurrent_activation='tanh', dropout=0.1)(x)", "(x, training=False)"),
+        ("tf.keras.layers.SimpleRNN(3, dropout=0.1)(x, None)", "(x, None, training=False)"),
+    ],
+)
+def test_what_is_not_told_training_is_told_that_it_is_off(made: str, applied: str) -> None:
+    line = next(line for line in call_of(f"predictions = {made}").splitlines() if "predictions = self." in line)
+    assert line.endswith(applied)
+
+
+def test_a_named_object_is_told_in_each_call() -> None:
+    body = """
+    drop = tf.keras.layers.Dropout(0.5)
+    a = drop(x)
+    predictions = a + drop(features["w"], training=mode == tf.estimator.ModeKeys.TRAIN)
+    """
+    text = call_of("import math\n" + "\n".join(line.strip() for line in body.splitlines()))
+    assert "a = self.drop(x, training=False)" in text
+    assert 'self.drop(features["w"], training=training)' in text
+
+
+@pytest.mark.parametrize("value", ["mode == tf.estimator.ModeKeys.TRAIN", "is_training"])
+def test_the_learning_phase_becomes_the_argument_of_the_calls(value: str) -> None:
+    text = call_of(
+        "is_training = mode == tf.estimator.ModeKeys.TRAIN\n"
+        f"tf.keras.backend.set_learning_phase({value})\npredictions = tf.keras.layers.Dropout(0.5)(x)"
+    )
+    assert "predictions = self.dropout(x, training=training)" in text
+    assert "learning_phase" not in text
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason"),
+    [
+        ("tf.keras.backend.set_learning_phase(True)  # HERE", "on in evaluation"),
+        ("tf.keras.backend.set_learning_phase(params['on'])  # HERE", "not followed"),
+    ],
+)
+def test_other_learning_phases_are_refused(phase: str, reason: str) -> None:
+    source = model_fn(f"{X}{phase}\npredictions = tf.keras.layers.Dropout(0.5)(x)")
+    assert reason in manual_reason(source.replace("set_learning_phase(True)  # HERE", "set_learning_phase(True)"))
+
+
+def test_a_learning_phase_set_elsewhere_is_refused() -> None:
+    source = model_fn(
+        f"{X}predictions = tf.keras.layers.Dropout(0.5)(x)", before="tf.keras.backend.set_learning_phase(1)"
+    )
+    assert "learning phase" in manual_reason(source)
+
+
+def test_recurrent_layers_have_the_defaults_of_tensorflow_1() -> None:
+    text = migrate(model_fn(f"{X}h = tf.keras.layers.LSTM(3)(x)\npredictions = tf.keras.layers.GRU(units=2)(h)"))
+    assert 'tf.keras.layers.LSTM(3, recurrent_activation="hard_sigmoid")' in text
+    assert 'tf.keras.layers.GRU(units=2, recurrent_activation="hard_sigmoid", reset_after=False)' in text
+
+
+def test_moving_statistics_stand_still_without_the_updates_of_the_object() -> None:
+    text = migrate(model_fn(f"{X}predictions = tf.keras.layers.BatchNormalization(momentum=0.9)(x, training=True)"))
+    assert "BatchNormalization(momentum=1.0)" in text
+
+
+MAKER = """\
+def make_network(units):
+    return tf.keras.Sequential([tf.keras.layers.Dense(units), {layer}])
+"""
+
+
+def test_a_function_that_makes_a_keras_model_stays_as_it_is() -> None:
+    before = MAKER.format(layer="tf.keras.layers.Dropout(0.1)")
+    body = (
+        "network = make_network(params['units'])\n"
+        "predictions = network(features['x'], training=mode == tf.estimator.ModeKeys.TRAIN)"
+    )
+    text = migrate(model_fn(body, before=before))
+    assert before in text
+    assert 'self.network = make_network(params["units"])' in text.replace("'", '"')
+    assert "self.network(features['x'], training=training)" in text
+    text = migrate(model_fn(body.replace(", training=mode == tf.estimator.ModeKeys.TRAIN", ""), before=before))
+    assert "self.network(features['x'], training=False)" in text
+
+
+def test_a_functional_model_of_another_file() -> None:
+    network = """\
+import tensorflow as tf
+
+
+def make(units):
+    inputs = tf.keras.layers.Input(shape=(4,))
+    return tf.keras.Model(inputs, tf.keras.layers.Dense(units)(inputs))
+"""
+    source = model_fn("predictions = network.make(1)(features['x'])", before="import tensorflow as tf\nimport network")
+    after = migrate_all({"program.py": source, "network.py": network})
+    assert after["network.py"] == network
+    assert "self.predictions = network.make(1)" in after["program.py"] or "network.make(1)" in after["program.py"]
+
+
+CLASS = """\
+class Network(tf.keras.Model):
+    def __init__(self, units):
+        super(Network, self).__init__()
+        self.dense = {made}
+
+    def call(self, inputs{training}):
+        return self.dense(inputs)
+"""
+
+
+def test_a_class_of_the_program() -> None:
+    before = CLASS.format(made="tf.keras.layers.Dense(units)", training="")
+    text = migrate(model_fn("net = Network(3)\npredictions = net(features['x'])", before=before))
+    assert "self.network = Network(3)" in text and "self.network(features['x'])" in text
+    before = CLASS.format(made="tf.keras.layers.Dropout(units)", training=", training=True")
+    text = migrate(model_fn("net = Network(3)\npredictions = net(features['x'])", before=before))
+    assert "self.network(features['x'], training=True)" in text
+
+
+REGULARIZED = f"""
+loss = tf.reduce_mean(tf.square(labels - predictions)) + tf.losses.get_regularization_loss()
+{TRAIN_OP}
+{SPEC}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "reason"),
+    [
+        ("net = Network(3)", CLASS.format(made="tf.keras.layers.Dropout(0.1)", training=""), "takes no `training`"),
+        ("net = Network(3)", CLASS.format(made="tf.layers.Dense(3)", training=""), "tf.layers.Dense"),
+        (
+            "net = make_network(3)",
+            MAKER.format(layer="tf.keras.layers.BatchNormalization()"),
+            "nothing runs the updates",
+        ),
+        ("net = tf.keras.layers.CuDNNLSTM(3)", "", "no CuDNNLSTM"),
+        ("net = tf.keras.Sequential([tf.keras.layers.GRU(3)])", "", "defaults that TensorFlow 2 changed"),
+        ("net = tf.keras.layers.Dense(3)\nnet.build([4, 3])", "", "`build` of a Keras object"),
+        ("net = tf.keras.layers.Dropout(0.1)\nnets = [net]", "", "used for more"),
+        ("nets = [tf.keras.layers.Dropout(0.1)]\nnet = nets[0]", "", "not called where it is made"),
+    ],
+)
+def test_left_alone(body: str, before: str, reason: str) -> None:
+    source = model_fn(f"{body}\npredictions = net(features['x'], training=True)", before=before)
+    assert reason in manual_reason(source.replace(", training=True)", ")") if "takes no" in reason else source)
+
+
+def test_regularizers_of_keras_are_not_in_the_collection() -> None:
+    body = "predictions = tf.keras.layers.Dense(1, kernel_regularizer=tf.keras.regularizers.l2(0.1))(features['x'])"
+    assert "regularizers of Keras layers" in manual_reason(model_fn(body, end=REGULARIZED))
+    assert "self.losses" not in migrate(model_fn(body, end=f"{LOSS}\n{TRAIN_OP}\n{SPEC}"))
