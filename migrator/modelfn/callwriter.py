@@ -21,13 +21,20 @@ class CallWriter(Writer):
         self.leaves: list[Leaf] = []
         self.results: dict[str, set[str]] = {}
         """Per mode, names that are read after `call`."""
-        self.uses_training = False
+        self.reads_training = False
+        self.guards = 0
+        """Tests of `training` around statements."""
+
+    @property
+    def uses_training(self) -> bool:
+        """Whether the written code reads `training`."""
+        return self.reads_training or self.guards > 0
 
     def transform(self, node: ast.AST) -> str | None:
         """Notes whether the written code reads `training`."""
         text = super().transform(node)
         if text in ("training", "not training", "(not training)"):
-            self.uses_training = True
+            self.reads_training = True
         return text
 
     def guard(self, leaf: Leaf) -> str | None:
@@ -62,6 +69,7 @@ class CallWriter(Writer):
         """Leaves in order; neighbours with the same guard share one `if`."""
         lines: list[str] = []
         position, previous = 0, None
+        arm: list[str] = []
         while position < len(leaves):
             group = self._group(leaves, position, depth)
             guards = {self.guard(leaf) for leaf in group}
@@ -83,10 +91,16 @@ class CallWriter(Writer):
                 inner += self._plain(part, indent + self.unit, depth, guarded=True)
                 start += len(part)
             if inner:
-                self.uses_training = True
                 other = {"training": "not training", "not training": "training"}[guard]
-                lines += [f"{indent}else:" if previous == other else f"{indent}if {guard}:"]
-                lines += inner[1:] if not inner[0].strip() else inner
+                inner = inner[1:] if not inner[0].strip() else inner
+                if previous == other and inner == arm:  # the same in both modes
+                    del lines[-len(arm) - 1 :]
+                    lines += [line[len(self.unit) :] if line.strip() else line for line in arm]
+                    position, previous, self.guards = end, None, self.guards - 1
+                    continue
+                lines += [f"{indent}else:" if previous == other else f"{indent}if {guard}:", *inner]
+                arm = inner
+                self.guards += previous != other
             position, previous = end, guard
         return lines
 

@@ -13,6 +13,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.factory import factory_lines
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
+from migrator.modelfn.losswriter import LossWriter, loss_results, test_step_lines
 from migrator.modelfn.metrics import MetricEntry, metric_entries
 from migrator.modelfn.names import reads
 from migrator.modelfn.outputs import boundary, outputs, repr_key
@@ -54,9 +55,7 @@ class Generator(ClassWriter):
     def generate(self) -> Generated:
         """The class, a blank line or two, and the factory."""
         plan = self.plan
-        mode = "train" if "train" in plan.specs else "eval"
-        self.loss = plan.field(mode, "loss") or plan.field("eval", "loss")
-        self._same_loss()
+        self.losses = loss_results(plan)
         entries = metric_entries(plan)
         for entry in entries:
             entry.attribute = self._metric_attribute(entry.key)
@@ -66,14 +65,18 @@ class Generator(ClassWriter):
         skip = {leaf for entry in entries for leaf in entry.leaves}
         metric_leaves = [leaf for leaf in plan.metric_leaves if leaf not in skip]
         loss_set = set(plan.loss_leaves)
-        results = [self.loss] if self.loss is not None else []
-        loss_names, loss_again = boundary(plan, plan.loss_leaves, results, mode)
+        loss_again: set[Leaf] = set()
+        self.needed: dict[str, list[str]] = {}
+        for mode, result in self.losses.items():
+            leaves = [leaf for leaf in plan.loss_leaves if mode in leaf.modes]
+            self.needed[mode], again = boundary(plan, leaves, [result], mode)
+            loss_again |= again
         values = [value for entry in entries for value in entry.values]
-        metric_names: list[str] = []
         metric_again: set[Leaf] = set()
         if entries:
             metric_names, metric_again = boundary(plan, metric_leaves, values, "eval")
-        needed = list(dict.fromkeys(loss_names + metric_names))
+            self.needed["eval"] = self.needed.get("eval", []) + metric_names
+        needed = list(dict.fromkeys(name for mode in self.needed for name in self.needed[mode]))
         if not needed and plan.field("infer", "predictions") is None:
             raise Unsupported("the loss uses nothing of the forward pass", plan.function)
         self.outputs = outputs(plan, needed)
@@ -97,16 +100,6 @@ class Generator(ClassWriter):
         text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
         return Generated(tidy(text), variable_map(plan))
 
-    def _same_loss(self) -> None:
-        plan = self.plan
-        train, evaluation = plan.field("train", "loss"), plan.field("eval", "loss")
-        if train is None or evaluation is None:
-            return
-        same = ast.dump(train) == ast.dump(evaluation)
-        rest = {m: {x for x in s - set(plan.call_leaves) if not x.mode_only} for m, s in plan.loss_slices.items()}
-        if not same or rest["train"] != rest["eval"]:
-            raise Unsupported("training and evaluation compute different losses", evaluation)
-
     # -- names --------------------------------------------------------------------------------------------------------
 
     # -- methods ------------------------------------------------------------------------------------------------------
@@ -118,9 +111,9 @@ class Generator(ClassWriter):
         support = self.static_names(leaves, values)
         writer = CallWriter(self.shared, self.names("call"), plan.sites)
         writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
-        result_names = set().union(*(reads(v) if isinstance(v, ast.AST) else {v} for _, v in out.entries))
-        result_names |= {out.single} if out.single else set()
-        writer.results = {mode: set(result_names) for mode in plan.specs}
+        predicted = set().union(*(reads(v) for _, v in out.entries if isinstance(v, ast.AST)))
+        predicted |= {out.single} if out.single else set()
+        writer.results = {mode: predicted | set(self.needed.get(mode, ())) for mode in plan.specs}
         writer.results["infer"] = self._predicted_names()
         indent = self.indent + self.unit * 2
         lines = writer.block(writer.leaves, indent)
@@ -130,11 +123,11 @@ class Generator(ClassWriter):
 
     def _predicted_names(self) -> set[str]:
         out = self.outputs
-        names: set[str] = set()
+        names = {out.single} if out.single else set()
         for key, value in out.entries:
-            if out.predicted is None or key in out.predicted:
-                names |= reads(value) if isinstance(value, ast.AST) else {value}
-        return names | ({out.single} if out.single else set())
+            if isinstance(value, ast.AST) and (out.predicted is None or key in out.predicted):
+                names |= reads(value)
+        return names
 
     def _return(self, writer: Writer, indent: str) -> list[str]:
         out = self.outputs
@@ -155,29 +148,24 @@ class Generator(ClassWriter):
         return [f"{indent}return {{", *(f"{indent}{self.unit}{k}: {v}," for k, v in pairs), f"{indent}}}"]
 
     def _loss(self, leaves: list[Leaf]) -> list[str]:
-        if self.loss is None:
+        if not self.losses:
             return []
         indent = self.indent + self.unit * 2
-        support = self.static_names(leaves, [self.loss])
-        writer = Writer(self.shared, "loss", self.names("loss"))
-        every = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
-        self._check_guards(every)
-        lines = self._prologue(writer, every, indent)
-        lines += writer.block(every, indent)
-        name = self.loss.id if isinstance(self.loss, ast.Name) and self.loss.id not in writer.names else None
-        if name is None:
-            lines.append(f"{indent}loss = {writer.text(self.loss)}")
+        support = self.static_names(leaves, self.losses.values())
+        writer = LossWriter(self.shared, self.names("loss"), self.plan.sites, self.losses)
+        writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+        lines = self._prologue(writer, writer.leaves, indent)
+        lines += writer.block(writer.leaves, indent)
+        name = result = writer.result(self.losses)
+        if not name.isidentifier():
+            lines.append(f"{indent}loss = {result}")
             name = "loss"
         lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}"]
-        head = f"{self.indent}{self.unit}def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):"
-        return [head, *trimmed(lines)]
-
-    def _check_guards(self, leaves: list[Leaf]) -> None:
-        for leaf in leaves:
-            if isinstance(leaf.node, ast.Expr):
-                continue  # summaries are written in training only
-            if not {"train", "eval"} & set(self.plan.specs) <= leaf.modes and not self.plan.is_static(leaf):
-                raise Unsupported("the loss depends on the mode", leaf.node)
+        training = ", training=True" if writer.uses_training else ""
+        parameters = f"self, x=None, y=None, y_pred=None, sample_weight=None{training}"
+        head = f"{self.indent}{self.unit}def compute_loss({parameters}):"
+        step = ["", *test_step_lines(self.shared.tf, self.indent + self.unit, self.unit)] if training else []
+        return [head, *trimmed(lines), *step]
 
     def _prologue(self, writer: Writer, leaves: list[Leaf], indent: str) -> list[str]:
         """Names that the statements rebind begin with their value from outside.
@@ -230,7 +218,7 @@ class Generator(ClassWriter):
         indent = self.indent + self.unit * 2
         lines: list[str] = []
         wanted: set[str] = set()
-        if self.loss is not None:
+        if self.losses:
             batch_mean = self.shared.need("BatchMean")
             lines.append(f'{indent}self.loss_metric = {batch_mean}(name="loss")')
         for entry in entries:

@@ -213,15 +213,19 @@ class Writer:
             return str(bool(on))
         if self.where in ("init", "factory", "train"):
             return str("train" in on)
-        if self.where != "call":
-            raise Unsupported("the loss or a metric depends on the mode", node)
-        if on == TRAINING:
-            return "training"
-        if on == NOT_TRAINING:
-            parent = self.plan.module.parent(node)
-            bare = isinstance(parent, (ast.keyword, ast.If, ast.IfExp, ast.Assign, ast.Call))
-            return "not training" if bare else "(not training)"
+        if self.where == "metrics":
+            return str("eval" in on)
+        if on in (TRAINING, NOT_TRAINING):
+            return self.training_text(on == TRAINING, node)
         raise Unsupported("the forward pass tells evaluation from prediction", node)
+
+    def training_text(self, training: bool, node: ast.AST) -> str:
+        """``training`` or its opposite, as the place of `node` needs it."""
+        if training:
+            return "training"
+        parent = self.plan.module.parent(node)
+        bare = isinstance(parent, (ast.keyword, ast.If, ast.IfExp, ast.Assign, ast.Call))
+        return "not training" if bare else "(not training)"
 
     def _formatted(self, node: ast.JoinedStr) -> str | None:
         """f-strings have no reliable positions before Python 3.12: refuse where a name in them must change."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -66,7 +67,10 @@ def new_results(source: str, params: dict[str, Any], metrics: bool) -> dict[str,
                 continue
             for _ in range(2):  # what is computed must not depend on how often it was computed
                 output = model.call(features, training=mode == "train")
-                results[f"{mode} loss"] = repr(model.compute_loss(x=features, y=Symbol("labels"), y_pred=output))
+                told = "training" in inspect.signature(model.compute_loss).parameters
+                phase = {"training": mode == "train"} if told else {}
+                loss = model.compute_loss(x=features, y=Symbol("labels"), y_pred=output, **phase)
+                results[f"{mode} loss"] = repr(loss)
             if mode == "eval" and metrics:
                 model.compute_metrics(features, Symbol("labels"), output, None)
                 found = [m for m in vars(model).values() if isinstance(m, Metric) and m.kind != "BatchMean"]

@@ -224,18 +224,6 @@ def test_work_for_prediction_only() -> None:
 @pytest.mark.parametrize(
     ("end", "reason"),
     [
-        (
-            f"""
-            if mode == tf.estimator.ModeKeys.TRAIN:
-                {LOSS}
-            else:
-                loss = tf.reduce_mean(tf.abs(labels - predictions))
-            {TRAIN_OP}
-            {SPEC}
-            """,
-            "training and evaluation compute different losses",
-        ),
-        (f"{LOSS} * (2.0 if mode == 'train' else 1.0)  # HERE\n{TRAIN_OP}\n{SPEC}", "depends on the mode"),
         (f"{LOSS}\nif params['a']:  # HERE\n    return None\n{TRAIN_OP}\n{SPEC}", "`return`"),
         (f"{LOSS}\nfor a in params['a']:  # HERE\n    return None\n{TRAIN_OP}\n{SPEC}", "`return` inside a loop"),
         (f"{LOSS}\n{TRAIN_OP}", "no EstimatorSpec is returned"),

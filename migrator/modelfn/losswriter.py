@@ -1,0 +1,61 @@
+"""Writes `compute_loss`, and `test_step` where evaluation computes another loss than training."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.callwriter import CallWriter
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads
+from migrator.modelfn.plan import Plan
+from migrator.modelfn.sites import Site
+from migrator.modelfn.writer import Shared
+
+
+def loss_results(plan: Plan) -> dict[str, ast.expr]:
+    """The loss of each EstimatorSpec that has one, by mode."""
+    found = {mode: plan.field(mode, "loss") for mode in ("train", "eval")}
+    return {mode: node for mode, node in found.items() if node is not None}
+
+
+class LossWriter(CallWriter):
+    """The statements of the loss, those of one mode under a test of `training`."""
+
+    def __init__(self, shared: Shared, names: dict[str, str], sites: list[Site], results: dict[str, ast.expr]) -> None:
+        super().__init__(shared, names, sites)
+        self.where = "loss"
+        self.modes = frozenset(results)
+        self.results = {mode: reads(node) for mode, node in results.items()}
+
+    def guard(self, leaf: Leaf) -> str | None:
+        """The test that a statement needs. Summaries need none: they are written in training only."""
+        missing = {mode for mode in self.modes - leaf.guard if self._read_in(leaf, mode)}
+        if not missing or not leaf.defs:
+            return None
+        return "training" if "train" in leaf.guard else "not training"
+
+    def _mode_text(self, table: dict[str, bool], node: ast.AST) -> str:
+        on = {mode for mode in self.modes if table[mode]}
+        if on == self.modes or not on:
+            return str(bool(on))
+        return self.training_text("train" in on, node)
+
+    def result(self, results: dict[str, ast.expr]) -> str:
+        """The text of the loss."""
+        texts = {mode: self.text(node) for mode, node in results.items()}
+        if len(set(texts.values())) == 1:
+            return texts.popitem()[1]
+        self.reads_training = True
+        return f"{texts['train']} if training else {texts['eval']}"
+
+
+def test_step_lines(tf: str, indent: str, unit: str) -> list[str]:
+    """Keras does not tell `compute_loss` that it evaluates; this does."""
+    inner = indent + unit
+    return [
+        f"{indent}def test_step(self, data):",
+        f"{inner}x, y, sample_weight = {tf}.keras.utils.unpack_x_y_sample_weight(data)",
+        f"{inner}y_pred = self(x, training=False)",
+        f"{inner}self.compute_loss(x, y, y_pred, sample_weight, training=False)",
+        f"{inner}return self.compute_metrics(x, y, y_pred, sample_weight)",
+    ]
