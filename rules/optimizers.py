@@ -141,8 +141,6 @@ _SCHEDULES: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
 def natural_exp_decay(call: ast.Call, writing: Writing) -> str:
     """``rate * exp(-decay_rate * step / decay_steps)``."""
     given = bind(call, "learning_rate global_step decay_steps decay_rate staircase name", "tf.train.natural_exp_decay")
-    if not writing.is_step(given["global_step"]):
-        raise Unsupported("the schedule runs on something else than the global step", given["global_step"])
     rate = given["decay_rate"]
     text = writing.text(rate)
     negative = f"-{text}" if isinstance(rate, (ast.Constant, ast.Name, ast.Attribute, ast.Subscript)) else f"-({text})"
@@ -153,7 +151,17 @@ def natural_exp_decay(call: ast.Call, writing: Writing) -> str:
     ]
     if "staircase" in given:
         arguments.append(("staircase", writing.text(given["staircase"])))
-    return format_call(f"{writing.tf}.keras.optimizers.schedules.ExponentialDecay", arguments)
+    made = format_call(f"{writing.tf}.keras.optimizers.schedules.ExponentialDecay", arguments)
+    return _at_step(made, given["global_step"], writing)
+
+
+def _at_step(made: str, step: ast.expr, writing: Writing) -> str:
+    """A schedule for an optimizer, which calls it with its step; or in a function of the step, its value."""
+    if writing.where == "rate":
+        return f"{made}({writing.text(step)})"
+    if not writing.is_step(step):
+        raise Unsupported("the schedule runs on something else than the global step", step)
+    return made
 
 
 def schedule(short: str) -> Expression:
@@ -165,9 +173,8 @@ def schedule(short: str) -> Expression:
         step = given.get("global_step", given.get("x"))
         if step is None:
             raise Unsupported(f"tf.train.{short} without a step", call)
-        if not writing.is_step(step):
-            raise Unsupported("the schedule runs on something else than the global step", step)
-        return format_call(f"{writing.tf}.keras.optimizers.schedules.{keras}", _texts(given, writing, names))
+        made = format_call(f"{writing.tf}.keras.optimizers.schedules.{keras}", _texts(given, writing, names))
+        return _at_step(made, step, writing)
 
     return translate
 

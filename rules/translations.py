@@ -87,6 +87,7 @@ def translations() -> Translations:
         steps=optimizers.STEPS,
         variables=losses.VARIABLES,
         task_fields=TASK_FIELDS,
+        optimizers=optimizers.OPTIMIZERS,
         schedules=optimizers.SCHEDULES,
         lookups=_LOOKUPS,
         static=is_static,

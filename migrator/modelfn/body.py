@@ -198,6 +198,25 @@ class Body:
         """Whether a statement that is there for its effect needs no tensor, nor do the conditions around it."""
         return max([self.times.of(leaf.node), *(self.times.head(frame) for frame in leaf.frames)]) is Time.STATIC
 
+    def is_step(self, node: ast.expr) -> bool:
+        """Whether the value is the global step (perhaps cast to another type)."""
+        for _ in range(5):
+            if isinstance(node, ast.Call):
+                name = self.module.resolve(node.func) or ""
+                if name in self.translations.steps:
+                    return True
+                if name.rsplit(".", 1)[-1] in ("cast", "to_float", "to_int32", "to_int64") and node.args:
+                    node = node.args[0]
+                    continue
+                return False
+            if not isinstance(node, ast.Name):
+                return False
+            leaves = self.definitions(node.id)
+            if len(leaves) != 1 or not isinstance(leaves[0].node, ast.Assign):
+                return False
+            node = leaves[0].node.value
+        return False
+
     def is_schedule(self, name: str) -> bool:
         """Whether a name is the learning rate that a schedule gives: what the optimizer knows as its own."""
         leaves = self.definitions(name)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrator.modelfn.classwriter import parameter
+from migrator.modelfn.classwriter import parameter, trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
+from migrator.modelfn.rates import rate_lines
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.translate import Time, is_none
 from migrator.modelfn.writer import Writer
@@ -19,15 +20,57 @@ if TYPE_CHECKING:
     from migrator.modelfn.trainop import TrainOp
 
 
-class _Tracing(Writer):
-    """Notes which names the written text reads."""
+class _FactoryWriter(Writer):
+    """Writes a learning rate that the program computes as a schedule, and its function before its first use."""
 
     def __init__(self, generator: Generator) -> None:
         super().__init__(generator.shared, "factory", {})
+        self.rates = {id(rate.value): rate for rate in generator.plan.rates}
+        self.written: set[str] = set()
+
+    def transform(self, node: ast.AST) -> str | None:
+        """A learning rate is an object in Keras."""
+        rate = self.rates.get(id(node))
+        return f"{self.need('FunctionSchedule')}({rate.function})" if rate is not None else super().transform(node)
+
+    def functions(self, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        """The functions that the leaves of one statement at `depth` call."""
+        lines: list[str] = []
+        for rate in self.rates.values():
+            if rate.at in leaves and len(rate.frames) == depth and rate.function not in self.written:
+                self.written.add(rate.function)
+                lines += rate_lines(self.shared, rate, indent, depth)
+        return lines
+
+    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+        """One statement."""
+        return _below(self.functions([leaf], indent, len(leaf.frames)), super().leaf(leaf, indent))
+
+    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        """A loop, condition or scope."""
+        return _below(self.functions(leaves, indent, depth), super().compound(node, leaves, indent, depth))
+
+
+def _below(functions: list[str], lines: list[str]) -> list[str]:
+    """Lines below functions, with one blank line between them."""
+    return [*functions, *(trimmed(lines) if functions else lines)]
+
+
+class _Tracing(_FactoryWriter):
+    """Notes which names the written text reads."""
+
+    def __init__(self, generator: Generator) -> None:
+        super().__init__(generator)
         self.read: set[str] = set()
 
     def transform(self, node: ast.AST) -> str | None:
         text = super().transform(node)
+        if id(node) in self.rates:
+            rate = self.rates[id(node)]
+            made = {name for leaf in rate.leaves for name in leaf.defs}
+            self.read |= reads(rate.value).union(*(leaf.uses for leaf in rate.leaves)) - made
+            for leaf in rate.leaves:
+                self.read |= set().union(*(frame.reads() for frame in leaf.frames))
         if isinstance(node, ast.Name) and text is None:
             self.read.add(node.id)
         return text
@@ -63,6 +106,10 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     before = [leaf for leaf in leaves_so_far if "train" in leaf.modes and not isinstance(leaf.node, ast.Return)]
     effects = generator.side_effects(training=True)
     texts, leaves = tracing.closure(results, effects, before)
+    computing = [leaf for rate in plan.rates for leaf in rate.leaves]
+    for leaf in [*leaves, *computing]:
+        if plan.sites_in(leaf):
+            raise Unsupported("a variable that the optimizer depends on is not migrated yet", leaf.node)
     for leaf in leaves:
         if plan.time(leaf) > Time.MODE:
             if plan.time(leaf) is Time.DYNAMIC or not _schedule_only(plan, leaf):
@@ -82,13 +129,17 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
     lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
     inner = indent + generator.unit
-    body = Writer(shared, "factory", {}).block(leaves, inner)
+    writer = _FactoryWriter(generator)
+    functions: list[str] = []
+    if update is not None and update.at not in leaves:
+        functions = writer.functions([update.at], inner, 0)
+    body = [*writer.block(leaves, inner), *functions]
     early: list[str] = []
     if partitioner is not None:
         needed = _support_of(plan, partitioner, leaves)
-        early = Writer(shared, "factory", {}).block(needed, indent)
+        early = _FactoryWriter(generator).block(needed, indent)
         rest = [leaf for leaf in leaves if leaf not in needed]
-        body = Writer(shared, "factory", {}).block(rest, inner)
+        body = [*_FactoryWriter(generator).block(rest, inner), *functions]
         early = [line for line in early if line.strip()]
         if not isinstance(partitioner, ast.Name):
             early.append(f"{indent}partitioner = {texts[-1]}")

@@ -11,6 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
+from migrator.modelfn.rates import find_rates
 from migrator.modelfn.translate import Translations, bind, is_none
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Plan(Body):
         self.labels = labels
         self.specs = self._specs()
         self.find_layers()
+        self.rates = find_rates(self)
+        self._check_rates()
         self.tainted = self.tainted_leaves()
         self._slices()
 
@@ -109,6 +112,26 @@ class Plan(Body):
         found, at = self.followed_in(node, start, mode)
         assert found is not None
         return found, at if at is not start else None
+
+    def is_schedule(self, name: str) -> bool:
+        """Whether a name is the learning rate, which the optimizer knows as its own."""
+        if self.rates:
+            return any(isinstance(rate.value, ast.Name) and rate.value.id == name for rate in self.rates)
+        return super().is_schedule(name)
+
+    def _check_rates(self) -> None:
+        """Refuse to read a learning rate elsewhere before it has its last value."""
+        computing = {leaf for rate in self.rates for leaf in (*rate.leaves, rate.at)}
+        final: dict[str, set[Leaf]] = {}
+        for rate in self.rates:
+            if isinstance(rate.value, ast.Name):
+                name = rate.value.id
+                final.setdefault(name, set()).update(self.slicer.reaching(name, rate.at.index, "train", rate.at))
+        for leaf in self.flow.leaves:
+            for name in final if "train" in leaf.modes and leaf not in computing else ():
+                if name in self.slicer.inputs(leaf):
+                    if set(self.slicer.reaching(name, leaf.index, "train", leaf)) != final[name]:
+                        raise Unsupported("the learning rate is read before it has its last value", leaf.node)
 
     # -- phases -------------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from migrator.modelfn.generate import Generator
     from migrator.modelfn.plan import Plan
 
-VARIABLES = "tensorflow.trainable_variables"
 _OWN = frozenset({"x", "y", "y_pred", "sample_weight", "tape", "loss"})
 
 
@@ -69,10 +68,6 @@ class TrainStepWriter(Writer):
                 given = differentiation_arguments(node)
                 check_loss(self.model, given.get("ys"), self.at, node)
                 return self._gradient(self.text(given["xs"]))
-            if name == VARIABLES:
-                if node.args or node.keywords:
-                    raise Unsupported("tf.trainable_variables of a scope is not migrated yet", node)
-                return "self.trainable_variables"
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if node.id == self.loss_name:
                 return "loss"
@@ -110,7 +105,7 @@ class TrainStepWriter(Writer):
         given = gradient_arguments(call)
         check_loss(self.model, given.get("loss"), self.at, call)
         wanted = given.get("var_list")
-        if wanted is None or (isinstance(wanted, ast.Call) and self.resolve(wanted.func) == VARIABLES):
+        if wanted is None or self.text(wanted) == "self.trainable_variables":
             return self._all()
         if not isinstance(wanted, ast.Name):
             raise Unsupported("a list of variables that is not a name is not migrated yet", wanted)

@@ -69,7 +69,7 @@ class Writing(Protocol):
     tf: str
     """The file's name for TensorFlow 2."""
     where: str
-    """``init``, ``call``, ``loss``, ``metrics``, ``train`` or ``factory``: the function being written."""
+    """``init``, ``call``, ``loss``, ``metrics``, ``train``, ``factory`` or ``rate``: the function being written."""
 
     def text(self, value: Value) -> str:
         """The migrated text of a node."""
@@ -126,6 +126,8 @@ class Translations:
     """Fields of the run configuration that say which process of a cluster this is."""
     variables: frozenset[str] = frozenset()
     """Functions that list all trainable variables."""
+    optimizers: frozenset[str] = frozenset()
+    """Functions that make optimizers; their first argument is the learning rate."""
     schedules: frozenset[str] = frozenset()
     """Functions of the global step that give a learning rate."""
     lookups: frozenset[str] = frozenset()

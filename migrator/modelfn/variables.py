@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.scopes import Patterns, literal_pattern, scope_prefix
+from migrator.modelfn.trainop import is_method
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -23,8 +24,8 @@ _PLAIN = frozenset({"list", "len", "zip", "enumerate", "reversed", "sorted", "pr
 def trainable_variables(writer: Writer, call: ast.Call) -> str:
     """The text of a call that lists all trainable variables. Raises Unsupported where Keras would choose others."""
     plan = writer.plan
-    if writer.where != "loss":
-        raise Unsupported("the list of trainable variables is used outside of the loss", call)
+    if writer.where not in ("loss", "train"):
+        raise Unsupported("the list of trainable variables is used outside of the loss and the train op", call)
     if call.args or call.keywords:
         raise Unsupported("the trainable variables of one scope are not migrated yet", call)
     leaf = next((leaf for leaf in plan.flow.leaves if any(n is call for n in ast.walk(leaf.node))), None)
@@ -108,6 +109,8 @@ def _uses(plan: Body, listed: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
         function = parent.func
         if isinstance(function, ast.Name) and function.id in _PLAIN:
             yield from _uses(plan, parent)
+        elif is_method(parent, "compute_gradients", "apply_gradients", "minimize"):
+            pass
         elif not (plan.module.resolve(function) or "").startswith("tensorflow."):
             raise Unsupported("the variables are handed to a function", parent)
         return

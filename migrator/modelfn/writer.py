@@ -81,22 +81,7 @@ class Writer:
 
     def is_step(self, node: ast.expr) -> bool:
         """Whether the value is the global step (perhaps cast to another type)."""
-        for _ in range(5):
-            if isinstance(node, ast.Call):
-                name = self.resolve(node.func) or ""
-                if name in self.plan.translations.steps:
-                    return True
-                if name.rsplit(".", 1)[-1] in ("cast", "to_float", "to_int32", "to_int64") and node.args:
-                    node = node.args[0]
-                    continue
-                return False
-            if not isinstance(node, ast.Name):
-                return False
-            leaves = self.plan.definitions(node.id)
-            if len(leaves) != 1 or not isinstance(leaves[0].node, ast.Assign):
-                return False
-            node = leaves[0].node.value
-        return False
+        return self.plan.is_step(node)
 
     def followed(self, node: ast.expr) -> ast.expr:
         """The expression behind a name that is assigned once."""

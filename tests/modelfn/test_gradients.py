@@ -185,7 +185,7 @@ pairs = [(g, v) for g, v in pairs if v in variables]
         (f"pairs = optimizer.compute_gradients(loss, grad_loss=[1.0])  # HERE\n{APPLY}", "grad_loss"),
         (
             f"tvars = tf.trainable_variables('head')  # HERE\npairs = zip(tf.gradients(loss, tvars), tvars)\n{APPLY}",
-            "of a scope",
+            "of one scope",
         ),
         (
             f"pairs = optimizer.compute_gradients(loss)\nother = tf.train.AdamOptimizer()\n"

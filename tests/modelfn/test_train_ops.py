@@ -183,12 +183,7 @@ def test_defaults_of_the_parameters_stay() -> None:
         ("train_op = make_train_op(loss)", "not seen to be"),
         (
             f"train_op = tf.train.GradientDescentOptimizer(tf.reduce_mean(predictions)).minimize(loss, {STEP})",
-            "",
-        ),
-        (
-            "rate = tf.train.exponential_decay(0.1, counter, 100, 0.9)  # HERE\n"
-            f"train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss, {STEP})",
-            "something else than the global step",
+            "depends on the data",
         ),
         (
             f"train_op = tf.train.RMSPropOptimizer(0.1, unknown=1).minimize(loss, {STEP})  # HERE",
@@ -197,7 +192,7 @@ def test_defaults_of_the_parameters_stay() -> None:
     ],
 )
 def test_left_alone(train: str, reason: str) -> None:
-    assert reason in manual_reason(program(train, before="counter = 3"))
+    assert reason in manual_reason(program(train))
 
 
 def test_two_partitioners_are_left_alone() -> None:

@@ -1,0 +1,110 @@
+"""Learning rates that a program computes from the global step by its own means: functions of the step."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.classwriter import trimmed
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Frame, Leaf
+from migrator.modelfn.names import reads
+from migrator.modelfn.translate import Time
+from migrator.modelfn.writer import Shared, Writer
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The learning rate `value` of an optimizer that is made in the leaf `at`, and the leaves that compute it."""
+
+    value: ast.expr
+    at: Leaf
+    leaves: tuple[Leaf, ...]
+    function: str
+    """Name of the function."""
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The control around the function: what is around the optimizer and around all leaves."""
+        frames = self.at.frames
+        for leaf in self.leaves:
+            frames = tuple(frame for frame, other in zip(frames, leaf.frames) if frame == other)
+        return tuple(frame for frame in frames if not isinstance(frame.node, ast.With)) if frames else ()
+
+
+def find_rates(body: Body) -> list[Rate]:
+    """Learning rates that are neither plain values nor one schedule. Raises Unsupported where data decide on them."""
+    found: list[Rate] = []
+    for leaf in body.flow.leaves:
+        for call in ast.walk(leaf.node) if "train" in leaf.modes else ():
+            if not isinstance(call, ast.Call) or body.module.resolve(call.func) not in body.translations.optimizers:
+                continue
+            given = next((k.value for k in call.keywords if k.arg == "learning_rate"), None)
+            value = given if given is not None else (call.args[0] if call.args else None)
+            if value is None or body.times.of(value) <= Time.MODE or _is_schedule(body, value, leaf):
+                continue
+            needed = body.slicer.closure(reads(value), leaf.index, "train", leaf)
+            leaves = tuple(other for other in body.ordered(needed) if body.time(other) > Time.MODE)
+            for other in reversed(leaves):
+                if body.time(other) is Time.DYNAMIC:
+                    raise Unsupported("the learning rate depends on the data", other.node)
+            found.append(Rate(value, leaf, leaves, _name(value, leaves, found)))
+    return found
+
+
+def _name(value: ast.expr, leaves: tuple[Leaf, ...], others: list[Rate]) -> str:
+    """``learning_rate_at``; one name for one rate that several optimizers take."""
+    stem = f"{value.id}_at" if isinstance(value, ast.Name) else "learning_rate_at"
+    for other in others:
+        if other.leaves == leaves and ast.dump(other.value) == ast.dump(value):
+            return other.function
+    taken = {other.function for other in others}
+    return next(name for name in (stem, *(f"{stem}_{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+
+
+def _is_schedule(body: Body, value: ast.expr, at: Leaf) -> bool:
+    """Whether a learning rate is the result of one TF1 schedule with static arguments."""
+    call, _ = body.followed_in(value, at, "train")
+    if not isinstance(call, ast.Call) or body.module.resolve(call.func) not in body.translations.schedules:
+        return False
+    if isinstance(value, ast.Name) and len(body.definitions(value.id)) != 1:
+        return False
+    given = [*call.args, *(k.value for k in call.keywords)]
+    tensors = [argument for argument in given if body.times.of(argument) > Time.MODE]
+    return len(tensors) == 1 and body.is_step(tensors[0])
+
+
+class RateWriter(Writer):
+    """Writes the body of the function; `step` is its parameter."""
+
+    def __init__(self, shared: Shared, rate: Rate) -> None:
+        super().__init__(shared, "rate", {})
+        self.step = "step"
+        for leaf in rate.leaves:
+            if self._is_step_call(leaf.node.value if isinstance(leaf.node, ast.Assign) else None):
+                assert isinstance(leaf.node, ast.Assign)
+                target = leaf.node.targets[0]
+                if isinstance(target, ast.Name) and not leaf.frames and len(leaf.node.targets) == 1:
+                    self.step = target.id
+                    self.skip.add(leaf.node)
+                    break
+
+    def _is_step_call(self, node: ast.AST | None) -> bool:
+        return isinstance(node, ast.Call) and self.resolve(node.func) in self.plan.translations.steps
+
+    def transform(self, node: ast.AST) -> str | None:
+        """The global step is the parameter."""
+        return self.step if self._is_step_call(node) else super().transform(node)
+
+
+def rate_lines(shared: Shared, rate: Rate, indent: str, depth: int) -> list[str]:
+    """The function; `depth` is the number of frames around it."""
+    writer = RateWriter(shared, rate)
+    inner = indent + shared.unit
+    body = trimmed(writer.block(list(rate.leaves), inner, depth))
+    value = writer.text(rate.value)
+    return ["", f"{indent}def {rate.function}({writer.step}):", *body, f"{inner}return {value}", ""]
