@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
-from migrator.calls import add_keyword, argument_span, arguments, delete_arguments, name_argument, parentheses
+from migrator.calls import (
+    add_keyword,
+    argument_span,
+    arguments,
+    delete_arguments,
+    is_literal,
+    name_argument,
+    parentheses,
+)
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
+
+from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, exporting_reference
 
 PREFIX = "tensorflow.estimator."
 _METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
     "evaluate": "input_fn steps hooks checkpoint_path name",
     "predict": "input_fn predict_keys hooks checkpoint_path yield_single_examples",
+    **{name: f"{EXPORT_SIGNATURE} {last}" for name, last in EXPORTS.items()},
 }
 _KEPT = {
     "train": ("input_fn", "steps", "max_steps"),
     "evaluate": ("input_fn", "steps", "name", "checkpoint_path"),
     "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples"),
+    **dict.fromkeys(EXPORTS, EXPORT_KEPT),
 }
+# Arguments that may be dropped if they have one of these values.
+_NEUTRAL = {"as_text": (False,), "strip_default_attrs": (False, True)}
 _RUN_CONFIG = (
     "model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs session_config "
     "keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps train_distribute device_fn protocol "
@@ -43,7 +58,7 @@ _SPECS = {
 }
 _SPEC_FIELDS = {
     "TrainSpec": ("input_fn", "max_steps"),
-    "EvalSpec": ("input_fn", "steps", "name", "start_delay_secs", "throttle_secs"),
+    "EvalSpec": ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs"),
 }
 # What RunConfig read from TF_CONFIG; the vendored `current_task()` has them now.
 TASK_FIELDS = frozenset(
@@ -58,11 +73,14 @@ Need = Callable[[str, ast.AST], str]
 
 
 class Driver:
-    """Collects the edits of one module. `need` asks for a vendored helper and gives its name in this file."""
+    """Collects the edits of one module. `need` asks for a vendored helper and gives its name in this file, `tensorflow`
+    gives that of TensorFlow 2."""
 
-    def __init__(self, module: Module, need: Need) -> None:
+    def __init__(self, module: Module, need: Need, tensorflow: Callable[[], str]) -> None:
         self.module = module
         self.need = need
+        self.tensorflow = tensorflow
+        self.exports = False
         self.edits: list[Edit] = []
         self.handled: set[ast.AST] = set()
         """References that these edits take care of."""
@@ -74,25 +92,25 @@ class Driver:
         parent = self.module.parent(node)
         call = parent if isinstance(parent, ast.Call) and parent.func is node else None
         if short.startswith("ModeKeys"):
-            self._replace(node, self.need("ModeKeys", node) + short[len("ModeKeys") :])
+            self.replace(node, self.need("ModeKeys", node) + short[len("ModeKeys") :])
             return True
         if short == "RunConfig" and call is not None:
             self._run_config(node, call)
             return True
         if short in _SPECS and call is not None:
-            self._replace(node, self.need(short, node))
-            self._arguments(call, _SPECS[short], _SPEC_FIELDS[short], f"tf.estimator.{short}")
+            self.replace(node, self.need(short, node))
+            self.arguments(call, _SPECS[short], _SPEC_FIELDS[short], f"tf.estimator.{short}")
             return True
         if short == "train_and_evaluate" and call is not None:
             given = bind(call, "estimator train_spec eval_spec", "train_and_evaluate")
-            self._replace(node, self.need("train_and_evaluate", node))
+            self.replace(node, self.need("train_and_evaluate", node))
             for keyword in call.keywords:
                 if keyword.arg == "estimator":
                     start = self.module.span(keyword)[0]
                     self.edits.append(self.module.edit((start, start + len("estimator")), "model"))
             del given
             return True
-        return False
+        return exporting_reference(self, node, short)
 
     def method(self, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
         """``estimator.train(input_fn)`` becomes ``train(estimator, input_fn)``; `text` is the Estimator."""
@@ -102,10 +120,14 @@ class Driver:
             end = self.module.span(attribute)[1]
             self.edits.append(self.module.edit((end - len(name), end), PROPERTIES[name]))
             return
+        if name == "latest_checkpoint" and isinstance(call, ast.Call) and not call.args and not call.keywords:
+            self._latest_checkpoint(node, call, text)
+            return
         if name not in _METHODS or not isinstance(call, ast.Call) or call.func is not attribute:
             raise Unsupported(f"`.{name}` of an Estimator is not migrated yet", attribute)
-        helper = self.need(name, node)
-        kept = self._arguments(call, _METHODS[name], _KEPT[name], f"Estimator.{name}")
+        helper = self.need("export_saved_model" if name in EXPORTS else name, node)
+        self.exports |= name in EXPORTS
+        kept = self.arguments(call, _METHODS[name], _KEPT[name], f"Estimator.{name}", _NEUTRAL)
         start, end = self.module.span(node)
         opening, _ = parentheses(self.module, call)
         if isinstance(node, ast.Name):
@@ -116,12 +138,30 @@ class Driver:
             self.edits.append(self.module.insert(start, f"{helper}("))
             self.edits.append(self.module.edit((end, opening + 1), ", " if kept else ""))
 
-    def _replace(self, node: ast.expr, text: str) -> None:
+    def _latest_checkpoint(self, node: ast.expr, call: ast.Call, text: str) -> None:
+        """``estimator.latest_checkpoint()``, of a name or of anything else."""
+        start, end = self.module.span(node)
+        opening = f"{self.tensorflow()}.train.latest_checkpoint("
+        if text:
+            self.edits.append(self.module.edit(call, f"{opening}{text}.run_config.model_dir)"))
+        else:
+            self.edits.append(self.module.insert(start, opening))
+            self.edits.append(self.module.edit((end, self.module.span(call)[1]), ".run_config.model_dir)"))
+
+    def replace(self, node: ast.expr, text: str) -> None:
+        """Write `text` instead of a reference."""
         self.handled.add(node)
         self.edits.append(self.module.edit(node, text))
 
-    def _arguments(self, call: ast.Call, signature: str, kept: Iterable[str], what: str) -> int:
-        """Drop empty hooks, refuse others, name what moves. Returns the number of arguments that stay."""
+    def arguments(
+        self,
+        call: ast.Call,
+        signature: str,
+        kept: Iterable[str],
+        what: str,
+        neutral: Mapping[str, tuple[object, ...]] = MappingProxyType({}),
+    ) -> int:
+        """Drop what is empty or neutral, refuse the rest, name what moves. Returns the number of arguments that stay."""
         kept = list(kept)
         given = bind(call, signature, what)
         doomed: list[ast.expr | ast.keyword] = []
@@ -130,12 +170,14 @@ class Driver:
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
-            if name not in kept:
+            if name not in kept or name in ("hooks", "exporters"):
                 empty = is_none(value) or (isinstance(value, (ast.List, ast.Tuple)) and not value.elts)
-                if not empty:
+                if empty or is_literal(value, *neutral.get(name, ())):
+                    doomed.append(argument)
+                    continue
+                if name not in kept or name == "hooks":
                     raise Unsupported(f"`{name}` of {what} is not migrated yet", value)
-                doomed.append(argument)
-            elif isinstance(argument, ast.expr):
+            if isinstance(argument, ast.expr):
                 if kept.index(name) != place:
                     self.edits.append(name_argument(self.module, call, argument, name))
                 place += 1
@@ -144,7 +186,7 @@ class Driver:
         return len(given) - len(doomed)
 
     def _run_config(self, node: ast.expr, call: ast.Call) -> None:
-        self._replace(node, self.need("RunConfig", node))
+        self.replace(node, self.need("RunConfig", node))
         given = bind(call, _RUN_CONFIG, "RunConfig")
         doomed: list[ast.expr | ast.keyword] = []
         for argument in arguments(call):
@@ -177,9 +219,9 @@ class Driver:
             if load.id != target.id or scope.lookup(load.id) is not holder or not isinstance(parent, ast.Attribute):
                 continue
             if parent.attr in TASK_FIELDS and parent not in self.handled:
-                self._replace(parent, f"{self.need('current_task', parent)}().{parent.attr}")
+                self.replace(parent, f"{self.need('current_task', parent)}().{parent.attr}")
             elif parent.attr in ("master", "evaluation_master") and parent not in self.handled:
-                self._replace(parent, "''")
+                self.replace(parent, "''")
 
     def replacement(self, call: ast.Call) -> None:
         """``config.replace(session_config=…)``: fields that are gone are dropped, those that are not there yet refused."""

@@ -93,7 +93,8 @@ class ProgramRewrite:
                     yield body.module, site.call, text
         for model in self.model_fns.values():
             spec = model.plan.specs.get("infer") if model.plan is not None else None
-            if model.plan is not None and spec is not None and "export_outputs" in spec.fields:
+            exported = self._facts()["exported"]
+            if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not exported:
                 text = "export_outputs has no effect any more: the program exports nothing"
                 yield model.definition.module, spec.fields["export_outputs"], text
 
@@ -234,7 +235,7 @@ class ProgramRewrite:
     def _driver(self, module: Module) -> Driver:
         if module.path not in self._drivers:
             helpers = self._helpers[module.path] = Helpers(module, self.project, self._home())
-            self._drivers[module.path] = Driver(module, helpers.need)
+            self._drivers[module.path] = Driver(module, helpers.need, helpers.tensorflow)
         return self._drivers[module.path]
 
     def _module(self, module: Module) -> None:
@@ -325,6 +326,7 @@ class ProgramRewrite:
             "scheduled": bool(called & self._translations.schedules),
             "regularized": regularized,
             "regularized outside": outside,
+            "exported": any(driver.exports for driver in self._drivers.values()),
         }
 
     def _generate(self, model: ModelFn) -> None:

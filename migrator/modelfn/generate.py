@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import ClassWriter, tidy, trimmed
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
@@ -76,6 +77,8 @@ class Generator(ClassWriter):
         if entries:
             metric_names, metric_again = boundary(plan, metric_leaves, values, "eval")
             self.needed["eval"] = self.needed.get("eval", []) + metric_names
+        served = exports(plan) if self.shared.facts["exported"] else Exports([], [], [])
+        self.needed["infer"] = served.names
         needed = list(dict.fromkeys(name for mode in self.needed for name in self.needed[mode]))
         if not needed and plan.field("infer", "predictions") is None:
             raise Unsupported("the loss uses nothing of the forward pass", plan.function)
@@ -89,10 +92,11 @@ class Generator(ClassWriter):
         predict = self._predict_step()
         training = train_op(plan)
         step = train_step_lines(self, training) if training is not None else []
-        self.note_statics([call, loss, metric, step])
+        serving = serving_lines(self, served)
+        self.note_statics([call, loss, metric, step, serving])
         used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer))
-        parts = [init, call, loss, step, metric, predict]
+        parts = [init, call, loss, step, metric, predict, serving]
         head = self.head()
         body = "\n\n".join("\n".join(part) for part in parts if part)
         factory = factory_lines(self, training)
@@ -114,7 +118,7 @@ class Generator(ClassWriter):
         predicted = set().union(*(reads(v) for _, v in out.entries if isinstance(v, ast.AST)))
         predicted |= {out.single} if out.single else set()
         writer.results = {mode: predicted | set(self.needed.get(mode, ())) for mode in plan.specs}
-        writer.results["infer"] = self._predicted_names()
+        writer.results["infer"] = self._predicted_names() | set(self.needed["infer"])
         indent = self.indent + self.unit * 2
         lines = writer.block(writer.leaves, indent)
         lines += self._return(writer, indent)

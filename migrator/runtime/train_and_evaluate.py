@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Sequence
 from typing import Any, Callable
@@ -35,6 +36,7 @@ class EvalSpec:
     steps: int | None = 100
     name: str | None = None
     callbacks: Sequence[tf.keras.callbacks.Callback] = ()
+    exporters: Any = ()  # export the model after evaluations; one, or several
     start_delay_secs: float = 120  # no effect in one process: an evaluator process waits first
     throttle_secs: float = 600  # least time from one evaluation to the next; the final checkpoint is always evaluated
 
@@ -50,24 +52,29 @@ def train_and_evaluate(
 ) -> tuple[dict[str, Any] | None, list[Any] | None]:
     """Trains in one go; evaluates at checkpoints at least `throttle_secs` apart, and at the final one.
 
-    Returns the metrics of the last evaluation and an empty list (of exports), or (None, None) without any training.
+    Returns the metrics of the last evaluation and what each exporter gave for it, or (None, None) without any training.
     """
     if not (model.run_config.save_checkpoints_steps or model.run_config.save_checkpoints_secs):
         raise ValueError("train_and_evaluate evaluates at checkpoints: set save_checkpoints_steps or _secs.")
     metrics: dict[str, Any] = {}
+    exports: list[Any] = []
     saved_step, next_time = None, 0.0
+    exporters = eval_spec.exporters if isinstance(eval_spec.exporters, (list, tuple)) else [eval_spec.exporters]
+    folder = os.path.join(model.run_config.model_dir, "export")
 
     def after_save(step: int | None, final: bool = False) -> None:
-        nonlocal metrics, saved_step, next_time
+        nonlocal metrics, exports, saved_step, next_time
         saved_step = step
         if final or time.time() >= next_time:
             next_time = time.time() + eval_spec.throttle_secs
             data, steps, name = eval_spec.input_fn, eval_spec.steps, eval_spec.name
             metrics = evaluate(model, data, steps, name, callbacks=eval_spec.callbacks)
+            done = train_spec.max_steps is not None and metrics["global_step"] >= train_spec.max_steps
+            exports = [e.export(model, os.path.join(folder, e.name), metrics, done) for e in exporters]
         else:
             tf.get_logger().info("Skip the current checkpoint eval due to throttle secs.")
 
     train(model, train_spec.input_fn, None, train_spec.max_steps, train_spec.callbacks, after_save)
     if metrics.get("global_step") != saved_step:
         after_save(saved_step, final=True)
-    return (metrics, []) if metrics else (None, None)
+    return (metrics, exports) if metrics else (None, None)

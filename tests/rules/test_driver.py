@@ -99,6 +99,7 @@ def test_a_model_fn_without_params_argument_gets_an_empty_dict() -> None:
             "p = list(predict(e, input_fn, None, 'c', False))",
         ),
         ("d = e.model_dir", "d = e.run_config.model_dir"),
+        ("p = e.latest_checkpoint()", "p = tf.train.latest_checkpoint(e.run_config.model_dir)"),
         ("d = e.config.save_summary_steps", "d = e.run_config.save_summary_steps"),
     ],
 )
@@ -133,7 +134,7 @@ def test_methods(old: str, new: str) -> None:
         ("s = tf.estimator.EvalSpec(input_fn, 10, 'n')", "s = EvalSpec(input_fn, 10, 'n')"),
         (
             "s = tf.estimator.EvalSpec(input_fn, 10, 'n', None, None, 1, 2)",
-            "s = EvalSpec(input_fn, 10, 'n', 1, 2)",
+            "s = EvalSpec(input_fn, 10, 'n', start_delay_secs=1, throttle_secs=2)",
         ),
         ("s = tf.estimator.EvalSpec(input_fn, None, throttle_secs=3)", "s = EvalSpec(input_fn, None, throttle_secs=3)"),
         ("tf.estimator.train_and_evaluate(e, TRAIN, EVAL)", "train_and_evaluate(e, TRAIN, EVAL)"),
@@ -222,10 +223,8 @@ def test_helpers_are_imported_once_and_only_where_needed() -> None:
         (ESTIMATOR + "c = tf.estimator.RunConfig(train_distribute=STRATEGY)  # HERE", "RunConfig(train_distribute"),
         (ESTIMATOR + "c = tf.estimator.RunConfig(**ARGS)  # HERE", "hidden behind * or **"),
         (ESTIMATOR + "s = tf.estimator.TrainSpec(input_fn, hooks=[HOOK])  # HERE", "`hooks`"),
-        (ESTIMATOR + "s = tf.estimator.EvalSpec(input_fn, exporters=[X])  # HERE", "`exporters`"),
         (ESTIMATOR + "make = tf.estimator.RunConfig  # HERE", "RunConfig is not migrated yet"),
         (ESTIMATOR + "fn = tf.estimator.inputs.numpy_input_fn({}, 1)  # HERE", "numpy_input_fn"),
-        (ESTIMATOR + "x = tf.estimator.BestExporter('b')  # HERE", "BestExporter"),
         ("e = tf.estimator.Estimator(model_fn, warm_start_from='dir')  # HERE", "warm_start_from"),
     ],
 )

@@ -62,7 +62,7 @@ def test_an_estimator_handed_to_another_file() -> None:
         ("e = tf.estimator.Estimator(model_fn)\nunknown(e)  # HERE\n", "function that is not seen"),
         ("e = tf.estimator.Estimator(model_fn)\ngetattr(e, 'train')(F)  # HERE\n", "function that is not seen"),
         ("e = tf.estimator.Estimator(model_fn)\nfit = e.train  # HERE\n", "`.train` of an Estimator"),
-        ("e = tf.estimator.Estimator(model_fn)\ne.export_savedmodel('d', F)  # HERE\n", "`.export_savedmodel`"),
+        ("e = tf.estimator.Estimator(model_fn)\ne.get_variable_names()  # HERE\n", "`.get_variable_names`"),
         ("e = tf.estimator.Estimator(model_fn)\ne.get_variable_value('d')  # HERE\n", "`.get_variable_value`"),
         ("e = tf.estimator.Estimator(model_fn)\nd = tf.estimator.DNNClassifier([3], [])  # HERE\n", "DNNClassifier"),
         (

@@ -68,9 +68,9 @@ class LineModel(tf.keras.Model):
         return self.get_metrics_result()
 
 
-def create_model(model_dir: Path, steps_per_execution: int = 1, **config: Any) -> tf.keras.Model:
+def create_model(model_dir: Path, steps_per_execution: int = 1, model: Any = None, **config: Any) -> tf.keras.Model:
     rate = tf.keras.optimizers.schedules.ExponentialDecay(0.5, 3, 0.9)
-    model = LineModel()
+    model = model or LineModel()
     optimizer = tf.keras.optimizers.Adagrad(rate, epsilon=1e-12)
     model.compile(optimizer, steps_per_execution=steps_per_execution)
     config.setdefault("save_summary_steps", 1)

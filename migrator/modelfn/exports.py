@@ -1,0 +1,129 @@
+"""`export_outputs`: what a SavedModel of the model computes, by signature."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads
+from migrator.modelfn.outputs import boundary
+from migrator.modelfn.plan import Plan
+from migrator.modelfn.translate import bind, format_call, is_none
+from migrator.modelfn.writer import Writer
+
+if TYPE_CHECKING:
+    from migrator.modelfn.generate import Generator
+
+_EXPORT = "tensorflow.estimator.export."
+_OUTPUTS = {"PredictOutput": "outputs", "ClassificationOutput": "scores classes", "RegressionOutput": "value"}
+_DEFAULT_KEY = "DEFAULT_SERVING_SIGNATURE_DEF_KEY"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One entry: its key, the class of the output, and the values; `predictions` if it gives what `predict` gives."""
+
+    key: ast.expr
+    kind: str
+    values: dict[str, ast.expr]
+    predictions: bool
+
+
+@dataclass(frozen=True)
+class Exports:
+    """All signatures, the names of the forward pass that they read, and the statements that they need besides."""
+
+    signatures: list[Signature]
+    names: list[str]
+    leaves: list[Leaf]
+
+
+def exports(plan: Plan) -> Exports:
+    """The signatures of the prediction spec; none if it only has the predictions themselves, served by default."""
+    node = plan.field("infer", "export_outputs")
+    if node is None:
+        return Exports([], [], [])
+    value, at = plan.followed_in(node, plan.specs["infer"].leaf, "infer")
+    changed = isinstance(node, ast.Name) and len(plan.slicer.reaching(node.id, 1 << 30, "infer")) != 1
+    if not isinstance(value, ast.Dict) or changed:
+        raise Unsupported("export_outputs are not written as a dict", node)
+    found = [_signature(plan, key, item, at) for key, item in zip(value.keys, value.values)]
+    if len(found) == 1 and found[0].predictions and _is_default(plan, found[0].key):
+        return Exports([], [], [])
+    values = [v for signature in found if not signature.predictions for v in signature.values.values()]
+    plan.check_still(set().union(*(reads(v) for v in values)), at, plan.specs["infer"].leaf, "infer")
+    needed: set[Leaf] = set()
+    for item in values:
+        needed |= plan.slice_of(item, "infer")
+    leaves = plan.ordered(leaf for leaf in needed if leaf not in plan.call_leaves and not leaf.mode_only)
+    if any(plan.sites_in(leaf) for leaf in leaves) or any(id(n) in plan.site_of for v in values for n in ast.walk(v)):
+        raise Unsupported("a layer is applied for export_outputs alone", node)
+    if any(leaf in plan.tainted for leaf in leaves) or any(plan.labels in reads(value) for value in values):
+        raise Unsupported("export_outputs depend on the labels", node)
+    names, again = boundary(plan, leaves, values, "infer")
+    return Exports(found, names, plan.ordered({*leaves, *again}))
+
+
+def _signature(plan: Plan, key: ast.expr | None, value: ast.expr, at: Leaf) -> Signature:
+    call, where = plan.followed_in(value, at, "infer")
+    name = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
+    kind = (name or "").replace(_EXPORT, "", 1)
+    if key is None or kind not in _OUTPUTS or not isinstance(call, ast.Call):
+        raise Unsupported("an entry of export_outputs is none that is known", value)
+    given = {n: v for n, v in bind(call, _OUTPUTS[kind], kind).items() if not is_none(v)}
+    predictions = plan.field("infer", "predictions")
+    same = kind == "PredictOutput" and predictions is not None and "outputs" in given
+    return Signature(key, kind, given, same and _same(plan, given["outputs"], where, predictions))
+
+
+def _same(plan: Plan, value: ast.expr, at: Leaf, predictions: ast.expr | None) -> bool:
+    """Whether a value is the predictions of the spec."""
+    end = plan.specs["infer"].leaf
+    if isinstance(value, ast.Name) and isinstance(predictions, ast.Name) and value.id == predictions.id:
+        return plan.slicer.reaching(value.id, at.index, "infer", at) == plan.slicer.reaching(
+            value.id, end.index, "infer", end
+        )
+    return plan.followed_in(value, at, "infer")[0] is plan.followed_in(predictions, end, "infer")[0]
+
+
+def _is_default(plan: Plan, key: ast.expr) -> bool:
+    if isinstance(key, ast.Constant):
+        return key.value == "serving_default"
+    return (plan.module.resolve(key) or "").endswith(_DEFAULT_KEY)
+
+
+def serving_lines(generator: Generator, found: Exports) -> list[str]:
+    """The method `serving_outputs`."""
+    if not found.signatures:
+        return []
+    plan, shared = generator.plan, generator.shared
+    unit = generator.unit
+    indent = generator.indent + unit * 2
+    values = [v for s in found.signatures if not s.predictions for v in s.values.values()]
+    support = generator.static_names(found.leaves, values)
+    writer = Writer(shared, "serving", generator.names("serving"))
+    body = writer.block(plan.ordered({*found.leaves, *support}), indent)
+    entries = []
+    for signature in found.signatures:
+        key = '"serving_default"' if _is_default(plan, signature.key) else writer.text(signature.key)
+        texts: list[tuple[str | None, str]] = [(name, writer.text(v)) for name, v in signature.values.items()]
+        if signature.predictions:
+            text = "self.predict_step(x)"
+        elif signature.kind == "PredictOutput":
+            text = texts[0][1]
+        else:
+            text = format_call(shared.need(signature.kind), texts)
+        entries.append(f"{key}: {text}")
+    result = f"{indent}return {{{', '.join(entries)}}}"
+    lines = [result]
+    if len(result) > 100 or "\n" in result:
+        lines = [f"{indent}return {{", *(f"{indent}{unit}{entry}," for entry in entries), f"{indent}}}"]
+    forward = [f"{indent}y_pred = self(x)"] if any("y_pred" in line for line in (*body, *lines)) else []
+    head = [
+        f"{generator.indent}{unit}def serving_outputs(self, x):",
+        f'{indent}"""What a SavedModel computes, by signature."""',
+    ]
+    return [*head, *forward, *body, *lines]

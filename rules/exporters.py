@@ -1,0 +1,98 @@
+"""Edits of what exports a model: exporters, receivers and the placeholders in them, `export_saved_model`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+
+if TYPE_CHECKING:
+    from .driver import Driver
+
+_RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
+_BUILDERS = ("build_parsing_serving_input_receiver_fn", "build_raw_serving_input_receiver_fn")
+EXPORTS = {"export_saved_model": "experimental_mode", "export_savedmodel": "strip_default_attrs"}
+EXPORT_SIGNATURE = "export_dir_base serving_input_receiver_fn assets_extra as_text checkpoint_path"
+EXPORT_KEPT = ("export_dir_base", "serving_input_receiver_fn", "assets_extra", "checkpoint_path")
+_EXPORTERS = {
+    "FinalExporter": "name serving_input_receiver_fn assets_extra as_text",
+    "LatestExporter": "name serving_input_receiver_fn assets_extra as_text exports_to_keep",
+    "BestExporter": (
+        "name serving_input_receiver_fn event_file_pattern compare_fn assets_extra as_text exports_to_keep"
+    ),
+}
+_PLACEHOLDERS = ("placeholder", "placeholder_with_default", "sparse_placeholder", "sparse.placeholder")
+
+
+def exporting_reference(driver: Driver, node: ast.expr, short: str) -> bool:
+    """Migrate one reference to a name under `tensorflow.estimator` that has to do with exports."""
+    module = driver.module
+    parent = module.parent(node)
+    call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+    family, _, last = short.rpartition(".")
+    if short in _EXPORTERS and call is not None:
+        driver.replace(node, driver.need(short, node))
+        kept = [name for name in _EXPORTERS[short].split() if name != "as_text"]
+        driver.arguments(call, _EXPORTERS[short], kept, f"tf.estimator.{short}", {"as_text": (False,)})
+        driver.exports = True
+        return True
+    if family == "export" and last in (*_RECEIVERS, *_BUILDERS):
+        driver.replace(node, driver.need(last, node))
+        if last in _RECEIVERS:
+            _placeholders(driver, node, "{}.compat.v1.")
+        elif last == _BUILDERS[1] and call is not None:
+            _placeholders(driver, node, None)
+        return True
+    return False
+
+
+def _placeholders(driver: Driver, node: ast.expr, prefix: str | None) -> None:
+    """Placeholders around `node`: those of a receiver stay, as it is called in a graph; others become specs."""
+    module = driver.module
+    functions = (ast.FunctionDef, ast.Lambda)
+
+    def function_of(inner: ast.AST) -> ast.AST:
+        return next((a for a in module.ancestors(inner) if isinstance(a, functions)), module.tree)
+
+    around = function_of(node)
+    for part in ast.walk(around):
+        if not isinstance(part, (ast.Name, ast.Attribute)) or part in driver.handled:
+            continue
+        name = module.resolve(part) or ""
+        short = name.replace("tensorflow.", "", 1)
+        call = module.parent(part)
+        if short not in _PLACEHOLDERS or not isinstance(call, ast.Call) or call.func is not part:
+            continue
+        if prefix is not None:
+            driver.replace(part, prefix.format(driver.tensorflow()) + short)
+        elif function_of(part) is around:
+            if short != "placeholder" or not _is_only_kept(driver, call):
+                raise Unsupported("a placeholder outside of a receiver must be the entry of a dict", call)
+            _as_spec(driver, call)
+
+
+def _is_only_kept(driver: Driver, call: ast.Call) -> bool:
+    """Whether a placeholder is an entry of a dict, so that nothing computes with it."""
+    parent = driver.module.parent(call)
+    if isinstance(parent, ast.Assign):
+        return isinstance(parent.targets[0], ast.Subscript)
+    if isinstance(parent, ast.keyword):
+        outer = driver.module.parent(parent)
+        return isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "dict"
+    return isinstance(parent, (ast.Dict, ast.DictComp))
+
+
+def _as_spec(driver: Driver, call: ast.Call) -> None:
+    """``tf.placeholder(dtype, shape, name)`` becomes ``tf.TensorSpec(shape, dtype, name)``."""
+    names = dict(zip(("dtype", "shape", "name"), call.args))
+    names.update({k.arg: k.value for k in call.keywords if k.arg is not None})
+    if "shape" not in names or len(names) != len(call.args) + len(call.keywords):
+        raise Unsupported("a placeholder without a shape is not migrated", call)
+    text = driver.module.segment
+    parts = [text(names["shape"]), text(names["dtype"])]
+    if "name" in names:
+        parts.append(f"name={text(names['name'])}")
+    driver.handled.update(ast.walk(call))
+    tf = driver.tensorflow()
+    driver.edits.append(driver.module.edit(call, f"{tf}.TensorSpec({', '.join(parts)})"))

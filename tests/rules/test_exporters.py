@@ -1,0 +1,197 @@
+"""Exporters, receivers and export_outputs."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import manual_reason, method, migrate
+
+PROGRAM = """\
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features["x"], 3)
+    scores = tf.nn.softmax(logits)
+    predictions = {{"class": tf.argmax(logits, 1), "scores": scores}}
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(
+        mode, predictions=predictions, loss=loss, train_op=train_op, export_outputs={exports}
+    )
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(1)
+
+
+def receiver_fn():
+    {receiver}
+
+
+e = tf.estimator.Estimator(model_fn)
+{use}
+"""
+USE = "e.export_saved_model('out', receiver_fn)"
+RECEIVER = "return tf.estimator.export.TensorServingInputReceiver(*make())"
+EXPORT = "tf.estimator.export"
+
+
+def program(use: str = USE, exports: str = "None", receiver: str = RECEIVER) -> str:
+    return PROGRAM.format(use=use, exports=exports, receiver=receiver)
+
+
+def used(use: str) -> str:
+    """The last lines after migration."""
+    return migrate(program(use)).split("e = create_model()\n")[1].strip()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("e.export_saved_model('out', receiver_fn)", "export_saved_model(e, 'out', receiver_fn)"),
+        ("e.export_savedmodel('out', receiver_fn, None)", "export_saved_model(e, 'out', receiver_fn, None)"),
+        (
+            "e.export_savedmodel('out', receiver_fn, strip_default_attrs=True)",
+            "export_saved_model(e, 'out', receiver_fn)",
+        ),
+        ("e.export_saved_model('out', receiver_fn, as_text=False)", "export_saved_model(e, 'out', receiver_fn)"),
+        (
+            "e.export_savedmodel('out', receiver_fn, None, False, 'c')",
+            "export_saved_model(e, 'out', receiver_fn, None, 'c')",
+        ),
+        (
+            "d = e.export_saved_model(export_dir_base='out', serving_input_receiver_fn=lambda: receiver_fn())",
+            "d = export_saved_model(e, export_dir_base='out', serving_input_receiver_fn=lambda: receiver_fn())",
+        ),
+        ("x = tf.estimator.FinalExporter('f', receiver_fn, None, False)", "x = FinalExporter('f', receiver_fn, None)"),
+        (
+            "x = tf.estimator.LatestExporter('f', receiver_fn, None, False, 2)",
+            "x = LatestExporter('f', receiver_fn, None, 2)",
+        ),
+        (
+            "x = tf.estimator.BestExporter(compare_fn=better, serving_input_receiver_fn=receiver_fn)",
+            "x = BestExporter(compare_fn=better, serving_input_receiver_fn=receiver_fn)",
+        ),
+        (
+            "s = tf.estimator.EvalSpec(input_fn, exporters=[])\n"
+            "t = tf.estimator.EvalSpec(input_fn, None, None, None, X)",
+            "s = EvalSpec(input_fn)\nt = EvalSpec(input_fn, None, None, exporters=X)",
+        ),
+    ],
+)
+def test_exports(old: str, new: str) -> None:
+    assert used(old) == new
+
+
+@pytest.mark.parametrize(
+    ("use", "reason"),
+    [
+        ("e.export_saved_model('out', receiver_fn, as_text=True)", "`as_text` of Estimator.export_saved_model"),
+        ("e.export_saved_model('out', receiver_fn, as_text=FLAGS.text)", "`as_text`"),
+        ("e.export_saved_model('out', receiver_fn, experimental_mode='eval')", "`experimental_mode`"),
+        ("e.export_saved_model(*args)", "hidden behind"),
+        ("f = e.export_saved_model", "`.export_saved_model` of an Estimator"),
+        ("e.experimental_export_all_saved_models('out', {})", "`.experimental_export_all_saved_models`"),
+        ("x = tf.estimator.FinalExporter('f', receiver_fn, None, True)", "`as_text` of tf.estimator.FinalExporter"),
+        ("x = tf.estimator.FinalExporter", "FinalExporter is not migrated yet"),
+    ],
+)
+def test_refused(use: str, reason: str) -> None:
+    assert reason in manual_reason(program(use))
+
+
+def test_placeholders_of_a_receiver_stay_as_it_runs_in_a_graph() -> None:
+    receiver = (
+        "text = tf.placeholder(tf.string, [None])\n"
+        "    return tf.estimator.export.ServingInputReceiver(parse(text), {'text': text})"
+    )
+    text = migrate(program(receiver=receiver))
+    assert "    text = tf.compat.v1.placeholder(tf.string, [None])\n" in text
+    assert "    return ServingInputReceiver(parse(text), {'text': text})\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{'x': tf.placeholder(tf.float32, [None, 2])}", "{'x': tf.TensorSpec([None, 2], tf.float32)}"),
+        (
+            "dict(x=tf.placeholder(shape=S, dtype=tf.int64, name='x'))",
+            "dict(x=tf.TensorSpec(S, tf.int64, name='x'))",
+        ),
+        ("{k: tf.placeholder(tf.string, [None]) for k in KEYS}", "{k: tf.TensorSpec([None], tf.string) for k in KEYS}"),
+    ],
+)
+def test_placeholders_of_a_raw_receiver_become_specs(old: str, new: str) -> None:
+    receiver = f"return tf.estimator.export.build_raw_serving_input_receiver_fn({old})()"
+    assert f"return build_raw_serving_input_receiver_fn({new})()" in migrate(program(receiver=receiver))
+
+
+@pytest.mark.parametrize(
+    "receiver",
+    [
+        "return tf.estimator.export.build_raw_serving_input_receiver_fn({'x': 2 * tf.placeholder(tf.float32, [2])})()",
+        "x = tf.placeholder(tf.float32, [2])\n    return tf.estimator.export.build_raw_serving_input_receiver_fn({'x': x})",
+    ],
+)
+def test_other_placeholders_are_refused(receiver: str) -> None:
+    assert "a placeholder outside of a receiver" in manual_reason(program(receiver=receiver))
+
+
+@pytest.mark.parametrize(
+    "exports",
+    [
+        "None",
+        f"{{'serving_default': {EXPORT}.PredictOutput(predictions)}}",
+        f"{{tf.saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: {EXPORT}.PredictOutput(predictions)}}",
+    ],
+)
+def test_predictions_need_no_method(exports: str) -> None:
+    assert "serving_outputs" not in migrate(program(exports=exports))
+
+
+def test_a_program_that_exports_nothing_needs_no_method() -> None:
+    exports = f"{{'serving_default': {EXPORT}.PredictOutput(scores)}}"
+    assert "serving_outputs" not in migrate(program("e.train(input_fn)", exports))
+
+
+@pytest.mark.parametrize(
+    ("exports", "method_text"),
+    [
+        (f"{{'classify': {EXPORT}.PredictOutput(predictions)}}", "    return {'classify': self.predict_step(x)}\n"),
+        (
+            f"{{'a': {EXPORT}.PredictOutput({{'s': scores}}), 'serving_default': {EXPORT}.RegressionOutput(value=scores)}}",
+            "    y_pred = self(x)\n"
+            "    return {\n"
+            "        'a': {'s': y_pred[\"scores\"]},\n"
+            '        "serving_default": RegressionOutput(value=y_pred["scores"]),\n'
+            "    }\n",
+        ),
+        (
+            f"{{'serving_default': {EXPORT}.ClassificationOutput(scores, tf.as_string(logits))}}",
+            "    y_pred = self(x)\n"
+            "    return {\n"
+            '        "serving_default": ClassificationOutput('
+            'scores=y_pred["scores"], classes=tf.as_string(y_pred["logits"])),\n'
+            "    }\n",
+        ),
+    ],
+)
+def test_export_outputs_become_a_method(exports: str, method_text: str) -> None:
+    text = method(migrate(program(exports=exports)), "serving_outputs")
+    assert text == (
+        'def serving_outputs(self, x):\n    """What a SavedModel computes, by signature."""\n' + method_text
+    )
+
+
+@pytest.mark.parametrize(
+    ("exports", "reason"),
+    [
+        ("make_exports(scores)", "export_outputs are not written as a dict"),
+        ("{'a': head.output(scores)}", "an entry of export_outputs is none that is known"),
+        ("{**more}", "an entry of export_outputs is none that is known"),
+        (f"{{'a': {EXPORT}.PredictOutput(tf.layers.dense(logits, 2))}}", "a layer is applied for export_outputs"),
+        (f"{{'a': {EXPORT}.PredictOutput(labels)}}", "export_outputs depend on the labels"),
+    ],
+)
+def test_export_outputs_that_are_not_followed(exports: str, reason: str) -> None:
+    assert reason in manual_reason(program(exports=exports))
