@@ -14,6 +14,7 @@ from migrator.modelfn.translate import Layer, Value, bind, is_none
 
 from .contrib_layers import LAYERS as CONTRIB
 from .keras_layers import TRAINING_OFF, is_keras_object, keras_layer
+from .rnn import LAYERS as RECURRENT
 
 _COMMON = "activity_regularizer kernel_constraint bias_constraint trainable name reuse"
 _KERNEL = "kernel_initializer bias_initializer kernel_regularizer bias_regularizer"
@@ -168,6 +169,8 @@ class LayerTable:
             return None
         if name in CONTRIB:
             return CONTRIB[name]
+        if name in RECURRENT:
+            return RECURRENT[name]
         if name == "tensorflow.get_variable":
             return get_variable
         if name.startswith("tensorflow.layers."):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from migrator.modelfn.translate import Translations
 
-from . import losses, metrics, optimizers, summaries
+from . import losses, metrics, optimizers, rnn, summaries
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
 from .keras_layers import is_keras_object, is_phased
@@ -48,7 +48,7 @@ _ALLOWED = frozenset(
 
 def is_static(name: str) -> bool:
     """Whether a call of this function with static arguments gives a plain object and no tensor."""
-    if name in _STATIC or name.startswith(_STATIC_PREFIXES) or name.endswith(_STATIC_SUFFIXES):
+    if name in _STATIC or name in rnn.CELLS or name.startswith(_STATIC_PREFIXES) or name.endswith(_STATIC_SUFFIXES):
         return True
     if name.startswith("tensorflow.layers."):
         return name.rsplit(".", 1)[1][:1].isupper()
@@ -81,7 +81,7 @@ def translations() -> Translations:
     """All families."""
     return Translations(
         layers=LayerTable(),
-        expressions={**losses.EXPRESSIONS, **optimizers.EXPRESSIONS, **summaries.EXPRESSIONS},
+        expressions={**losses.EXPRESSIONS, **optimizers.EXPRESSIONS, **rnn.EXPRESSIONS, **summaries.EXPRESSIONS},
         metrics=metrics.METRICS,
         training=optimizers.OPTIMIZERS | optimizers.SCHEDULES,
         steps=optimizers.STEPS,
@@ -94,6 +94,7 @@ def translations() -> Translations:
         refused=is_refused,
         old_only=is_old_only,
         effects=may_run_while_tracing,
+        cells=rnn.CELLS,
         objects=is_keras_object,
         phased=is_phased,
     )

@@ -62,7 +62,7 @@ class Body:
         self.gradients = gradient_leaves(self)
         """Leaves that compute with gradients: the train step."""
         self._check_statements()
-        self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations)
+        self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations, _made_of_state)
         self.updates_run = sublayers.updates_run
         self.sites: list[Site] = []
         self.site_of: dict[int, Site] = {}
@@ -335,6 +335,11 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
         return
     for child in ast.iter_child_nodes(node):
         yield from _own_nodes(child)
+
+
+def _made_of_state(call: ast.Call) -> Time | None:
+    """``cell.zero_state(…)`` is a tensor, though the cell and the size of a batch are known before."""
+    return Time.EAGER if isinstance(call.func, ast.Attribute) and call.func.attr == "zero_state" else None
 
 
 def _is_iterator(node: ast.expr) -> bool:

@@ -117,6 +117,8 @@ def _initialized(plan: Plan, leaf: Leaf, layer: Layer) -> Layer:
     given = [value for value in given if not is_none(value)]
     if not given:
         return layer
+    if layer.vendored:
+        raise Unsupported("a recurrent layer stands under variable_scope(initializer=…)", given[-1])
     if layer.helper is not None:
         raise Unsupported("a helper makes layers under variable_scope(initializer=…)", given[-1])
     wanted = "initializer" if layer.constructor == "self.add_weight" else "kernel_initializer"

@@ -112,6 +112,7 @@ class Sublayers:
             return made
         definition = self.definition(body.module, call)
         if definition is None:
+            self._check_cells(body, call)
             return None
         if any(a is body.function for a in body.module.ancestors(definition.node)):
             raise Unsupported("a function inside the model_fn makes layers", definition.node)
@@ -165,6 +166,15 @@ class Sublayers:
             given=tuple(given.items()),
             trains=sublayer.body.takes_training,
         )
+
+    def _check_cells(self, body: Body, call: ast.Call) -> None:
+        """Refuse functions outside of `body` that make recurrent cells: they would stay as they are."""
+        definition = self.project.definition(body.module, call.func)
+        if definition is None or any(a is body.function for a in body.module.ancestors(definition.node)):
+            return
+        for node in ast.walk(definition.node):
+            if isinstance(node, ast.Call) and definition.module.resolve(node.func) in self.translations.cells:
+                raise Unsupported("a function outside of the model_fn makes recurrent cells", call)
 
     def _object(self, body: Body, call: ast.Call) -> Layer | None:
         """How a call of a function or class of the program makes a Keras object out of plain values."""

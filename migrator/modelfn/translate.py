@@ -59,6 +59,8 @@ class Layer:
     """Whether it is a layer of Keras in TF1 already, which adds nothing to the collections of the graph."""
     applied: tuple[tuple[str, str], ...] = ()
     """Arguments of the call of the object where the program gives none: ``("training", "False")``."""
+    vendored: bool = False
+    """Whether the constructor is the name of a vendored helper."""
     old_defaults: tuple[tuple[str, str], ...] = ()
     """Arguments of the constructor whose default is another one in TF2."""
 
@@ -140,6 +142,8 @@ class Translations:
     """Whether a name means nothing, or something else, outside of a graph, so that its use must not survive."""
     effects: Callable[[str | None, str], bool] = lambda name, text: False
     """Whether a statement that calls this function (qualified name, source text) may run while the model is traced."""
+    cells: frozenset[str] = frozenset()
+    """Functions that make recurrent cells: plain objects out of which layers are made."""
     objects: Callable[[str], bool] = lambda name: False
     """Whether calling this library function makes a layer or a model of Keras."""
     phased: Callable[[ast.AST, Callable[[ast.expr], str | None]], bool] = lambda node, resolve: False

@@ -230,6 +230,8 @@ class Writer:
     def constructor(self, site: Site) -> str:
         """The text of the callable that makes a layer."""
         constructor = site.layer.constructor
+        if site.layer.vendored:
+            return self.need(constructor)
         return self.tf + constructor[2:] if constructor.startswith("tf.") else constructor
 
     def made_arguments(self, site: Site) -> list[tuple[str | None, str]]:

@@ -1,0 +1,256 @@
+"""Recurrent cells of ``tf.compat.v1.nn.rnn_cell`` and the loops around them, with TensorFlow 1's variables and equations.
+
+Keras's ``LSTM`` and ``GRU`` order the gates otherwise, keep two kernels where TensorFlow 1 has one over ``[inputs, h]``, add
+the forget bias to the initial bias instead of to the gate, and repeat the last output behind the end of a sequence, where
+TensorFlow 1 gives zeros. Equations: ``tensorflow/python/keras/layers/legacy_rnn/rnn_cell_impl.py``.
+"""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import tensorflow as tf
+
+LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ("c", "h"))
+"""State of an LSTM: the memory and the output, each ``[batch, units]``."""
+
+
+class RecurrentCell(tf.keras.layers.Layer):
+    """Calls with ``inputs [batch, depth]`` and a state give ``(outputs, new state)``. ``state_size`` is a structure of
+    sizes, ``output_size`` the last axis of the outputs."""
+
+    state_size: Any
+    output_size: int
+    built: bool
+
+    def zero_state(self, batch_size: Any, dtype: Any = tf.float32) -> Any:
+        """The state before the first step."""
+        return tf.nest.map_structure(lambda size: tf.zeros([batch_size, size], dtype), self.state_size)
+
+    def build_in_scope(self, depth: int) -> None:
+        """Make the variables for inputs of this depth, once, under the name of the cell."""
+        if not self.built:
+            with tf.name_scope(self.name):
+                self.build((None, depth))
+            self.built = True
+
+    def add_kernel_and_bias(
+        self, depth: int, units: int, initializer: Any, bias_initializer: Any = "zeros", prefix: str = ""
+    ) -> tuple[Any, Any]:
+        """One kernel over inputs and previous output, and its bias."""
+        kernel = self.add_weight(
+            name=prefix + "kernel", shape=(depth + self.output_size, units), initializer=initializer or "glorot_uniform"
+        )
+        return kernel, self.add_weight(name=prefix + "bias", shape=(units,), initializer=bias_initializer)
+
+
+class LSTMCell(RecurrentCell):
+    """``LSTMCell`` and ``BasicLSTMCell`` of TensorFlow 1; gates in the order input, candidate, forget, output.
+
+    Args:
+        num_units: size of the state and of the output.
+        initializer: of the kernel; Glorot's uniform one by default.
+        forget_bias: added to the forget gate in each step.
+        activation: of the candidate and of the output.
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        initializer: Any = None,
+        forget_bias: float = 1.0,
+        activation: Any = "tanh",
+        name: str = "lstm_cell",
+    ) -> None:
+        super().__init__(name=name)
+        self.output_size = num_units
+        self.state_size = LSTMStateTuple(num_units, num_units)
+        self.initializer = initializer
+        self.forget_bias = forget_bias
+        self.activation = tf.keras.activations.get(activation)
+
+    def build(self, input_shape: Any) -> None:
+        self.kernel, self.bias = self.add_kernel_and_bias(input_shape[-1], 4 * self.output_size, self.initializer)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        memory, output = state
+        gates = tf.matmul(tf.concat([inputs, output], 1), self.kernel) + self.bias
+        entering, candidate, kept, shown = tf.split(gates, 4, axis=1)
+        memory = memory * tf.sigmoid(kept + self.forget_bias) + tf.sigmoid(entering) * self.activation(candidate)
+        output = self.activation(memory) * tf.sigmoid(shown)
+        return output, LSTMStateTuple(memory, output)
+
+
+class GRUCell(RecurrentCell):
+    """``GRUCell`` of TensorFlow 1: the reset gate is applied before the matrix product; the bias of the gates starts at one.
+
+    Args:
+        num_units: size of the state, which is the output.
+        activation: of the candidate.
+        kernel_initializer: of both kernels; Glorot's uniform one by default.
+        bias_initializer: of both biases; ones for the gates and zeros for the candidate by default.
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Any = "tanh",
+        kernel_initializer: Any = None,
+        bias_initializer: Any = None,
+        name: str = "gru_cell",
+    ) -> None:
+        super().__init__(name=name)
+        self.output_size = self.state_size = num_units
+        self.activation = tf.keras.activations.get(activation)
+        self.kernel_initializer = kernel_initializer
+        self.bias_initializer = bias_initializer
+
+    def build(self, input_shape: Any) -> None:
+        depth, units, kernel = input_shape[-1], self.output_size, self.kernel_initializer
+        self.gate_kernel, self.gate_bias = self.add_kernel_and_bias(
+            depth, 2 * units, kernel, self.bias_initializer or "ones", "gates/"
+        )
+        self.candidate_kernel, self.candidate_bias = self.add_kernel_and_bias(
+            depth, units, kernel, self.bias_initializer or "zeros", "candidate/"
+        )
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        gates = tf.sigmoid(tf.matmul(tf.concat([inputs, state], 1), self.gate_kernel) + self.gate_bias)
+        reset, update = tf.split(gates, 2, axis=1)
+        candidate = tf.matmul(tf.concat([inputs, reset * state], 1), self.candidate_kernel) + self.candidate_bias
+        output = update * state + (1.0 - update) * self.activation(candidate)
+        return output, output
+
+
+class BasicRNNCell(RecurrentCell):
+    """``BasicRNNCell`` of TensorFlow 1: ``activation([inputs, state] @ kernel + bias)``.
+
+    Args:
+        num_units: size of the state, which is the output.
+        activation: of the output.
+    """
+
+    def __init__(self, num_units: int, activation: Any = "tanh", name: str = "basic_rnn_cell") -> None:
+        super().__init__(name=name)
+        self.output_size = self.state_size = num_units
+        self.activation = tf.keras.activations.get(activation)
+
+    def build(self, input_shape: Any) -> None:
+        self.kernel, self.bias = self.add_kernel_and_bias(input_shape[-1], self.output_size, None)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        output = self.activation(tf.matmul(tf.concat([inputs, state], 1), self.kernel) + self.bias)
+        return output, output
+
+
+class MultiRNNCell(RecurrentCell):
+    """Cells on top of each other; the state is the tuple of theirs."""
+
+    def __init__(self, cells: Any, name: str = "multi_rnn_cell") -> None:
+        super().__init__(name=name)
+        self.cells = list(cells)
+        self.state_size = tuple(cell.state_size for cell in self.cells)
+        self.output_size = self.cells[-1].output_size
+
+    def build(self, input_shape: Any) -> None:
+        depth = input_shape[-1]
+        for number, cell in enumerate(self.cells):
+            with tf.name_scope(f"cell_{number}"):
+                cell.build_in_scope(depth)
+            depth = cell.output_size
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        states = []
+        for cell, one in zip(self.cells, state):
+            inputs, new = cell(inputs, one)
+            states.append(new)
+        return inputs, tuple(states)
+
+
+def run_cell(cell: RecurrentCell, inputs: Any, sequence_length: Any, state: Any) -> Any:
+    """Apply a cell to ``inputs [batch, time, depth]`` step by step.
+
+    Args:
+        cell: a built cell.
+        inputs: float tensor.
+        sequence_length: integers ``[batch]`` or None. Behind the end the outputs are zero and the state stands still.
+        state: the state before the first step, None for zeros.
+
+    Returns:
+        The outputs ``[batch, time, output_size]`` and the last state.
+    """
+    batch, steps = tf.shape(inputs)[0], tf.shape(inputs)[1]
+    state = cell.zero_state(batch, inputs.dtype) if state is None else state
+    by_time = tf.transpose(inputs, [1, 0, 2])
+    outputs = tf.TensorArray(inputs.dtype, size=steps, element_shape=[inputs.shape[0], cell.output_size])
+
+    def step(time: Any, outputs: Any, state: Any) -> Any:
+        output, new = cell(by_time[time], state)
+        if sequence_length is not None:
+            running = (time < tf.cast(sequence_length, tf.int32))[:, tf.newaxis]
+            output = tf.where(running, output, tf.zeros_like(output))
+            new = tf.nest.map_structure(lambda later, held: tf.where(running, later, held), new, state)
+        return time + 1, outputs.write(time, output), new
+
+    _, outputs, state = tf.while_loop(lambda time, *_: time < steps, step, (0, outputs, state))
+    result = tf.transpose(outputs.stack(), [1, 0, 2])
+    result.set_shape([inputs.shape[0], inputs.shape[1], cell.output_size])
+    return result, state
+
+
+class DynamicRNN(tf.keras.layers.Layer):
+    """``tf.compat.v1.nn.dynamic_rnn``: gives ``(outputs, state)``; see ``run_cell``. With ``time_major``, the first axis of
+    inputs and outputs is time."""
+
+    def __init__(self, cell: RecurrentCell, time_major: bool = False, name: str | None = None) -> None:
+        super().__init__(name=name)
+        self.cell = cell
+        self.time_major = time_major
+
+    def build(self, input_shape: Any) -> None:
+        self.cell.build_in_scope(input_shape[-1])
+        self.built = True
+
+    def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
+        if not self.time_major:
+            return run_cell(self.cell, inputs, sequence_length, initial_state)
+        outputs, state = run_cell(self.cell, tf.transpose(inputs, [1, 0, 2]), sequence_length, initial_state)
+        return tf.transpose(outputs, [1, 0, 2]), state
+
+
+class StaticRNN(DynamicRNN):
+    """``tf.compat.v1.nn.static_rnn``: takes and gives a list with one tensor ``[batch, depth]`` per step."""
+
+    def build(self, input_shape: Any) -> None:
+        super().build(input_shape[0])
+
+    def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
+        outputs, state = run_cell(self.cell, tf.stack(inputs, axis=1), sequence_length, initial_state)
+        return tf.unstack(outputs, num=len(inputs), axis=1), state
+
+
+class BidirectionalRNN(tf.keras.layers.Layer):
+    """``tf.compat.v1.nn.bidirectional_dynamic_rnn``: gives the pair of outputs and the pair of states, forward first."""
+
+    def __init__(self, cell_fw: RecurrentCell, cell_bw: RecurrentCell, name: str | None = None) -> None:
+        super().__init__(name=name)
+        self.forward, self.backward = cell_fw, cell_bw
+
+    def build(self, input_shape: Any) -> None:
+        for scope, cell in (("fw", self.forward), ("bw", self.backward)):
+            with tf.name_scope(scope):
+                cell.build_in_scope(input_shape[-1])
+        self.built = True
+
+    def call(
+        self, inputs: Any, sequence_length: Any = None, initial_state_fw: Any = None, initial_state_bw: Any = None
+    ) -> Any:
+        def reverse(values: Any) -> Any:
+            if sequence_length is None:
+                return tf.reverse(values, axis=[1])
+            return tf.reverse_sequence(values, sequence_length, seq_axis=1, batch_axis=0)
+
+        forward, state_fw = run_cell(self.forward, inputs, sequence_length, initial_state_fw)
+        backward, state_bw = run_cell(self.backward, reverse(inputs), sequence_length, initial_state_bw)
+        return (forward, reverse(backward)), (state_fw, state_bw)

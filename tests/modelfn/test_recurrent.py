@@ -1,0 +1,134 @@
+"""Recurrent cells and loops: the cells are plain objects of `__init__`, a loop is a layer."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import manual_reason, method, migrate, model_fn
+
+HEAD = "x = features['x']\nlengths = features['z']\n"
+LOOP = "outputs, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = outputs"
+
+
+def both(body: str) -> tuple[str, str]:
+    text = migrate(model_fn(HEAD + body))
+    return method(text, "__init__"), method(text, "call")
+
+
+@pytest.mark.parametrize(
+    ("cell", "made"),
+    [
+        ("nn.rnn_cell.LSTMCell(4)", "LSTMCell(4)"),
+        ("nn.rnn_cell.LSTMCell(num_units=4, state_is_tuple=True)", "LSTMCell(4)"),
+        ("nn.rnn_cell.LSTMCell(4, forget_bias=0.0, num_proj=None)", "LSTMCell(4, forget_bias=0.0)"),
+        ("nn.rnn_cell.LSTMCell(4, name='a')", "LSTMCell(4, name='a')"),
+        ("nn.rnn_cell.BasicLSTMCell(4, 0.5)", 'LSTMCell(4, forget_bias=0.5, name="basic_lstm_cell")'),
+        ("contrib.rnn.BasicLSTMCell(4)", 'LSTMCell(4, name="basic_lstm_cell")'),
+        ("contrib.rnn.GRUCell(4, activation=tf.nn.relu)", "GRUCell(4, activation=tf.nn.relu)"),
+        ("nn.rnn_cell.BasicRNNCell(4)", "BasicRNNCell(4)"),
+        (
+            "nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(n) for n in params['sizes']])",
+            "MultiRNNCell([GRUCell(n) for n in params['sizes']])",
+        ),
+    ],
+)
+def test_cells(cell: str, made: str) -> None:
+    init, call = both(f"cell = tf.{cell}\n{LOOP}")
+    assert f"self.cell = {made}\n" in init and "self.rnn = DynamicRNN(self.cell)" in init
+    assert "outputs, state = self.rnn(x)" in call
+
+
+@pytest.mark.parametrize(
+    ("loop", "made", "used"),
+    [
+        ("dynamic_rnn(cell, x, lengths)", "DynamicRNN(self.cell)", "self.rnn(x, sequence_length=lengths)"),
+        (
+            "dynamic_rnn(inputs=x, cell=cell, sequence_length=None, swap_memory=True, dtype=tf.float32)",
+            "DynamicRNN(self.cell)",
+            "self.rnn(x)",
+        ),
+        ("dynamic_rnn(cell, x, time_major=True)", "DynamicRNN(self.cell, time_major=True)", "self.rnn(x)"),
+        ("dynamic_rnn(cell, x, time_major=False)", "DynamicRNN(self.cell)", "self.rnn(x)"),
+        ("dynamic_rnn(cell, x, scope='deep')", "DynamicRNN(self.cell)", "self.deep(x)"),
+        (
+            "bidirectional_dynamic_rnn(cell, cell, x, lengths, initial_state_bw=lengths)",
+            "BidirectionalRNN(self.cell, self.cell)",
+            "self.bidirectional_rnn(x, sequence_length=lengths, initial_state_bw=lengths)",
+        ),
+        ("static_rnn(cell, tf.unstack(x, 3))", "StaticRNN(self.cell)", "self.rnn(tf.unstack(x, 3))"),
+    ],
+)
+def test_loops(loop: str, made: str, used: str) -> None:
+    init, call = both(f"cell = tf.nn.rnn_cell.GRUCell(3)\nout, state = tf.nn.{loop}\npredictions = state")
+    assert f" = {made}\n" in init
+    assert f"out, state = {used}\n" in call
+
+
+def test_the_zero_state_is_made_where_the_data_flows() -> None:
+    init, call = both(
+        "cell = tf.nn.rnn_cell.LSTMCell(3)\nstart = cell.zero_state(params['batch'], tf.float32)\n"
+        "_, state = tf.nn.dynamic_rnn(cell, x, initial_state=start)\npredictions = state.h"
+    )
+    assert "self.cell = LSTMCell(3)" in init and "zero_state" not in init
+    assert "start = self.cell.zero_state(self.params['batch'], tf.float32)" in call
+    assert "_, state = self.rnn(x, initial_state=start)" in call
+
+
+def test_state_tuples() -> None:
+    _, call = both(
+        "cell = tf.nn.rnn_cell.LSTMCell(3)\nstart = tf.nn.rnn_cell.LSTMStateTuple(lengths, h=lengths)\n"
+        "_, state = tf.nn.dynamic_rnn(cell, x, initial_state=start)\npredictions = state.h"
+    )
+    assert "start = LSTMStateTuple(lengths, lengths)" in call
+
+
+def test_a_function_in_the_model_fn_that_makes_cells() -> None:
+    init, _ = both(
+        "def make(n):\n    return tf.nn.rnn_cell.LSTMCell(n)\n\n"
+        f"cell = tf.nn.rnn_cell.MultiRNNCell([make(n) for n in (3, 4)])\n{LOOP}"
+    )
+    assert "return LSTMCell(n)" in init
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("cell = tf.nn.rnn_cell.LSTMCell(4, use_peepholes=True)  # HERE", "`use_peepholes`"),
+        ("cell = tf.nn.rnn_cell.LSTMCell(4, num_proj=2)  # HERE", "`num_proj`"),
+        ("cell = tf.nn.rnn_cell.BasicLSTMCell(4, state_is_tuple=False)  # HERE", "`state_is_tuple`"),
+        ("cell = tf.nn.rnn_cell.GRUCell(4, reuse=tf.AUTO_REUSE)  # HERE", "`reuse`"),
+        ("cell = tf.nn.rnn_cell.GRUCell(4, dtype=tf.float64)  # HERE", "`dtype`"),
+        ("cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), 0.5)  # HERE", "DropoutWrapper"),
+        ("cell = tf.contrib.cudnn_rnn.CudnnLSTM(1, 4)  # HERE", "cudnn_rnn"),
+        ("cell = tf.contrib.rnn.LayerNormBasicLSTMCell(4)  # HERE", "LayerNormBasicLSTMCell"),
+        ("cell = outside(4)", "outside of the model_fn makes recurrent cells"),
+    ],
+)
+def test_cells_left_alone(body: str, reason: str) -> None:
+    before = "\ndef outside(n):\n    return tf.nn.rnn_cell.GRUCell(n)\n"
+    assert reason in manual_reason(model_fn(f"{HEAD}{body}\n{LOOP}", before=before))
+
+
+@pytest.mark.parametrize(
+    ("loop", "reason"),
+    [
+        ("dynamic_rnn(cell)", "without `inputs`"),
+        ("dynamic_rnn(cell, x, dtype=tf.float64)", "float32"),
+        ("dynamic_rnn(cell, x, time_major=params['major'])", "time_major"),
+        ("bidirectional_dynamic_rnn(cell, cell, x, time_major=True)", "time_major"),
+        ("dynamic_rnn(cell, x, scope=params['scope'])", "not a literal"),
+        ("dynamic_rnn(*params['all'])", "hidden behind *"),
+        ("raw_rnn(cell, x)", "raw_rnn"),
+    ],
+)
+def test_loops_left_alone(loop: str, reason: str) -> None:
+    body = f"cell = tf.nn.rnn_cell.GRUCell(3)\nout, state = tf.nn.{loop}  # HERE\npredictions = state"
+    assert reason in manual_reason(model_fn(HEAD + body))
+
+
+def test_the_initializer_of_a_scope_is_not_lost() -> None:
+    body = """\
+with tf.variable_scope("s", initializer=tf.zeros_initializer()):  # HERE
+    cell = tf.nn.rnn_cell.GRUCell(3)
+    out, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+predictions = out"""
+    assert "initializer" in manual_reason(model_fn(HEAD + body))

@@ -1,0 +1,137 @@
+"""The recurrent cells and loops against TensorFlow 1's, with the same weights: outputs, states, gradients."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from migrator.runtime import rnn
+
+v1 = tf.compat.v1
+old = v1.nn.rnn_cell
+random = np.random.RandomState(0)
+INPUTS = random.randn(4, 5, 3).astype("float32")
+LENGTHS = np.array([5, 2, 0, 3])
+START = random.randn(4, 6).astype("float32")
+
+CELLS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "basic LSTM": (lambda: old.BasicLSTMCell(6), lambda: rnn.LSTMCell(6, name="basic_lstm_cell")),
+    "LSTM": (
+        lambda: old.LSTMCell(6, forget_bias=0.5, activation=tf.nn.relu),
+        lambda: rnn.LSTMCell(6, forget_bias=0.5, activation=tf.nn.relu),
+    ),
+    "GRU": (lambda: old.GRUCell(6), lambda: rnn.GRUCell(6)),
+    "RNN": (lambda: old.BasicRNNCell(6), lambda: rnn.BasicRNNCell(6)),
+    "stack": (
+        lambda: old.MultiRNNCell([old.LSTMCell(4), old.GRUCell(6)]),
+        lambda: rnn.MultiRNNCell([rnn.LSTMCell(4), rnn.GRUCell(6)]),
+    ),
+}
+
+
+def squares(results: Any) -> Any:
+    return tf.add_n([tf.reduce_sum(tf.square(part)) for part in tf.nest.flatten(results)])
+
+
+def run_v1(build: Callable[[], Any]) -> tuple[list[Any], list[Any], list[Any], list[str]]:
+    """Results, gradients, weights and their names in a TensorFlow 1 graph."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        results = build()
+        variables = v1.trainable_variables()
+        gradients = tf.gradients(squares(results), variables)
+        session.run([v.assign(np.random.RandomState(i).randn(*v.shape) * 0.3) for i, v in enumerate(variables)])
+        found = session.run((tf.nest.flatten(results), gradients, variables))
+        return (*found, [v.op.name for v in variables])
+
+
+def check(build: Callable[[], Any], layer: Any, *args: Any, **kwargs: Any) -> None:
+    results, gradients, weights, names = run_v1(build)
+    layer(*args, **kwargs)
+    assert [w.name.split(":")[0].split("/")[-1] for w in layer.weights] == [n.split("/")[-1] for n in names]
+    layer.set_weights(weights)
+
+    @tf.function
+    def graph() -> Any:
+        with tf.GradientTape() as tape:
+            new = layer(*args, **kwargs)
+            loss = squares(new)
+        return tf.nest.flatten(new), tape.gradient(loss, layer.trainable_weights)
+
+    new_results, new_gradients = graph()
+    for one, other in zip([*new_results, *new_gradients], [*results, *gradients]):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    assert len(new_results) == len(results) and len(new_gradients) == len(gradients)
+
+
+@pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["whole", "lengths"])
+@pytest.mark.parametrize("kind", CELLS)
+def test_dynamic_rnn(kind: str, lengths: Any) -> None:
+    make_old, make_new = CELLS[kind]
+    check(
+        lambda: v1.nn.dynamic_rnn(make_old(), INPUTS, sequence_length=lengths, dtype=tf.float32),
+        rnn.DynamicRNN(make_new()),
+        tf.constant(INPUTS),
+        sequence_length=lengths,
+    )
+
+
+def test_time_major_and_initial_state() -> None:
+    by_time = INPUTS.transpose(1, 0, 2)
+    check(
+        lambda: v1.nn.dynamic_rnn(
+            old.GRUCell(6), tf.constant(by_time), LENGTHS, initial_state=tf.constant(START), time_major=True
+        ),
+        rnn.DynamicRNN(rnn.GRUCell(6), time_major=True),
+        tf.constant(by_time),
+        sequence_length=LENGTHS,
+        initial_state=tf.constant(START),
+    )
+
+
+@pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["whole", "lengths"])
+def test_bidirectional(lengths: Any) -> None:
+    check(
+        lambda: v1.nn.bidirectional_dynamic_rnn(
+            old.LSTMCell(6), old.LSTMCell(4), INPUTS, sequence_length=lengths, dtype=tf.float32
+        ),
+        rnn.BidirectionalRNN(rnn.LSTMCell(6), rnn.LSTMCell(4)),
+        tf.constant(INPUTS),
+        sequence_length=lengths,
+    )
+
+
+@pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["whole", "lengths"])
+def test_static_rnn(lengths: Any) -> None:
+    check(
+        lambda: v1.nn.static_rnn(
+            old.BasicLSTMCell(6), tf.unstack(INPUTS, axis=1), sequence_length=lengths, dtype=tf.float32
+        ),
+        rnn.StaticRNN(rnn.LSTMCell(6, name="basic_lstm_cell")),
+        tf.unstack(INPUTS, axis=1),
+        sequence_length=lengths,
+    )
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_variables_have_the_old_shapes_names_and_first_biases(kind: str) -> None:
+    make_old, make_new = CELLS[kind]
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.nn.dynamic_rnn(make_old(), INPUTS, dtype=tf.float32)
+        session.run(v1.global_variables_initializer())
+        before = {v.op.name[len("rnn/") :]: session.run(v) for v in v1.trainable_variables()}
+    layer = rnn.DynamicRNN(make_new(), name="rnn")
+    layer(tf.constant(INPUTS))
+    after = {w.name.split(":")[0][len("rnn/") :]: w.numpy() for w in layer.weights}
+    assert {name: value.shape for name, value in after.items()} == {name: v.shape for name, v in before.items()}
+    for name, value in after.items():
+        if name.endswith("bias"):
+            np.testing.assert_array_equal(value, before[name])
+
+
+def test_zero_state_and_its_fields() -> None:
+    state = rnn.LSTMCell(6).zero_state(4)
+    assert state.c.shape == state.h.shape == (4, 6)
+    assert rnn.GRUCell(6).zero_state(4, tf.float32).shape == (4, 6)
