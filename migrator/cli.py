@@ -95,6 +95,11 @@ class _Default(click.Command):
 )
 @click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
 @click.option("--exclude", multiple=True, callback=_patterns, metavar="GLOBS", help="Leave out files or directories.")
+@click.option(
+    "--style",
+    type=click.Choice(("auto", "native", "bridge")),
+    help="What a model_fn becomes: Keras layers (native), the same graph inside a Keras model (bridge), the best (auto).",
+)
 @click.option("-j", "--jobs", type=click.IntRange(0), help="Processes to use; 0, the default, is one for each core.")
 @click.option("--allow-dirty", is_flag=True, help="Write over files with changes that git does not have yet.")
 @click.option("--stdin-filename", default="<stdin>", metavar="PATH", help="What to call the input when PATH is -.")
@@ -107,6 +112,7 @@ def run(
     select: tuple[str, ...] | None,
     ignore: tuple[str, ...] | None,
     exclude: tuple[str, ...],
+    style: str | None,
     jobs: int | None,
     allow_dirty: bool,
     stdin_filename: str,
@@ -129,6 +135,7 @@ def run(
         ignore=None if ignore is None else settings.ignore + ignore,
         exclude=settings.exclude + exclude,
         unsafe=unsafe or None,
+        style=style,
         jobs=jobs,
         apply=apply,
     )

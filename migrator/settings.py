@@ -11,8 +11,11 @@ from typing import Any
 
 from migrator import toml
 
-KEYS = ("select", "ignore", "exclude", "unsafe", "jobs")
+KEYS = ("select", "ignore", "exclude", "unsafe", "jobs", "style")
 """What may stand in ``[tool.migrate]``."""
+
+STYLES = ("auto", "native", "bridge")
+"""Tiers that a model_fn may move to: the best that holds it, Keras layers only, or a graph inside a Keras model only."""
 
 
 class SettingsError(Exception):
@@ -32,6 +35,8 @@ class Settings:
     """Also apply fixes that may change what the program computes."""
     jobs: int = 0
     """Processes to use; 0 means one for each core."""
+    style: str = "auto"
+    """One of `STYLES`."""
     apply: bool = False
     """The result will be written, so what is left is reported at its new place."""
     timeout: float = 120.0
@@ -90,6 +95,10 @@ def _checked(key: str, value: Any, kind: str, where: str) -> Any:
     if kind == "bool":
         if not isinstance(value, bool):
             raise SettingsError(f"{where}: {key} in [tool.migrate] must be true or false")
+        return value
+    if kind == "str":
+        if value not in STYLES:
+            raise SettingsError(f"{where}: {key} in [tool.migrate] must be one of {', '.join(STYLES)}")
         return value
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise SettingsError(f"{where}: {key} in [tool.migrate] must be a whole number, 0 or more")

@@ -236,6 +236,22 @@ class Driver:
         if doomed:
             self.edits += delete_arguments(self.module, call, doomed)
 
+    def graph_model(self, call: ast.Call, given: dict[str, ast.expr]) -> None:
+        """``Estimator(model_fn, params=p)`` becomes ``graph_model(model_fn, params=p)``, which runs the model_fn as it is."""
+        names = {id(value): name for name, value in given.items()}
+        doomed: list[ast.expr | ast.keyword] = []
+        for argument in arguments(call):
+            value = argument.value if isinstance(argument, ast.keyword) else argument
+            name = names[id(value)]
+            if name == "warm_start_from":
+                if not is_none(value):
+                    raise Unsupported("warm_start_from is not migrated yet", value)
+                doomed.append(argument)
+            elif isinstance(argument, ast.expr) and name != "model_fn":
+                self.edits.append(name_argument(self.module, call, argument, name))
+        self.replace(call.func, self.need("graph_model", call))
+        self.edits += delete_arguments(self.module, call, doomed)
+
     def construction(self, call: ast.Call, factory: str | None, has_params: bool, given: dict[str, ast.expr]) -> None:
         """``Estimator(model_fn=f, params=p)`` becomes ``create_model(params=p)``.
 

@@ -15,6 +15,7 @@ from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.rule import ProgramRule
 
+from .bridge import BridgeRewrite
 from .estimator_values import ESTIMATOR, Construction
 from .groups import program_groups, speaks_of_estimators
 from .rewrite import ProgramRewrite
@@ -98,7 +99,7 @@ class EstimatorProgram(ProgramRule):
             if other or not constructions:
                 yield from self._left(group, constructions, other)
             else:
-                yield from self._program(project, group, constructions)
+                yield from self._program(project, group, constructions, settings.style)
 
     def _not_yet(self, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:
         """Estimators of a kind that is not migrated yet: where they are made, and what they are."""
@@ -134,11 +135,19 @@ class EstimatorProgram(ProgramRule):
             yield ProgramUnit(name, location, "manual", reason, files)
 
     def _program(
-        self, project: Project, group: list[Module], constructions: list[Construction]
+        self, project: Project, group: list[Module], constructions: list[Construction], style: str
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         rewrite = ProgramRewrite(project, group, constructions)
         try:
-            rewrite.run()
+            try:
+                if style == "bridge":
+                    raise Unsupported("--style bridge", None)
+                rewrite.run()
+            except Unsupported as native:
+                if style == "native":
+                    raise
+                rewrite = BridgeRewrite(project, group, constructions, native, rewrite.at)
+                rewrite.run()
         except Unsupported as problem:
             yield from self._manual(rewrite, constructions, problem)
             return
@@ -153,6 +162,8 @@ class EstimatorProgram(ProgramRule):
             "migrate the Estimator program to Keras", tuple(rewrite.edits()), new_files=tuple(rewrite.new_files())
         )
         message = f"tf.estimator.Estimator becomes {' and '.join(rewrite.class_names())}, a keras.Model"
+        if isinstance(rewrite, BridgeRewrite):
+            message += f", as native layers cannot hold it: {rewrite.reason}"
         yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
         for module, node, text in rewrite.remarks():
             yield Diagnostic(self.code, text, module.location(node), None, Severity.INFO, self.name, self.url)

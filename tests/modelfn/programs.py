@@ -33,7 +33,7 @@ def run(source: str | Mapping[str, str]) -> dict[str, Outcome]:
     """What becomes of each file, new ones included, by path."""
     files = {PATH: source} if isinstance(source, str) else source
     sources = [decode(path, text.encode()) for path, text in files.items()]
-    return {outcome.path: outcome for outcome in migrate_component(sources, Settings())}
+    return {outcome.path: outcome for outcome in migrate_component(sources, Settings(style="native"))}
 
 
 def units(outcomes: Mapping[str, Outcome]) -> list[ProgramUnit]:

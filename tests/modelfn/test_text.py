@@ -89,7 +89,7 @@ def test_two_blanks_of_indentation() -> None:
 @pytest.mark.parametrize("newline", ["\r\n", "\n"])
 def test_line_ends(newline: str) -> None:
     source = model_fn(f"# comment\n{DENSE}").replace("\n", newline).encode()
-    outcome = next(iter(migrate_component([decode("program.py", source)], Settings())))
+    outcome = next(iter(migrate_component([decode("program.py", source)], Settings(style="native"))))
     assert outcome.status == "changed"
     lines = outcome.after.split(b"\n")
     assert all(line.endswith(b"\r") == (newline == "\r\n") for line in lines[:-1])
@@ -98,7 +98,7 @@ def test_line_ends(newline: str) -> None:
 
 def test_a_byte_order_mark_stays() -> None:
     source = b"\xef\xbb\xbf" + model_fn(DENSE).encode()
-    (outcome, *_) = migrate_component([decode("program.py", source)], Settings())
+    (outcome, *_) = migrate_component([decode("program.py", source)], Settings(style="native"))
     assert outcome.status == "changed" and outcome.after.startswith(b"\xef\xbb\xbf")
 
 

@@ -1,0 +1,217 @@
+"""A Keras model around a `model_fn` of TensorFlow 1, which stays as it is."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import inspect
+import types
+from collections.abc import Mapping
+from typing import Any, Callable, NamedTuple
+
+import tensorflow as tf
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.metrics import BatchMean
+from migrator.runtime.strategy import make_strategy
+from migrator.runtime.training import configure
+
+
+class EstimatorSpec(NamedTuple):
+    """What a `model_fn` returns: tensors and operations of the graph of one mode."""
+
+    mode: str
+    predictions: Any = None
+    loss: Any = None
+    train_op: Any = None
+    eval_metric_ops: Mapping[str, tuple[Any, Any]] | None = None
+    export_outputs: Mapping[str, Any] | None = None
+
+
+def graph_model(
+    model_fn: Callable[..., EstimatorSpec],
+    model_dir: str | None = None,
+    config: RunConfig | None = None,
+    params: Any = None,
+) -> GraphModel:
+    """Compiles a `GraphModel` for `train`, `evaluate` and `predict`; checkpoints go to `model_dir`."""
+    with make_strategy(config).scope():
+        model = GraphModel(model_fn, {} if params is None else params)
+        model.compile(steps_per_execution=100)
+    configured: GraphModel = configure(model, config, params=params, model_dir=model_dir)
+    return configured
+
+
+class GraphModel(tf.keras.Model):
+    """Runs a `model_fn` of TensorFlow 1: traces it as a graph, once for each mode and kind of batch.
+
+    Graphs share variables by name, as they did through checkpoints; those names are the ones of TensorFlow 1. A train
+    step runs the `train_op` and nothing else. Needs Keras 2 where the `model_fn` makes layers; trains on one replica.
+
+    Args:
+      model_fn: takes `features`, and those of `labels`, `mode`, `params` and `config` that it names.
+      params: passed to the `model_fn`.
+    """
+
+    def __init__(self, model_fn: Callable[..., EstimatorSpec], params: Any = None) -> None:
+        super().__init__()
+        self.loss_metric = BatchMean(name="loss")
+        self.global_step = tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step")
+        self.tf1_variables: dict[str, tf.Variable] = {}  # by their name in TensorFlow 1, with slots of optimizers
+        self.graphs = types.SimpleNamespace(  # which Keras does not look into
+            model_fn=model_fn, params=params, traced=[], local=[], variables={"global_step": self.global_step}
+        )
+
+    def compile(self, **arguments: Any) -> None:
+        """Without an optimizer: the `train_op` is the one of the `model_fn`."""
+        counter = tf.keras.optimizers.SGD()
+        counter.iterations = self.global_step  # Keras asks its optimizer for the step
+        super().compile(optimizer=counter, **arguments)
+
+    @property
+    def trainable_weights(self) -> list[tf.Variable]:
+        """The variables that TensorFlow 1 trains, in the order of their creation."""
+        return [variable for variable in self.tf1_variables.values() if variable.trainable]
+
+    @property
+    def non_trainable_weights(self) -> list[tf.Variable]:
+        """The others: moving averages and slots of optimizers."""
+        return [variable for variable in self.tf1_variables.values() if not variable.trainable]
+
+    def call(self, features: Any, training: bool = False) -> Any:
+        """The predictions."""
+        return self.predict_step(features)
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        """One run of the `train_op`."""
+        features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(data)
+        self.compute_loss(y_pred=self.graph("train", features, labels).run(features, labels))
+        return {"loss": self.loss_metric.result()}
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        """Updates the metrics of `eval_metric_ops`; returns their values so far."""
+        features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(data)
+        graph = self.graph("eval", features, labels)
+        self.compute_loss(y_pred=graph.run(features, labels))
+        return {**graph.values(features, labels), "loss": self.loss_metric.result()}
+
+    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> Any:
+        """Takes note of a loss that the graph has computed."""
+        self.loss_metric.update_state(y_pred)
+        return y_pred
+
+    def predict_step(self, data: Any) -> Any:
+        """The `predictions` for a batch of features."""
+        return self.graph("infer", data, None).run(data, None)
+
+    def reset_metrics(self) -> None:
+        """Sets the variables of the metrics back."""
+        super().reset_metrics()
+        for variable, value in self.graphs.local:
+            variable.assign(value)
+
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    def graph(self, mode: str, features: Any, labels: Any) -> Graph:
+        """The graph of the `model_fn` in `mode` for batches like this one."""
+        spec = tf.nest.map_structure(tf.type_spec_from_value, (features, labels))
+        known: list[Graph] = self.graphs.traced
+        if not any(graph.mode == mode and graph.spec == spec for graph in known):
+            known.append(outside(Graph, self, mode, spec))  # not within the function that Keras is tracing here
+        return next(graph for graph in known if graph.mode == mode and graph.spec == spec)
+
+
+class Graph:
+    """The graph of a `model_fn` in one mode. `spec` are the types of features and labels."""
+
+    def __init__(self, model: GraphModel, mode: str, spec: Any) -> None:
+        self.mode, self.spec, self.model = mode, spec, model
+        self.result: Any = None
+        flat = [part for part in tf.nest.flatten(spec) if part is not None]
+        wrapped = tf.compat.v1.wrap_function(self.trace, flat)
+        inputs = wrapped.graph.inputs[: len(tf.nest.flatten(flat, expand_composites=True))]
+        tables = wrapped.graph.get_collection(tf.compat.v1.GraphKeys.TABLE_INITIALIZERS)
+        if tables:
+            wrapped.prune([], tables)()
+        spec = self.result
+        if mode == "infer":
+            self.function = wrapped.prune(inputs, spec.predictions)
+        elif mode == "eval":
+            metrics = dict(spec.eval_metric_ops or {})
+            self.function = wrapped.prune(inputs, [spec.loss, self.update])
+            self.metrics = wrapped.prune(inputs, {name: value for name, (value, _) in metrics.items()})
+        else:
+            self.function = wrapped.prune(inputs, [spec.loss, self.update])
+
+    def trace(self, *flat: Any) -> Any:
+        """Runs the `model_fn` in the graph that is the default one now."""
+        parts = iter(flat)
+        features, labels = tf.nest.map_structure(lambda part: None if part is None else next(parts), self.spec)
+        model, mode = self.model, self.mode
+        seed = model.run_config.tf_random_seed
+        if seed is not None:
+            tf.compat.v1.set_random_seed(seed)
+        offered = {"labels": labels, "mode": mode, "params": model.graphs.params, "config": model.run_config}
+        named = inspect.signature(model.graphs.model_fn).parameters
+        with tf.variable_creator_scope(self.create):
+            tf.compat.v1.train.create_global_step()
+            self.result = model.graphs.model_fn(features, **{name: offered[name] for name in offered if name in named})
+            spec = self.result
+            # As an operation: what a step only fetches as a value, TensorFlow leaves out where nobody reads the value.
+            updates = (
+                [update for _, update in (spec.eval_metric_ops or {}).values()] if mode == "eval" else [spec.train_op]
+            )
+            self.update = None if mode == "infer" else tf.group(*updates)
+        return []
+
+    def create(self, next_creator: Callable[..., Any], **arguments: Any) -> tf.Variable:
+        """Makes a variable outside of the graph, or takes the one that another graph has made by that name."""
+        graph, keys = tf.compat.v1.get_default_graph(), tf.compat.v1.GraphKeys
+        model, name = self.model, graph.unique_name(arguments.get("name") or "Variable")
+        collections = set(arguments.get("collections") or [keys.GLOBAL_VARIABLES])
+        local = keys.LOCAL_VARIABLES in collections
+        variable = model.graphs.variables.get(name)
+        if variable is None:
+            value = initial_value(graph, arguments["initial_value"])
+            given = {key: arguments.get(key) for key in ("dtype", "constraint", "shape")}
+            trainable = arguments.get("trainable", True) is not False and not local
+            variable = outside(tf.Variable, value, trainable=trainable, name=name, **given)
+            model.graphs.variables[name] = variable
+            if local:
+                model.graphs.local.append((variable, outside(variable.numpy)))
+            else:
+                model.tf1_variables[name] = variable
+        graph.add_to_collections(collections | ({keys.TRAINABLE_VARIABLES} if variable.trainable else set()), variable)
+        return variable
+
+    def run(self, features: Any, labels: Any) -> Any:
+        """Predictions, or the loss of a step."""
+        outputs = self.function(*flat_tensors(features, labels))
+        return outputs if self.mode == "infer" else outputs[0]
+
+    def values(self, features: Any, labels: Any) -> dict[str, Any]:
+        """The metrics so far, by name."""
+        values: dict[str, Any] = self.metrics(*flat_tensors(features, labels))
+        return values
+
+
+def flat_tensors(*structures: Any) -> list[Any]:
+    """The tensors of nested structures, without None."""
+    return [part for part in tf.nest.flatten(structures, expand_composites=True) if part is not None]
+
+
+def outside(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Calls `function` apart from whatever graph is being built: what that is, belongs to the thread."""
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        return thread.submit(function, *args, **named).result()
+
+
+def initial_value(graph: Any, value: Any) -> Any:
+    """The value that a variable starts with; a tensor of the graph under construction is computed on its own."""
+    if callable(value):
+        return outside(value)
+    known = tf.get_static_value(value) if tf.is_tensor(value) else value
+    if known is not None:
+        return known
+    part = tf.compat.v1.graph_util.extract_sub_graph(graph.as_graph_def(), [value.op.name])
+    with tf.Graph().as_default() as alone, tf.compat.v1.Session(graph=alone) as session:
+        (tensor,) = tf.import_graph_def(part, return_elements=[value.name], name="")
+        return session.run(tensor)

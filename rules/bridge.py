@@ -1,0 +1,179 @@
+"""The bridge: a program whose model_fn native cannot hold keeps it, as a TF1 graph inside a Keras model.
+
+The model_fn and its helpers change in names only: what TensorFlow 2 lacks becomes `tf.compat.v1.X`. All else of the
+program, such as input, training loop and configuration, moves as in any other program.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.diagnostics import Edit, ProgramUnit
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind
+from migrator.module import Module
+from migrator.project import Project
+
+from .compat_v1 import SWITCHES
+from .driver import Driver
+from .estimator_values import Construction, estimator_values
+from .helpers import Helpers
+from .rewrite import ProgramRewrite
+from .tensorflow_names import tensorflow_root, via_version_1_import
+from .translations import is_old_only, is_refused
+
+_SPEC = "mode predictions loss train_op eval_metric_ops export_outputs"
+_NEVER = {
+    "training_chief_hooks": "hooks of an EstimatorSpec run in a session",
+    "training_hooks": "hooks of an EstimatorSpec run in a session",
+    "evaluation_hooks": "hooks of an EstimatorSpec run in a session",
+    "prediction_hooks": "hooks of an EstimatorSpec run in a session",
+    "scaffold": "a scaffold sets up a session",
+}
+# Names whose calls only work where a session runs the graph.
+_SESSIONS = frozenset(
+    f"tensorflow.{name}"
+    for name in ("Session", "InteractiveSession", "train.MonitoredTrainingSession", "train.MonitoredSession")
+)
+
+# Names of variable scopes, which native translates wherever they stand.
+_SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
+
+
+class BridgeRewrite(ProgramRewrite):
+    """A rewrite that keeps the model_fns; `native` says what stands in the way of the native tier."""
+
+    def __init__(
+        self,
+        project: Project,
+        group: list[Module],
+        constructions: list[Construction],
+        native: Unsupported,
+        at: Module | None,
+    ) -> None:
+        super().__init__(project, group, constructions)
+        line = getattr(native.node, "lineno", None)
+        self.reason = native.reason if at is None or line is None else f"{native.reason} ({at.path}:{line})"
+
+    def class_names(self) -> list[str]:
+        """The one class that runs all model_fns."""
+        return ["a GraphModel around its model_fn"]
+
+    def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
+        """What the owner should know about the rewrite."""
+        for driver in self._drivers.values():
+            for node, text in driver.remarks:
+                yield driver.module, node, text
+
+    def units(self) -> Iterator[ProgramUnit]:
+        """One unit for each Estimator."""
+        files = tuple(sorted(self._drivers))
+        for construction in self.constructions:
+            node = construction.arguments["model_fn"]
+            location = construction.module.location(construction.call)
+            yield ProgramUnit(construction.module.segment(node), location, "bridge", self.reason, files)
+
+    def run(self) -> None:
+        """Work out all edits. Raises Unsupported."""
+        values = estimator_values(self.project, self.constructions)
+        for module, node, reason in values.lost:
+            self.at = module
+            raise Unsupported(f"an Estimator is not followed here: {reason}", node)
+        for construction in self.constructions:
+            self.at = construction.module
+            if "model_fn" not in construction.arguments:
+                raise Unsupported("the arguments of Estimator are not seen", construction.call)
+            driver = self._driver(construction.module)
+            driver.graph_model(construction.call, construction.arguments)
+        for module, node in values.reads:
+            self.at = module
+            parent = module.parent(node)
+            if isinstance(parent, ast.Attribute) and parent.value is node:
+                self._driver(module).method(node, parent, module.segment(node) if isinstance(node, ast.Name) else "")
+        for module in self._reached():
+            self.at = module
+            driver = self._driver(module)
+            for node, name in module.references():
+                if name == "tensorflow.estimator.EstimatorSpec":
+                    self._spec(module, driver, node)
+            self._module(module)
+            self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
+
+    def _reached(self) -> list[Module]:
+        """The modules of the program, and those that they import as far as these build on TensorFlow 1."""
+        found = {module.path: module for module in self.group}
+        found.update({path: self.project.modules[path] for path in self._drivers})
+        waiting = list(found.values())
+        while waiting:
+            module = waiting.pop()
+            for entry in module.imports:
+                for dotted in (entry.target, entry.target.rpartition(".")[0]):
+                    other = self.project.module_named(dotted, module) if dotted.strip(".") else None
+                    if other is not None and other.path not in found and other.mentions_tensorflow:
+                        found[other.path] = other
+                        waiting.append(other)
+        return [found[path] for path in sorted(found)]
+
+    def _spec(self, module: Module, driver: Driver, node: ast.expr) -> None:
+        """``tf.estimator.EstimatorSpec(…)`` becomes the vendored tuple of the same name."""
+        call = module.parent(node)
+        if isinstance(call, ast.Call) and call.func is node:
+            given = bind(call, f"{_SPEC} {' '.join(_NEVER)}", "EstimatorSpec")
+            for name, value in given.items():
+                if name in _NEVER and not _nothing(value):
+                    raise Unsupported(f"{_NEVER[name]}, and there is none", value)
+        driver.replace(node, driver.need("EstimatorSpec", node))
+
+    def _finished(self, module: Module, driver: Driver, helpers: Helpers) -> list[Edit]:
+        own = list(dict.fromkeys(driver.edits))
+        switches = [node for node, name in module.references() if name[len("tensorflow.") :] in SWITCHES]
+        own += [module.delete_statement(module.statement(node)) for node in switches]
+        for fix in module.fixes:
+            if not any(_overlap(edit, own) for edit in fix.edits):
+                own += [edit for edit in fix.edits if edit not in own]
+        for node, name in module.references():
+            if name in _SESSIONS:
+                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
+            if node in driver.handled or any(_inside(module.span(node), edit) for edit in own):
+                continue
+            if name.startswith("tensorflow.contrib."):
+                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+            if name.removeprefix("tensorflow.") in SWITCHES:
+                own.append(module.delete_statement(module.statement(node)))
+            elif (
+                (is_refused(name) or name in _SCOPES)
+                and not via_version_1_import(module, node)
+                and not self._is_import(module, node)
+            ):
+                own += self._old_name(module, node, name)
+        return own + helpers.import_edits()
+
+    @staticmethod
+    def _is_import(module: Module, node: ast.expr) -> bool:
+        return isinstance(module.statement(node), (ast.Import, ast.ImportFrom))
+
+    @staticmethod
+    def _old_name(module: Module, node: ast.expr, name: str) -> list[Edit]:
+        if module.dialect(node) == "v2" and not is_old_only(name):
+            return []
+        found = tensorflow_root(module, node)
+        if found is None:
+            raise Unsupported("the file has no name for TensorFlow as a whole", node)
+        root, edits = found
+        return [*edits, module.edit(node, f"{root}.compat.v1.{name[len('tensorflow.') :]}")]
+
+
+def _nothing(node: ast.expr) -> bool:
+    """Whether an argument is None or an empty list."""
+    if isinstance(node, ast.Constant):
+        return node.value is None
+    return isinstance(node, (ast.List, ast.Tuple)) and not node.elts
+
+
+def _inside(span: tuple[int, int], edit: Edit) -> bool:
+    return edit.start <= span[0] and span[1] <= edit.end and edit.start < edit.end
+
+
+def _overlap(edit: Edit, others: list[Edit]) -> bool:
+    return any(edit.start < other.end and other.start < edit.end for other in others)

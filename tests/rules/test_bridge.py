@@ -1,0 +1,114 @@
+"""Programs whose model_fn stays as it is: what changes in them, and what is refused."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrator.engine import migrate_component
+from migrator.settings import Settings
+from migrator.sources import decode
+
+PROGRAM = """\
+import tensorflow as tf
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [1.0]))
+
+def model_fn(features, labels, mode):
+    w = tf.Variable(2.0)
+    prediction = tf.square(w * features["x"][:, 0])
+    loss = tf.losses.mean_squared_error(labels, prediction)
+    train_op = tf.train.FtrlOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, prediction, loss, train_op)
+
+estimator = tf.estimator.Estimator(model_fn, "/tmp/model", params=None)
+estimator.train(input_fn, steps=3)
+"""
+
+
+def migrated(text: str, style: str = "bridge", **others: str) -> tuple[str, list[str], list[str]]:
+    """The program after the run, what was said about it, and the tier of each unit with its reason."""
+    files = {"program.py": text, **{f"{name}.py": other for name, other in others.items()}}
+    sources = [decode(path, textwrap.dedent(content).encode()) for path, content in files.items()]
+    outcomes = {outcome.path: outcome for outcome in migrate_component(sources, Settings(style=style))}
+    outcome = outcomes["program.py"]
+    units = [f"{unit.tier}: {unit.reason}" for unit in outcome.units]
+    said = [diagnostic.message for diagnostic in outcome.remaining]
+    return "\n".join(outcomes[path].after.decode() for path in files), said, units
+
+
+def test_only_names_change_in_a_model_fn() -> None:
+    text, _, units = migrated(PROGRAM)
+    body = text[text.index("def model_fn") : text.index("estimator =")]
+    assert body.splitlines()[1:] == [
+        "    w = tf.compat.v1.Variable(2.0)",
+        '    prediction = tf.square(w * features["x"][:, 0])',
+        "    loss = tf.compat.v1.losses.mean_squared_error(labels, prediction)",
+        "    train_op = tf.compat.v1.train.FtrlOptimizer(0.1).minimize(loss, tf.compat.v1.train.get_global_step())",
+        "    return EstimatorSpec(mode, prediction, loss, train_op)",
+        "",
+    ]
+    assert 'estimator = graph_model(model_fn, model_dir="/tmp/model", params=None)' in text
+    assert "train(estimator, input_fn, steps=3)" in text
+    assert units == ["bridge: --style bridge"]
+
+
+def test_the_report_says_why_it_is_not_native() -> None:
+    text = PROGRAM.replace("w = tf.Variable(2.0)", "w = tf.get_default_graph().unique_name('w')")
+    _, _, units = migrated(text, "auto")
+    assert len(units) == 1 and units[0].startswith("bridge: ") and "program.py:7" in units[0]
+
+
+def test_native_goes_before_and_can_be_asked_for() -> None:
+    simple = PROGRAM.replace("w = tf.Variable(2.0)", "w = tf.get_variable('w', [])")
+    assert migrated(simple, "auto")[2] == ["native: "]
+    text, _, units = migrated(PROGRAM.replace("tf.square(w", "tf.py_func(w"), "native")
+    assert units[0].startswith("manual: ") and "tf.estimator.Estimator" in text
+
+
+def test_switches_to_graph_mode_go() -> None:
+    text, _, _ = migrated(PROGRAM.replace("def input_fn", "tf.disable_v2_behavior()\n\ndef input_fn", 1))
+    assert "disable_v2_behavior" not in text
+
+
+def test_an_import_of_version_1_stays() -> None:
+    old = PROGRAM.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
+    text, _, _ = migrated(old)
+    assert "import tensorflow.compat.v1 as tf" in text and "tf.losses.mean_squared_error(labels" in text
+    assert "tf.compat.v1.losses" not in text and "graph_model(model_fn" in text
+
+
+def test_helpers_in_other_files_follow() -> None:
+    text, _, units = migrated(
+        PROGRAM.replace("tf.square(w *", "helpers.net(w *").replace(
+            "import tensorflow", "import helpers\nimport tensorflow"
+        ),
+        helpers="import tensorflow as tf\n\ndef net(x):\n    return tf.layers.dense(x[:, None], 1)[:, 0]\n",
+    )
+    assert "return tf.compat.v1.layers.dense(x[:, None], 1)[:, 0]" in text and units[0].startswith("bridge")
+
+
+def test_migrating_again_changes_nothing() -> None:
+    text, _, _ = migrated(PROGRAM)
+    (again, *_) = migrate_component([decode("program.py", text.encode())], Settings())
+    assert again.status == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("loss, train_op)", "loss, train_op, training_hooks=[hook])", "hooks of an EstimatorSpec"),
+        ("loss, train_op)", "loss, train_op, scaffold=make())", "a scaffold"),
+        ("tf.square(", "tf.contrib.layers.instance_norm(", "tf.contrib.layers.instance_norm"),
+        ("params=None)", "warm_start_from='x')", "warm_start_from"),
+        ("    w =", "    tf.Session().run(features)\n    w =", "tf.Session"),
+        ("(model_fn,", "(*arguments,", "arguments"),
+    ],
+)
+def test_left_alone(old: str, new: str, reason: str) -> None:
+    text = PROGRAM.replace(old, new)
+    after, said, units = migrated(text)
+    assert after == text and units[0].startswith("manual: ")
+    assert any(reason in message for message in said), said
