@@ -47,7 +47,6 @@ _LOSSES: dict[str, tuple[str, str, str, str]] = {
 _TO_FLOAT = frozenset(
     {"softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error", "absolute_difference", "hinge_loss"}
 )
-VARIABLES = frozenset({"tensorflow.trainable_variables"})
 _SMOOTHED = {
     "softmax_cross_entropy": "{tf}.keras.losses.categorical_crossentropy({y}, {p}, from_logits=True, label_smoothing={s})",
     "sigmoid_cross_entropy": (
@@ -77,7 +76,7 @@ def loss(short: str) -> Expression:
             tf=writing.tf,
             y=y,
             p=operand(given[predictions], writing),
-            s=operand(smoothing, writing) if smoothing is not None else "",
+            s=_smoothing(smoothing, short, writing),
             delta=f", {writing.text(given['delta'])}" if "delta" in given else "",
             epsilon=f", {writing.text(given['epsilon'])}" if "epsilon" in given else "",
             axis=writing.text(given.get("axis", given.get("dim", "-1"))),
@@ -88,6 +87,12 @@ def loss(short: str) -> Expression:
         return _reduced(losses, given.get("weights"), _reduction(given.get("reduction"), writing), writing, drops_axis)
 
     return translate
+
+
+def _smoothing(node: ast.expr | None, short: str, writing: Writing) -> str:
+    if node is None:
+        return ""
+    return operand(node, writing) if short == "sigmoid_cross_entropy" else writing.text(node)
 
 
 def compute_weighted_loss(call: ast.Call, writing: Writing) -> str:
@@ -156,40 +161,8 @@ def _reduction(node: ast.expr | None, writing: Writing) -> str:
     return name.rsplit(".", 1)[1]
 
 
-def regularization_loss(call: ast.Call, writing: Writing) -> str:
-    """The sum of what the layers' regularizers ask for."""
-    _check_outside(call, writing)
-    return f"{writing.tf}.add_n(self.losses)" if writing.fact("regularized") else "0.0"
-
-
-def _check_outside(call: ast.Call, writing: Writing) -> None:
-    """Refuse the graph's terms where Keras layers have some as well, which the graph's collection does not hold."""
-    if writing.fact("regularized outside"):
-        raise Unsupported("the regularizers of Keras layers are not in the collection of the graph", call)
-
-
-def regularization_losses(call: ast.Call, writing: Writing) -> str:
-    """The list of regularization terms."""
-    _check_outside(call, writing)
-    return "self.losses"
-
-
-def collection(call: ast.Call, writing: Writing) -> str:
-    """``tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)``; other collections have no counterpart."""
-    key = call.args[0] if call.args else None
-    name = (writing.resolve(key) or "") if key is not None else ""
-    literal = key.value if isinstance(key, ast.Constant) else None
-    if name.endswith(".REGULARIZATION_LOSSES") or literal == "regularization_losses":
-        _check_outside(call, writing)
-        return "self.losses"
-    raise Unsupported("this graph collection has no counterpart in Keras", call)
-
-
 EXPRESSIONS: dict[str, Expression] = {
     **{f"tensorflow.losses.{short}": loss(short) for short in _LOSSES},
     "tensorflow.losses.compute_weighted_loss": compute_weighted_loss,
     "tensorflow.losses.mean_pairwise_squared_error": mean_pairwise_squared_error,
-    "tensorflow.losses.get_regularization_loss": regularization_loss,
-    "tensorflow.losses.get_regularization_losses": regularization_losses,
-    "tensorflow.get_collection": collection,
 }

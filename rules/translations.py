@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from migrator.modelfn.translate import Translations
 
-from . import losses, metrics, optimizers, rnn, summaries
+from . import collections, losses, metrics, optimizers, rnn, summaries
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
 from .keras_layers import is_keras_object, is_phased
@@ -81,11 +81,18 @@ def translations() -> Translations:
     """All families."""
     return Translations(
         layers=LayerTable(),
-        expressions={**losses.EXPRESSIONS, **optimizers.EXPRESSIONS, **rnn.EXPRESSIONS, **summaries.EXPRESSIONS},
+        expressions={
+            **losses.EXPRESSIONS,
+            **collections.EXPRESSIONS,
+            **optimizers.EXPRESSIONS,
+            **rnn.EXPRESSIONS,
+            **summaries.EXPRESSIONS,
+        },
         metrics=metrics.METRICS,
         training=optimizers.OPTIMIZERS | optimizers.SCHEDULES,
         steps=optimizers.STEPS,
-        variables=losses.VARIABLES,
+        collections=collections.LossCollections(),
+        variables=collections.VARIABLES,
         task_fields=TASK_FIELDS,
         optimizers=optimizers.OPTIMIZERS,
         schedules=optimizers.SCHEDULES,

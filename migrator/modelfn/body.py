@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.collections import Collections
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
@@ -56,16 +57,17 @@ class Body:
         self.docstring = ast.get_docstring(function, clean=False)
         if self.docstring is not None:
             body = body[1:]
+        self.sites: list[Site] = []
+        self.site_of: dict[int, Site] = {}
         imported = frozenset(entry.name for entry in module.imports)
         self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, imported)
         self.slicer = Slicer(self.flow)
+        self.collections = Collections(self)
         self.gradients = gradient_leaves(self)
         """Leaves that compute with gradients: the train step."""
         self._check_statements()
         self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations, _made_of_state)
         self.updates_run = sublayers.updates_run
-        self.sites: list[Site] = []
-        self.site_of: dict[int, Site] = {}
         self.labels: str | None = None
         self.call_leaves: list[Leaf] = []
         self.metric_effects: list[Leaf] = []

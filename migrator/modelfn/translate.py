@@ -94,12 +94,16 @@ class Writing(Protocol):
     def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
         """Whether the value may be the result of a function (or of a layer with an activation) named by `words`."""
 
+    def collected(self, call: ast.Call, key: str) -> list[str]:
+        """Texts of the losses that the program has put into a collection before `call`."""
+
     def fact(self, name: str) -> bool:
         """Facts about the model: ``sparse`` (it looks rows up), ``scheduled`` (the learning rate changes),
         ``regularized`` (some layer has a regularizer), ``regularized outside`` (a Keras layer has one, which the graph does
         not collect)."""
 
 
+Resolve = Callable[[ast.expr], "str | None"]
 Expression = Callable[[ast.Call, "Writing"], "str | None"]
 LayerRule = Callable[[ast.Call, str, Callable[[ast.expr], "str | None"]], "Layer | None"]
 
@@ -111,6 +115,17 @@ class Table(Protocol):
         """The rule for a callable."""
 
     def __contains__(self, name: str, /) -> bool: ...
+
+
+class GraphCollections:
+    """Which calls fill and read collections of the graph; this one knows none."""
+
+    def added(self, call: ast.Call, name: str, resolve: Resolve) -> tuple[str, ast.expr] | None:
+        """The collection that a call adds to, and the expression that it adds (the call itself, or an argument)."""
+
+    def read(self, call: ast.Call, name: str, resolve: Resolve) -> tuple[str, ...]:
+        """The collections of losses that a call reads."""
+        return ()
 
 
 @dataclass
@@ -126,6 +141,7 @@ class Translations:
     """Functions that give the global step."""
     task_fields: frozenset[str] = frozenset()
     """Fields of the run configuration that say which process of a cluster this is."""
+    collections: GraphCollections = field(default_factory=GraphCollections)
     variables: frozenset[str] = frozenset()
     """Functions that list all trainable variables."""
     optimizers: frozenset[str] = frozenset()

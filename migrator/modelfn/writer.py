@@ -112,6 +112,10 @@ class Writer:
                     return True
         return False
 
+    def collected(self, call: ast.Call, key: str) -> list[str]:
+        """Texts of the losses that the program has put into a collection before `call`."""
+        return [self.names.get(name, name) for name in self.plan.collections.members(call, key)]
+
     def fact(self, name: str) -> bool:
         """Facts about the model."""
         return self.shared.facts.get(name, False)
@@ -291,6 +295,10 @@ class Writer:
         if leaf.node in self.skip:
             return []
         renderer = self.shared.renderer
+        name = self.plan.collections.named.get(id(leaf.node))
+        if name is not None:
+            assert isinstance(leaf.node, ast.Assign)
+            return [*renderer.comments(leaf.node, indent), f"{indent}{name} = {self.text(leaf.node.value)}"]
         lead = [line for node in leaf.lead for line in renderer.comments(node, indent)]
         lines = renderer.statement(leaf.node, self.transform, indent)
         return ["", *lead, *_without_blank(lines)] if lead else lines

@@ -118,3 +118,91 @@ def test_a_loss_that_tells_evaluation_from_prediction_in_the_network() -> None:
     predictions = tf.layers.dense(x, 1)
     """
     assert "tells evaluation from prediction" in manual_reason(model_fn(body))
+
+
+# -- collections ------------------------------------------------------------------------------------------------------
+
+REGULARIZED = """
+net = tf.layers.dense(features["x"], 4, kernel_regularizer=tf.contrib.layers.l2_regularizer(0.1))
+predictions = tf.layers.dense(net, 1)
+"""
+
+
+def collected(statements: str, body: str = REGULARIZED) -> str:
+    return model_fn(body, end=f"{PREDICT}\n{statements}\n{TRAIN_OP}\n{SPEC}")
+
+
+@pytest.mark.parametrize(
+    ("statements", "loss"),
+    [
+        (
+            "tf.losses.mean_squared_error(labels, predictions)\nloss = tf.losses.get_total_loss()",
+            "loss = tf.add_n([mean_squared_error, *self.losses])",
+        ),
+        (
+            "mse = tf.losses.mean_squared_error(labels, predictions)\nloss = tf.losses.get_total_loss()",
+            "loss = tf.add_n([mse, *self.losses])",
+        ),
+        (
+            "tf.losses.mean_squared_error(labels, predictions)\nloss = tf.losses.get_total_loss(False)",
+            "loss = mean_squared_error",
+        ),
+        (
+            "tf.losses.log_loss(labels, predictions)\ntf.losses.log_loss(labels, predictions)\n"
+            "loss = tf.add_n(tf.losses.get_losses())",
+            "loss = tf.add_n([log_loss, log_loss_2])",
+        ),
+        (
+            "tf.add_to_collection('losses', tf.reduce_mean(labels - predictions))\n"
+            "loss = tf.add_n(tf.get_collection('losses'), name='total')",
+            "loss = tf.add_n([collected_loss], name='total')",
+        ),
+        (
+            "tf.losses.add_loss(tf.reduce_mean(predictions))\ntf.losses.hinge_loss(labels, predictions)\n"
+            "loss = tf.losses.get_total_loss(add_regularization_losses=True)",
+            "loss = tf.add_n([collected_loss, hinge_loss, *self.losses])",
+        ),
+        (
+            "more = tf.losses.hinge_loss(labels, predictions, loss_collection=None)\n"
+            "loss = tf.losses.mean_squared_error(labels, predictions)\ntotal = tf.losses.get_total_loss()\nloss = total + more",
+            "total = tf.add_n([loss, *self.losses])",
+        ),
+        (
+            "tf.add_to_collection(tf.GraphKeys.REGULARIZATION_LOSSES, tf.reduce_mean(predictions))\n"
+            "loss = tf.losses.log_loss(labels, predictions) + tf.losses.get_regularization_loss()",
+            "tf.add_n([collected_loss, *self.losses])",
+        ),
+    ],
+)
+def test_collected_losses(statements: str, loss: str) -> None:
+    assert loss in method(migrate(collected(statements)), "compute_loss")
+
+
+READ = "loss = tf.losses.get_total_loss()"
+
+
+@pytest.mark.parametrize(
+    ("statements", "reason"),
+    [
+        (f"for i in range(2):\n    tf.losses.log_loss(labels, predictions)  # HERE\n{READ}", "larger expression"),
+        (
+            f"if mode == {TRAIN}:\n    tf.losses.log_loss(labels, predictions)  # HERE\n"
+            f"tf.losses.log_loss(labels, predictions)\n{READ}",
+            "under a condition or in a loop",
+        ),
+        (f"loss = 0.5 * tf.losses.log_loss(labels, predictions)  # HERE\n{READ}", "larger expression"),
+        (f"a = tf.losses.log_loss(labels, predictions)  # HERE\na = a + 1.0\n{READ}", "another value"),
+        (f"tf.losses.log_loss(labels, predictions)\n{READ[:-1]}scope='a')  # HERE", "for one scope"),
+        ("tf.losses.log_loss(labels, predictions)\nloss = tf.losses.get_total_loss(MORE)", "not a literal"),
+        (f"my_loss(labels, predictions)\n{READ}  # HERE", "helper function adds to a collection"),
+    ],
+)
+def test_what_is_collected_otherwise_is_left(statements: str, reason: str) -> None:
+    helper = "def my_loss(labels, predictions):\n    return tf.losses.log_loss(labels, predictions)\n\n\n"
+    source = collected(statements)
+    assert reason in manual_reason(source.replace("def model_fn", helper + "def model_fn"))
+
+
+def test_terms_of_layers_that_are_made_later_are_not_collected() -> None:
+    body = f"penalty = tf.losses.get_regularization_loss()  # HERE\n{REGULARIZED}"
+    assert "before all layers are made" in manual_reason(collected(f"{LOSS} + penalty", body))

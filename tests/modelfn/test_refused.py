@@ -137,7 +137,7 @@ LEFT = {
     "collections of losses": (
         DENSE,
         f"loss = tf.losses.get_total_loss()  # HERE\n{TRAIN_OP}\n{SPEC}",
-        "get_total_loss",
+        "no loss is collected",
     ),
     "all variables": (
         DENSE,
