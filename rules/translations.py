@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from migrator.modelfn.translate import Translations
 
-from . import collections, losses, metrics, optimizers, rnn, summaries
+from . import collections, losses, metrics, optimizers, rnn, schedules, summaries
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
 from .keras_layers import is_keras_object, is_phased
@@ -89,13 +89,13 @@ def translations() -> Translations:
             **summaries.EXPRESSIONS,
         },
         metrics=metrics.METRICS,
-        training=optimizers.OPTIMIZERS | optimizers.SCHEDULES,
+        training=optimizers.OPTIMIZERS | schedules.SCHEDULES,
         steps=optimizers.STEPS,
         collections=collections.LossCollections(),
         variables=collections.VARIABLES,
         task_fields=TASK_FIELDS,
         optimizers=optimizers.OPTIMIZERS,
-        schedules=optimizers.SCHEDULES,
+        schedules=schedules.SCHEDULES,
         lookups=_LOOKUPS,
         static=is_static,
         refused=is_refused,

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 class _FactoryWriter(Writer):
     """Writes a learning rate that the program computes as a schedule, and its function before its first use."""
 
-    def __init__(self, generator: Generator) -> None:
+    def __init__(self, generator: Generator, train_op: TrainOp | None) -> None:
         super().__init__(generator.shared, "factory", {})
         self.rates = {id(rate.value): rate for rate in generator.plan.rates}
         self.written: set[str] = set()
+        self.chosen = {id(u.at.node): u for u in train_op.updates} if train_op is not None and train_op.choice else {}
 
     def transform(self, node: ast.AST) -> str | None:
-        """A learning rate is an object in Keras."""
+        """A learning rate is an object in Keras; of a choice of train ops, that of the optimizer remains."""
+        if id(node) in self.chosen:
+            return f"optimizer = {self.text(self.chosen[id(node)].optimizer)}"
         rate = self.rates.get(id(node))
         return f"{self.need('FunctionSchedule')}({rate.function})" if rate is not None else super().transform(node)
 
@@ -59,8 +62,8 @@ def _below(functions: list[str], lines: list[str]) -> list[str]:
 class _Tracing(_FactoryWriter):
     """Notes which names the written text reads."""
 
-    def __init__(self, generator: Generator) -> None:
-        super().__init__(generator)
+    def __init__(self, generator: Generator, train_op: TrainOp | None) -> None:
+        super().__init__(generator, train_op)
         self.read: set[str] = set()
 
     def transform(self, node: ast.AST) -> str | None:
@@ -92,11 +95,16 @@ class _Tracing(_FactoryWriter):
 def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     """The lines of the factory."""
     plan, shared = generator.plan, generator.shared
-    tracing = _Tracing(generator)
+    tracing = _Tracing(generator, train_op)
     results: list[ast.expr] = []
     update = train_op.updates[-1] if train_op is not None else None
     last = len(plan.flow.leaves)
-    if update is not None:
+    effects = generator.side_effects(training=True)
+    chosen: list[Leaf] = []
+    if train_op is not None and train_op.choice:
+        chosen = [update.at for update in train_op.updates]
+        last = chosen[-1].index + 1
+    elif update is not None:
         results.append(update.optimizer)
         last = update.at.index
     partitioner = _partitioner(plan)
@@ -104,14 +112,14 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         results.append(partitioner)
     leaves_so_far = plan.flow.leaves[:last]
     before = [leaf for leaf in leaves_so_far if "train" in leaf.modes and not isinstance(leaf.node, ast.Return)]
-    effects = generator.side_effects(training=True)
-    texts, leaves = tracing.closure(results, effects, before)
+    texts, leaves = tracing.closure(results, [*effects, *chosen], before)
+    optimizer = "optimizer" if chosen else (texts[0] if update is not None else "")
     computing = [leaf for rate in plan.rates for leaf in rate.leaves]
     for leaf in [*leaves, *computing]:
         if plan.sites_in(leaf):
             raise Unsupported("a variable that the optimizer depends on is not migrated yet", leaf.node)
     for leaf in leaves:
-        if plan.time(leaf) > Time.MODE:
+        if plan.time(leaf) > Time.MODE and leaf not in chosen:
             if plan.time(leaf) is Time.DYNAMIC or not _schedule_only(plan, leaf):
                 raise Unsupported("the optimizer depends on a tensor", leaf.node)
 
@@ -129,7 +137,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
     lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
     inner = indent + generator.unit
-    writer = _FactoryWriter(generator)
+    writer = _FactoryWriter(generator, train_op)
     functions: list[str] = []
     if update is not None and update.at not in leaves:
         functions = writer.functions([update.at], inner, 0)
@@ -137,9 +145,9 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     early: list[str] = []
     if partitioner is not None:
         needed = _support_of(plan, partitioner, leaves)
-        early = _FactoryWriter(generator).block(needed, indent)
+        early = _FactoryWriter(generator, train_op).block(needed, indent)
         rest = [leaf for leaf in leaves if leaf not in needed]
-        body = [*_FactoryWriter(generator).block(rest, inner), *functions]
+        body = [*_FactoryWriter(generator, train_op).block(rest, inner), *functions]
         early = [line for line in early if line.strip()]
         if not isinstance(partitioner, ast.Name):
             early.append(f"{indent}partitioner = {texts[-1]}")
@@ -150,17 +158,16 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     lines += early
     lines.append(f"{indent}with {strategy}.scope():")
     lines.append(f"{inner}model = {generator.class_name}({', '.join(generator.init_statics)})")
-    while body and not body[0].strip():
-        body.pop(0)
+    body = trimmed(body)
+    if body and body[0].lstrip().startswith("def "):
+        lines.append("")
     lines += body
     if train_op is not None and train_op.plain:
         at = train_op.updates[0].at
         if at not in leaves and not isinstance(at.node, ast.Return):
             for node in (*at.lead, at.node):
                 lines += shared.renderer.comments(node, inner)
-    lines.append(
-        f"{inner}model.compile({f'optimizer={texts[0]}, steps_per_execution=100' if update is not None else ''})"
-    )
+    lines.append(f"{inner}model.compile({f'optimizer={optimizer}, steps_per_execution=100' if optimizer else ''})")
     arguments = ["model", "config"]
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
     lines.append(f"{indent}return {shared.need('configure')}({', '.join(arguments)})")

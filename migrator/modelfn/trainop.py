@@ -59,10 +59,13 @@ class Update:
 
 @dataclass(frozen=True)
 class TrainOp:
-    """The train op. `updates` are in source order; `plain` says that it is one ``minimize`` of the spec's loss."""
+    """The train op. `updates` are in source order; only one of them runs."""
 
     updates: tuple[Update, ...]
     plain: bool
+    """Whether all that happens is that one optimizer minimizes the loss."""
+    choice: bool = False
+    """Whether each update is of an optimizer of its own, so that static conditions choose the optimizer."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +149,13 @@ def train_op(plan: Plan) -> TrainOp | None:
         if plan.updates_run and not ran and any(site.layer.moving for site in plan.sites):
             raise Unsupported("UPDATE_OPS are collected, but the train op does not run them", mine[0].call)
     ordered = sorted(updates.values(), key=lambda update: update.at.index)
+    plain = all(update.minimizes and "var_list" not in update.arguments() for update in ordered)
     if len({ast.dump(update.optimizer) for update in ordered}) > 1:
-        raise Unsupported("several optimizers are not migrated yet", ordered[1].call)
-    only = ordered[0]
-    plain = len(ordered) == 1 and only.minimizes and "var_list" not in only.arguments()
+        if not plain or not all(isinstance(u.at.node, ast.Assign) and u.at.node.value is u.call for u in ordered):
+            raise Unsupported("several optimizers are not migrated yet", ordered[1].call)
+        if plan.is_local("optimizer"):
+            raise Unsupported("`optimizer` is a name that the generated function needs", ordered[0].call)
+        return TrainOp(tuple(ordered), plain=True, choice=True)
     return TrainOp(tuple(ordered), plain)
 
 

@@ -69,7 +69,7 @@ if warmup:
 )
 def test_expressions_of_the_step(rate: str, body: list[str]) -> None:
     found = factory(TRAIN.replace("rate", rate, 1))
-    assert found[:-2] == ["def learning_rate_at(step):", *body]
+    assert found[1:-2] == ["def learning_rate_at(step):", *body]
     assert "tf.keras.optimizers.SGD(FunctionSchedule(learning_rate_at))" in found[-1]
 
 

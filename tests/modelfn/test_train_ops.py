@@ -82,6 +82,62 @@ train_op = optimizer.minimize(loss, global_step={STEP})
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        (f"train.AdagradDAOptimizer(0.1, {STEP})", "AdagradDAOptimizer(0.1)"),
+        (
+            "train.ProximalAdagradOptimizer(0.1, l1_regularization_strength=0.5)",
+            "ProximalAdagradOptimizer(0.1, l1_regularization_strength=0.5)",
+        ),
+        (
+            "train.ProximalGradientDescentOptimizer(0.1, 0.5, name='p')",
+            "ProximalGradientDescentOptimizer(0.1, l1_regularization_strength=0.5)",
+        ),
+        ("contrib.opt.LazyAdamOptimizer(0.1, epsilon=1e-6)", "LazyAdamOptimizer(0.1, epsilon=1e-6)"),
+    ],
+)
+def test_optimizers_that_keras_lacks(old: str, new: str) -> None:
+    text = factory(f"train_op = tf.{old}.minimize(loss, global_step={STEP})")
+    assert f"model.compile(optimizer={new}, " in text
+
+
+def test_a_train_op_chosen_by_if() -> None:
+    text = factory(
+        f"""
+if params["adam"]:
+    # quick
+    train_op = tf.train.AdamOptimizer(params["rate"]).minimize(loss, {STEP})
+else:
+    train_op = tf.train.GradientDescentOptimizer(1.0).minimize(loss, {STEP})
+"""
+    )
+    assert (
+        '        if params["adam"]:\n            # quick\n            optimizer = AdamOptimizer(params["rate"])\n'
+        "        else:\n            optimizer = tf.keras.optimizers.SGD(1.0)\n"
+        "        model.compile(optimizer=optimizer, " in text
+    )
+
+
+def test_one_optimizer_that_minimizes_in_either_arm() -> None:
+    text = migrate(
+        program(
+            f"""
+if params["adam"]:
+    optimizer = tf.train.AdamOptimizer(0.1)
+    train_op = optimizer.minimize(loss, {STEP})
+else:
+    optimizer = tf.train.GradientDescentOptimizer(1.0)
+    train_op = optimizer.minimize(loss, {STEP})
+"""
+        )
+    )
+    assert "def train_step" not in text
+    assert "            optimizer = AdamOptimizer(0.1)\n        else:\n" in method(text, "create_model")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (f"tf.train.linear_cosine_decay(0.1, {STEP}, 50, beta=0.1)", "LinearCosineDecay(0.1, 50, beta=0.1)"),
+        (f"tf.train.noisy_linear_cosine_decay(0.1, {STEP}, 50)", "LinearCosineDecay(0.1, 50, initial_variance=1.0)"),
         (
             f"tf.train.exponential_decay(0.1, {STEP}, 100, 0.9)",
             "tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.9)",
@@ -184,6 +240,17 @@ def test_defaults_of_the_parameters_stay() -> None:
         (
             f"train_op = tf.train.GradientDescentOptimizer(tf.reduce_mean(predictions)).minimize(loss, {STEP})",
             "depends on the data",
+        ),
+        (f"train_op = tf.train.AdagradDAOptimizer(0.1, 3).minimize(loss, {STEP})  # HERE", "something else than the"),
+        (
+            f"if params['adam']:\n    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, {STEP})\n"
+            f"else:\n    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(2.0 * loss, {STEP})  # HERE",
+            "something else than the loss",
+        ),
+        (
+            f"one = tf.train.AdamOptimizer(0.1).minimize(loss, {STEP})\n"
+            f"train_op = tf.group(one, tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP}))  # HERE",
+            "several optimizers",
         ),
         (
             f"train_op = tf.train.RMSPropOptimizer(0.1, unknown=1).minimize(loss, {STEP})  # HERE",
