@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
-from migrator.diagnostics import Applicability, Diagnostic, Edit, ProgramUnit
+from migrator.diagnostics import Applicability, Diagnostic, Edit, ProgramUnit, Severity
 from migrator.module import Module
-from migrator.problems import deep_problem, internal_problem
+from migrator.problems import UNUSED_IGNORE, deep_problem, internal_problem
 from migrator.registry import Registry
 from migrator.rule import ProgramRule, Rule
-from migrator.suppressions import Suppressions, suppressed, suppressions
+from migrator.suppressions import Suppressions, suppressions
 
 if TYPE_CHECKING:
     from migrator.settings import Settings
@@ -65,6 +65,7 @@ class Checker:
         self._rules_for: dict[str, tuple[Rule, ...]] = {}
         self._cache: dict[str, tuple[Module, list[Finding]]] = {}
         self._comments: dict[str, tuple[Module, Suppressions]] = {}
+        self._ignores: dict[str, tuple[str, ...]] = {}
 
     def check(
         self, editable: Iterable[Module], modules: Mapping[str, Module], banned: set[tuple[str, str]]
@@ -106,16 +107,39 @@ class Checker:
             return False
         if any((finding.rule, path) in banned for path in finding.paths):
             return False
-        module = modules.get(diagnostic.location.path)
-        return module is None or not suppressed(
-            self._silenced(module), module.line_of(diagnostic.location), diagnostic.code
+        path = diagnostic.location.path
+        if self.settings.per_file_ignores and self._ignored(path, diagnostic.code):
+            return False
+        module = modules.get(path)
+        return module is None or not self._silenced(module).silence(
+            module.line_of(diagnostic.location), diagnostic.code
         )
+
+    def _ignored(self, path: str, code: str) -> bool:
+        if path not in self._ignores:
+            self._ignores[path] = self.settings.ignored_in(path)
+        return code.startswith(self._ignores[path])
 
     def _silenced(self, module: Module) -> Suppressions:
         known = self._comments.get(module.path)
         if known is None or known[0] is not module:
-            known = self._comments[module.path] = (module, suppressions(module.text))
+            found = suppressions(module.text)
+            if known is not None and len(known[1].entries) == len(found.entries):
+                found.used |= known[1].used  # the same comments, in text that earlier rounds changed
+            known = self._comments[module.path] = (module, found)
         return known[1]
+
+    def unused(self, modules: Iterable[Module]) -> Iterator[Diagnostic]:
+        """Ignore comments of `modules` that silenced nothing. Says nothing where only some codes were looked at."""
+        if self.settings.select or self.settings.ignore:
+            return
+        for module in modules:
+            for entry in self._silenced(module).unused():
+                what = f"nothing of {entry.prefix}" if entry.prefix else "nothing"
+                where = "in this file" if entry.whole_file else "on this line"
+                message = f"unused comment: there is {what} {where} to ignore"
+                location = module.located(entry.line, entry.column)
+                yield Diagnostic(UNUSED_IGNORE, message, location, severity=Severity.INFO)
 
     # -- file rules ---------------------------------------------------------------------------------------------------
 

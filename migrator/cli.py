@@ -217,7 +217,7 @@ def _refuse_dirty(result: Result) -> None:
 
 def _check_codes(settings: Settings) -> None:
     """A misspelt code would silently select nothing."""
-    given = [*settings.select, *settings.ignore]
+    given = [*settings.select, *settings.ignore, *(code for _, codes in settings.per_file_ignores for code in codes)]
     families = {rule.code.rstrip("0123456789") for rule in _load_rules().all} | {"E"} if given else set()
     for code in given:
         family = code.rstrip("0123456789")

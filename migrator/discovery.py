@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
 from migrator.cells import SUFFIX
 from migrator.diagnostics import Diagnostic
+from migrator.patterns import excluded
 from migrator.problems import UNREADABLE, problem
 
 SUFFIXES = (".py", SUFFIX)
@@ -80,7 +79,7 @@ def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
             root = os.path.realpath(path)
             roots.append(root)
             for name in sorted(_search(path)):
-                if not _excluded(name, patterns) and _readable_link(path, name, root):
+                if not excluded(name, patterns) and _readable_link(path, name, root):
                     _add(os.path.normpath(os.path.join(path, name)), seen)
         elif os.path.exists(path):
             roots.append(os.path.dirname(os.path.realpath(path) if not os.path.islink(path) else os.path.abspath(path)))
@@ -109,21 +108,6 @@ def _readable_link(root: str, name: str, real_root: str) -> bool:
 def within(path: str, roots: Iterable[str]) -> bool:
     """Whether the real path `path` lies in one of `roots`."""
     return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
-
-
-def _excluded(name: str, patterns: tuple[str, ...]) -> bool:
-    parts = PurePath(name).parts
-    posix = "/".join(parts)
-    for pattern in patterns:
-        plain = pattern.rstrip("/")
-        while plain.startswith("./"):
-            plain = plain[2:]
-        if "/" not in plain and any(fnmatch.fnmatch(part, plain) for part in parts):
-            return True
-        ancestors = ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
-        if any(fnmatch.fnmatch(ancestor, plain) for ancestor in ancestors) or fnmatch.fnmatch(posix, "*/" + plain):
-            return True
-    return False
 
 
 def _search(root: str) -> Iterator[str]:

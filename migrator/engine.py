@@ -297,6 +297,7 @@ class _Run:
         if self.settings.apply:
             left = [in_result(diagnostic, self.shifts, self.before, self.modules) for diagnostic in left]
         left += self.left
+        left += self.checker.unused(module for path, module in self.modules.items() if self._may_edit(path))
         left += [remark for source in self.original.values() for remark in source.remarks]
         outcomes = []
         for path, source in self.original.items():

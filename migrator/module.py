@@ -108,13 +108,16 @@ class Module:
         start = node if isinstance(node, int) else self.span(node)[0]
         line = bisect.bisect_right(self.line_starts, start)
         before = self.source[self.line_starts[line - 1] : start]
-        column = len(before.decode("utf-8", "surrogatepass")) + 1
-        return self.cells.location(self.path, line, column) if self.cells else Location(self.path, line, column)
+        return self.located(line, len(before.decode("utf-8", "surrogatepass")) + 1)
 
     @cached_property
     def cells(self) -> CellLines | None:
         """Where the cells of a notebook begin; None for a plain file."""
         return CellLines(self.text) if self.path.endswith(SUFFIX) else None
+
+    def located(self, line: int, column: int) -> Location:
+        """The place of a line of this module, with the column counted in characters."""
+        return self.cells.location(self.path, line, column) if self.cells else Location(self.path, line, column)
 
     def line_of(self, location: Location) -> int:
         """The line of this module that a location is about."""

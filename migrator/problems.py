@@ -23,6 +23,7 @@ TOO_LONG: Final = "E010"
 OCCUPIED: Final = "E011"
 NOTEBOOK: Final = "E012"
 CELL: Final = "E013"
+UNUSED_IGNORE: Final = "E014"
 
 MEANINGS: Final = {
     SYNTAX: "The file is not valid Python 3. It was left as it was. Python 2 programs: run `2to3` first.",
@@ -39,6 +40,7 @@ MEANINGS: Final = {
     NOTEBOOK: "The file is not a notebook that can be read: broken JSON, or a format before nbformat 4. It was left as it was.",
     CELL: "Something about one cell of a notebook: a cell that is left as it is, or a rewrite that would cross the border of "
     "cells or change a magic, and was taken back.",
+    UNUSED_IGNORE: "A `# migrate: ignore` comment has nothing to silence: delete it.",
 }
 """What each code means: the text of ``migrate explain``."""
 

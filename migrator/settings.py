@@ -1,18 +1,21 @@
-"""Options: from ``[tool.migrate]`` in pyproject.toml and from the command line, as one frozen object."""
+"""Options: from ``migrate.toml`` or ``[tool.migrate]`` in pyproject.toml, and from the command line, as one frozen object."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from migrator import toml
+from migrator.patterns import excluded
 
-KEYS = ("select", "ignore", "exclude", "unsafe", "jobs", "style")
-"""What may stand in ``[tool.migrate]``."""
+KEYS = ("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "style", "timeout")
+"""What may stand in ``[tool.migrate]`` of pyproject.toml, and at the top of migrate.toml."""
+
+OWN_FILE = "migrate.toml"
 
 STYLES = ("auto", "native", "bridge")
 """Tiers that a model_fn may move to: the best that holds it, Keras layers only, or a graph inside a Keras model only."""
@@ -39,6 +42,10 @@ class Settings:
     """One of `STYLES`."""
     apply: bool = False
     """The result will be written, so what is left is reported at its new place."""
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Pairs of a glob pattern and the codes to ignore in files that match it."""
+    root: str = field(default="", compare=False)
+    """Folder of the configuration file: what the patterns of `per_file_ignores` are relative to."""
     timeout: float = 120.0
     """Seconds for one component (files that import each other)."""
 
@@ -52,66 +59,85 @@ class Settings:
         ignored = max((len(prefix) for prefix in self.ignore if code.startswith(prefix)), default=-1)
         return chosen >= 0 and chosen > ignored
 
+    def ignored_in(self, path: str) -> tuple[str, ...]:
+        """Prefixes of the codes that are ignored in one file."""
+        name = os.path.relpath(path, self.root or os.curdir)
+        found = {code for pattern, codes in self.per_file_ignores if excluded(name, (pattern,)) for code in codes}
+        return tuple(sorted(found))
+
     def merged(self, **options: Any) -> Settings:
         """These settings with the options that are not None."""
         return replace(self, **{name: value for name, value in options.items() if value is not None})
 
 
 def load(paths: Sequence[str] = (), config: Path | None = None) -> Settings:
-    """Settings of the nearest pyproject.toml at or above the first path. Raises SettingsError."""
-    file = config or _find(paths[0] if paths else os.curdir)
-    if file is None:
-        return Settings()
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{file}: cannot read: {error}") from error
-    if "migrate" not in text:  # spares the import of a TOML parser
-        return Settings()
-    table = _parse(file, text).get("tool", {}).get("migrate", {})
-    return from_table(table, str(file))
+    """Settings of the nearest migrate.toml, or pyproject.toml with a table of ours, at or above the first path.
+
+    Raises SettingsError.
+    """
+    for file in [config] if config else _candidates(paths[0] if paths else os.curdir):
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"{file}: cannot read: {error}") from error
+        if file.name == OWN_FILE:
+            return from_table(_parse(file, text), str(file), "")
+        if "migrate" in text:  # spares the import of a TOML parser
+            tools = _parse(file, text).get("tool", {})
+            if isinstance(tools, dict) and "migrate" in tools:
+                return from_table(tools["migrate"], str(file))
+    return Settings()
 
 
-def from_table(table: Any, where: str) -> Settings:
-    """Check a ``[tool.migrate]`` table. Raises SettingsError."""
+def from_table(table: Any, where: str, header: str = "[tool.migrate]") -> Settings:
+    """Check the settings of the file `where`. Raises SettingsError."""
     if not isinstance(table, dict):
-        raise SettingsError(f"{where}: [tool.migrate] must be a table")
+        raise SettingsError(f"{where}: {header} must be a table")
+    inside = f" in {header}" if header else ""
     values: dict[str, Any] = {}
-    types = {field.name: field.type for field in fields(Settings)}
+    types = {item.name: str(item.type) for item in fields(Settings)}
     for key, value in table.items():
         if key not in KEYS:
-            near = difflib.get_close_matches(key, KEYS, n=1)
+            near = difflib.get_close_matches(key.replace("_", "-"), KEYS, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(KEYS)}"
-            raise SettingsError(f"{where}: unknown key {key} in [tool.migrate]; {hint}")
-        values[key] = _checked(key, value, str(types[key]), where)
-    return Settings(**values)
+            raise SettingsError(f"{where}: unknown key {key}{inside}; {hint}")
+        name = key.replace("-", "_")
+        values[name] = _checked(value, types[name], f"{where}: {key}{inside}")
+    return Settings(**values, root=os.path.dirname(os.path.abspath(where)))
 
 
-def _checked(key: str, value: Any, kind: str, where: str) -> Any:
+def _checked(value: Any, kind: str, what: str) -> Any:
+    if kind.startswith("tuple[tuple"):
+        if not isinstance(value, dict):
+            raise SettingsError(f'{what} must be a table, such as {{ "legacy/*" = ["EST1"] }}')
+        return tuple((glob, _checked(codes, "tuple", f"{what}: {glob}")) for glob, codes in value.items())
     if kind.startswith("tuple"):
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise SettingsError(f'{where}: {key} in [tool.migrate] must be a list of strings, such as ["EST1"]')
+            raise SettingsError(f'{what} must be a list of strings, such as ["EST1"]')
         return tuple(value)
     if kind == "bool":
         if not isinstance(value, bool):
-            raise SettingsError(f"{where}: {key} in [tool.migrate] must be true or false")
+            raise SettingsError(f"{what} must be true or false")
         return value
     if kind == "str":
         if value not in STYLES:
-            raise SettingsError(f"{where}: {key} in [tool.migrate] must be one of {', '.join(STYLES)}")
+            raise SettingsError(f"{what} must be one of {', '.join(STYLES)}")
         return value
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise SettingsError(f"{where}: {key} in [tool.migrate] must be a whole number, 0 or more")
+    numbers = (int, float) if kind == "float" else int
+    if isinstance(value, bool) or not isinstance(value, numbers) or value < 0:
+        raise SettingsError(f"{what} must be a {'number of seconds' if kind == 'float' else 'whole number, 0 or more'}")
     return value
 
 
-def _find(path: str) -> Path | None:
+def _candidates(path: str) -> Iterator[Path]:
+    """Configuration files at and above `path`, the nearest first. The search ends at the first pyproject.toml."""
     start = Path(os.path.abspath(path))
     for folder in (start, *start.parents):
-        file = folder / "pyproject.toml"
-        if file.is_file():
-            return file
-    return None
+        for name in (OWN_FILE, "pyproject.toml"):
+            if (folder / name).is_file():
+                yield folder / name
+        if (folder / "pyproject.toml").is_file():
+            return
 
 
 def _parse(file: Path, text: str) -> dict[str, Any]:

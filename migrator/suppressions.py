@@ -1,35 +1,65 @@
-"""Comments that silence diagnostics on their line: ``# migrate: ignore`` and ``# migrate: ignore[EST101, EST2]``."""
+"""Comments that silence diagnostics: of their line, or of the whole file.
+
+``# migrate: ignore`` and ``# migrate: ignore[EST101, EST2]`` at the end of a line; ``# migrate: ignore-file[EST1]`` anywhere.
+"""
 
 from __future__ import annotations
 
 import io
 import re
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-_COMMENT = re.compile(r"#\s*migrate:\s*ignore(?:\[([^\]]*)\])?(?![\w\[])")
+_COMMENT = re.compile(r"#\s*migrate:\s*ignore(?P<file>-file)?(?:\[(?P<codes>[^\]]*)\])?(?![\w\[-])")
 
-Suppressions = Mapping[int, tuple[str, ...]]
-"""Line to code prefixes; the empty prefix stands for every code."""
+
+@dataclass(frozen=True)
+class Entry:
+    """One prefix of codes in one comment; the empty prefix stands for every code."""
+
+    line: int
+    column: int
+    prefix: str
+    whole_file: bool
+
+
+@dataclass
+class Suppressions:
+    """The ignore comments of a file, and which of them silenced something."""
+
+    entries: tuple[Entry, ...] = ()
+    used: set[int] = field(default_factory=set)
+    """Numbers of entries."""
+
+    def silence(self, line: int, code: str) -> bool:
+        """Whether a comment silences `code` on `line`; notes the comment as used."""
+        found = [
+            number
+            for number, entry in enumerate(self.entries)
+            if (entry.whole_file or entry.line == line) and code.startswith(entry.prefix)
+        ]
+        self.used.update(found)
+        return bool(found)
+
+    def unused(self) -> Iterator[Entry]:
+        """The entries that silenced nothing."""
+        return (entry for number, entry in enumerate(self.entries) if number not in self.used)
 
 
 def suppressions(text: str) -> Suppressions:
     """The ignore comments of a file. Text in strings that looks like one is none."""
     if not _COMMENT.search(text):  # nearly every file: saves tokenizing it
-        return {}
-    found: dict[int, tuple[str, ...]] = {}
+        return Suppressions()
+    found: list[Entry] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
-            if token.type == tokenize.COMMENT:
-                match = _COMMENT.search(token.string)
-                if match:
-                    codes = match.group(1)
-                    found[token.start[0]] = ("",) if codes is None else tuple(re.findall(r"\w+", codes))
+            match = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
+            if match:
+                codes = match.group("codes")
+                line, column = token.start[0], token.start[1] + match.start() + 1
+                for prefix in [""] if codes is None else re.findall(r"\w+", codes):
+                    found.append(Entry(line, column, prefix, match.group("file") is not None))
     except (tokenize.TokenError, SyntaxError):  # `ast` accepts a few files that `tokenize` does not
         pass
-    return found
-
-
-def suppressed(found: Suppressions, line: int, code: str) -> bool:
-    """Whether a comment on `line` silences `code`."""
-    return any(code.startswith(prefix) for prefix in found.get(line, ()))
+    return Suppressions(tuple(found))

@@ -48,6 +48,11 @@ def test_files_without_our_table_mean_defaults(tmp_path: Path, text: str) -> Non
         ("unsafe = 1", "must be true or false"),
         ("jobs = -1", "must be a whole number"),
         ("jobs = true", "must be a whole number"),
+        ("jobs = 1.5", "must be a whole number"),
+        ("timeout = 'x'", "must be a number of seconds"),
+        ("per_file_ignores = {}", "did you mean per-file-ignores"),
+        ("per-file-ignores = []", "must be a table"),
+        ("per-file-ignores = { 'a.py' = 'EST1' }", "a.py must be a list of strings"),
         ("apply = true", "unknown key apply"),
         ("select = [", "not valid TOML"),
     ],
@@ -85,3 +90,40 @@ def test_settings_cross_processes_and_merge() -> None:
     settings = Settings(select=("EST1",), jobs=4)
     assert pickle.loads(pickle.dumps(settings)) == settings
     assert settings.merged(jobs=None, unsafe=True) == Settings(select=("EST1",), jobs=4, unsafe=True)
+
+
+# -- migrate.toml -----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_our_own(tmp_path: Path) -> None:
+    project(tmp_path, "[tool.migrate]\njobs = 1\n")
+    (tmp_path / "migrate.toml").write_text("jobs = 2\ntimeout = 1.5\n")
+    assert load([str(tmp_path / "x.py")]) == Settings(jobs=2, timeout=1.5)
+    project(tmp_path / "inner", "[tool.other]\n")
+    assert load([str(tmp_path / "inner" / "x.py")]) == Settings()
+
+
+def test_mistakes_in_a_file_of_our_own(tmp_path: Path) -> None:
+    (tmp_path / "migrate.toml").write_text("selekt = []\n")
+    with pytest.raises(SettingsError, match=r"migrate.toml: unknown key selekt; did you mean select\?"):
+        load([str(tmp_path)])
+    (tmp_path / "migrate.toml").write_text("jobs = ")
+    with pytest.raises(SettingsError, match="not valid TOML"):
+        load([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "ignored"),
+    [
+        ("*_test.py", "deep/in/model_test.py", True),
+        ("legacy", "legacy/a.py", True),
+        ("legacy/*.py", "legacy/a.py", True),
+        ("legacy/*.py", "other/legacy/a.py", True),
+        ("legacy/*.py", "legacy.py", False),
+        ("a.py", "ba.py", False),
+    ],
+)
+def test_codes_are_ignored_by_file(tmp_path: Path, pattern: str, name: str, ignored: bool) -> None:
+    (tmp_path / "migrate.toml").write_text(f'[per-file-ignores]\n"{pattern}" = ["EST1", "EST2"]\n')
+    settings = load([str(tmp_path)])
+    assert settings.ignored_in(str(tmp_path / name)) == (("EST1", "EST2") if ignored else ())
