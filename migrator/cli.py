@@ -6,13 +6,16 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from migrator import __version__
+from migrator.reporting.formats import FORMATS
 
 if TYPE_CHECKING:
+    from migrator.diagnostics import Outcome
     from migrator.runner import Progress, Result
     from migrator.settings import Settings
 
@@ -103,6 +106,8 @@ class _Default(click.Command):
 @click.option("-j", "--jobs", type=click.IntRange(0), help="Processes to use; 0, the default, is one for each core.")
 @click.option("--allow-dirty", is_flag=True, help="Write over files with changes that git does not have yet.")
 @click.option("--stdin-filename", default="<stdin>", metavar="PATH", help="What to call the input when PATH is -.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the report.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report to a file.")
 @click.option("-q", "--quiet", is_flag=True, help="No diff.")
 @click.option("-v", "--verbose", is_flag=True, help="List each change with its rule.")
 def run(
@@ -116,6 +121,8 @@ def run(
     jobs: int | None,
     allow_dirty: bool,
     stdin_filename: str,
+    form: str,
+    output: str | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -140,23 +147,22 @@ def run(
         apply=apply,
     )
     _check_codes(settings)
-    verbosity = verbose - quiet
+    shown = _Shown(form, output, verbose - quiet)
     try:
         if "-" in paths:
             if len(paths) > 1:
                 _fail("- stands alone: it reads one program from standard input")
-            code = _run_stdin(stdin_filename, settings, verbosity)
+            code = _run_stdin(stdin_filename, settings, shown)
         else:
-            code = _run_paths(paths, settings, verbosity, allow_dirty)
+            code = _run_paths(paths, settings, shown, allow_dirty)
     except KeyboardInterrupt:
         click.echo("\nInterrupted. No file was left half written.", err=True)
         code = EXIT_INTERRUPTED
     sys.exit(code)
 
 
-def _run_paths(paths: Sequence[str], settings: Settings, verbosity: int, allow_dirty: bool) -> int:
+def _run_paths(paths: Sequence[str], settings: Settings, shown: _Shown, allow_dirty: bool) -> int:
     from migrator import runner
-    from migrator.reporting import text
 
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
@@ -171,18 +177,18 @@ def _run_paths(paths: Sequence[str], settings: Settings, verbosity: int, allow_d
             _refuse_dirty(result)
         written, problems = write_groups(outcomes, result.groups, result.roots)
         outcomes = [runner.with_problems(outcome, problems) for outcome in outcomes]
-    _print(text.report(outcomes, verbosity, written, brief=sys.stdout.isatty()), sys.stdout)
+    shown.show(outcomes, written)
     return runner.exit_code(outcomes, pending=not settings.apply)
 
 
-def _run_stdin(name: str, settings: Settings, verbosity: int) -> int:
+def _run_stdin(name: str, settings: Settings, shown: _Shown) -> int:
     from migrator import runner
     from migrator.reporting import text
 
     raw = sys.stdin.buffer.read()
     outcomes = list(_guarded(lambda: runner.migrate_text(name, raw, settings)).outcomes)
     if not settings.apply:
-        _print(text.report(outcomes, verbosity), sys.stdout)
+        shown.show(outcomes, None)
         return runner.exit_code(outcomes, pending=True)
     sys.stdout.flush()
     sys.stdout.buffer.write(outcomes[0].after)
@@ -190,9 +196,43 @@ def _run_stdin(name: str, settings: Settings, verbosity: int) -> int:
     extra = [outcome.path for outcome in outcomes[1:]]
     if extra:
         click.echo(f"migrate: the program also needs {', '.join(extra)}: migrate the file itself to get it", err=True)
-    lines = [*text.findings(outcomes, verbosity), *text.units(outcomes)]
+    lines = [*text.findings(outcomes, shown.verbosity), *text.units(outcomes)]
     _print(lines, sys.stderr)
     return max(runner.exit_code(outcomes, pending=False), EXIT_LEFT if extra else EXIT_DONE)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """How and where the report is shown."""
+
+    form: str
+    output: str | None
+    verbosity: int
+
+    def show(self, outcomes: list[Outcome], written: list[str] | None) -> None:
+        """Print the report, or write it to the file asked for and print its last line on standard error."""
+        from migrator.reporting import text
+
+        if self.form == "text" and self.output is None:
+            _print(text.report(outcomes, self.verbosity, written, brief=sys.stdout.isatty()), sys.stdout)
+            return
+        if self.form == "text":
+            content = "".join(line.text + "\n" for line in text.report(outcomes, self.verbosity, written)).encode()
+        else:
+            from migrator.reporting.formats import render
+
+            content = render(self.form, outcomes, written)
+        if self.output is None:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+            return
+        try:
+            with open(self.output, "wb") as file:
+                file.write(content)
+        except OSError as error:
+            _fail(f"cannot write {self.output}: {error.strerror}")
+        click.echo(f"{text.summary(outcomes, written)} Report: {self.output}", err=True)
 
 
 def _guarded(call: Callable[[], Result]) -> Result:

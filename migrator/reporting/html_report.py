@@ -1,0 +1,131 @@
+"""One self-contained HTML page: summary, programs, findings with the text of their rules, and the changes side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from migrator import __version__
+from migrator.diagnostics import Diagnostic, Outcome, ProgramUnit, Severity
+from migrator.problems import MEANINGS
+from migrator.registry import load
+from migrator.reporting.diffs import readable_diff
+from migrator.reporting.html_diff import table
+from migrator.reporting.text import is_unsafe, summary
+
+_LEVELS = {Severity.INFO: "remark", Severity.WARNING: "to do", Severity.ERROR: "error"}
+
+
+def render(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -> str:
+    """The page."""
+    here = Path(__file__).parent
+    style, script = (here.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js"))
+    line = summary(outcomes, written)
+    body = "".join(
+        part
+        for section in (
+            _programs([unit for outcome in outcomes for unit in outcome.units]),
+            _findings(outcomes),
+            _changes(outcomes),
+            _rules(outcomes),
+        )
+        for part in section
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        f"<title>migrate: {escape(line)}</title><style>\n{style}</style></head><body><main>"
+        f'<h1>Migration to Keras</h1><p class="soft">{escape(line)}</p>{_tools(outcomes)}{body}'
+        f'<p class="soft">migrate {__version__}</p></main><script>\n{script}</script></body></html>\n'
+    )
+
+
+def _tools(outcomes: Sequence[Outcome]) -> str:
+    counts = Counter(_LEVELS[item.severity] for outcome in outcomes for item in outcome.remaining)
+    counts["changed"] = sum(len(outcome.applied) for outcome in outcomes)
+    boxes = "".join(
+        f'<label><input type="checkbox" checked value="{level}"> {level} <b>{counts[level]}</b></label>'
+        for level in ("to do", "error", "remark", "changed")
+        if counts[level]
+    )
+    return (
+        '<div class="tools"><input type="search" id="search" placeholder="Search (press /)" '
+        f'aria-label="Search files, codes and messages"><span id="levels">{boxes}</span></div>'
+    )
+
+
+def _programs(units: Sequence[ProgramUnit]) -> Iterator[str]:
+    if not units:
+        return
+    yield "<h2>Programs</h2>"
+    for unit in units:
+        pairs = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in unit.variables)
+        variables = (
+            f"<details><summary>{len(unit.variables)} variables</summary><table><tr><th>TensorFlow 1</th><th>Keras</th>"
+            f"</tr>{pairs}</table></details>"
+            if pairs
+            else ""
+        )
+        yield (
+            f'<section class="item" data-level="program"><div class="head"><code>{escape(unit.name)}</code>'
+            f'<span class="tier {unit.tier}">{unit.tier}</span><span class="soft">{escape(str(unit.location))}</span></div>'
+            f"{f'<p>{escape(unit.reason)}</p>' if unit.reason else ''}{variables}</section>"
+        )
+
+
+def _findings(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    rows = [(item, _LEVELS[item.severity]) for outcome in outcomes for item in outcome.remaining]
+    rows += [(item, "changed") for outcome in outcomes for item in outcome.applied]
+    rows.sort(key=lambda row: (row[0].location, row[0].code))
+    if not rows:
+        return
+    yield '<h2>Findings</h2><ul class="findings">'
+    for item, level in rows:
+        message = item.fix.title if level == "changed" and item.fix else item.message
+        hint = (
+            ' <span class="soft">(--unsafe applies a rewrite)</span>' if is_unsafe(item) and level != "changed" else ""
+        )
+        yield (
+            f'<li class="item {level.replace(" ", "-")}" data-level="{level}"><code>{escape(str(item.location))}</code> '
+            f'<a href="#{item.code}">{item.code}</a> {escape(message)}{hint}</li>'
+        )
+    yield "</ul>"
+
+
+def _changes(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    changed = [outcome for outcome in outcomes if outcome.status in ("changed", "created")]
+    if not changed:
+        return
+    yield "<h2>Changes</h2>"
+    for outcome in changed:
+        new = outcome.status == "created"
+        what = f"new, {len(outcome.after.splitlines())} lines" if new else ""
+        yield (
+            f'<details class="item file" data-level="file"{"" if new else " open"}><summary><code>{escape(outcome.path)}</code> '
+            f'<span class="soft">{what}</span></summary>{table(readable_diff(outcome))}</details>'
+        )
+
+
+def _rules(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    found: dict[str, Diagnostic] = {}
+    for item in _all(outcomes):
+        found.setdefault(item.code, item)
+    if not found:
+        return
+    yield "<h2>Rules</h2>"
+    for code, item in sorted(found.items()):
+        rule = load().find(code)
+        title = f"{code} {rule.name}" if rule is not None else code
+        text = rule.documentation() if rule is not None else MEANINGS.get(code, item.message)
+        guide = f'<p><a href="{escape(item.url)}">Guide</a></p>' if item.url.startswith("https://") else ""
+        yield (
+            f'<details class="rule" id="{code}"><summary>{escape(title)}</summary><pre>{escape(text)}</pre>{guide}</details>'
+        )
+
+
+def _all(outcomes: Iterable[Outcome]) -> Iterator[Diagnostic]:
+    for outcome in outcomes:
+        yield from outcome.applied
+        yield from outcome.remaining
