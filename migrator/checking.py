@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
-from migrator.diagnostics import Applicability, Diagnostic, Edit, ProgramUnit, Severity
+from migrator.diagnostics import Applicability, Diagnostic, Edit, Fix, ProgramUnit, Severity
 from migrator.module import Module
 from migrator.problems import UNUSED_IGNORE, deep_problem, internal_problem
 from migrator.registry import Registry
@@ -173,6 +173,15 @@ class Checker:
         self._cache[module.path] = (module, found)
         return found
 
+    def _fixes(self, module: Module, modules: Mapping[str, Module], banned: set[tuple[str, str]]) -> list[Fix]:
+        """The fixes that the file rules have for a draft of a module."""
+        known = self._cache.get(module.path)
+        found = self._check_file(module, Findings(), banned)
+        if known is not None:
+            self._cache[module.path] = known
+        kept = [finding for finding in found if self._wanted(finding, modules, banned)]
+        return [f.diagnostic.fix for f in kept if f.diagnostic.fix and self.applicable(f.diagnostic)]
+
     def _dispatch(self, name: str) -> tuple[Rule, ...]:
         rules = self._rules_for.get(name)
         if rules is None:
@@ -188,7 +197,7 @@ class Checker:
     ) -> None:
         from migrator.project import Project  # only where there is something to look at
 
-        project = Project(modules)
+        project = Project(modules, lambda module: self._fixes(module, modules, banned))
         found: list[Finding] = []
         units: list[tuple[str, ProgramUnit]] = []
         results: Iterator[Union[Diagnostic, ProgramUnit]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Union
 
+from migrator.diagnostics import Fix
 from migrator.module import Module
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
@@ -36,8 +37,10 @@ class Definition:
 class Project:
     """The modules of one component, by path."""
 
-    def __init__(self, modules: Mapping[str, Module]) -> None:
+    def __init__(self, modules: Mapping[str, Module], fixes: Callable[[Module], list[Fix]] = lambda module: []) -> None:
         self.modules = dict(modules)
+        self.fixes = fixes
+        """What the file rules propose for a module that is not on disk."""
 
     @cached_property
     def _by_suffix(self) -> dict[str, list[str]]:

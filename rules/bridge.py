@@ -13,7 +13,7 @@ from migrator.diagnostics import Edit, ProgramUnit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.module import Module
-from migrator.project import Project
+from migrator.preparing.draft import Drafts
 
 from .compat_v1 import SWITCHES
 from .driver import Driver
@@ -42,19 +42,11 @@ _SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
 
 
 class BridgeRewrite(ProgramRewrite):
-    """A rewrite that keeps the model_fns; `native` says what stands in the way of the native tier."""
+    """A rewrite that keeps the model_fns; `reason` says what stands in the way of the native tier, and where."""
 
-    def __init__(
-        self,
-        project: Project,
-        group: list[Module],
-        constructions: list[Construction],
-        native: Unsupported,
-        at: Module | None,
-    ) -> None:
-        super().__init__(project, group, constructions)
-        line = getattr(native.node, "lineno", None)
-        self.reason = native.reason if at is None or line is None else f"{native.reason} ({at.path}:{line})"
+    def __init__(self, drafts: Drafts, group: list[Module], constructions: list[Construction], reason: str) -> None:
+        super().__init__(drafts, group, constructions)
+        self.reason = reason
 
     def class_names(self) -> list[str]:
         """The one class that runs all model_fns."""

@@ -252,10 +252,18 @@ class Driver:
         self.replace(call.func, self.need("graph_model", call))
         self.edits += delete_arguments(self.module, call, doomed)
 
-    def construction(self, call: ast.Call, factory: str | None, has_params: bool, given: dict[str, ast.expr]) -> None:
+    def construction(
+        self,
+        call: ast.Call,
+        factory: str | None,
+        has_params: bool,
+        given: dict[str, ast.expr],
+        partial: ast.Call | None = None,
+    ) -> None:
         """``Estimator(model_fn=f, params=p)`` becomes ``create_model(params=p)``.
 
-        `factory` is the text of the new function, None to call what the program gives as its model_fn.
+        `factory` is the text of the new function, None to call what the program gives as its model_fn; `partial` is the
+        ``functools.partial(f, a=1)`` that stands for it, whose arguments go to the factory too.
         """
         module = self.module
         names = {id(value): name for name, value in given.items()}
@@ -267,6 +275,12 @@ class Driver:
                 if not is_none(value):
                     raise Unsupported("warm_start_from is not migrated yet", value)
                 doomed.append(argument)
+            elif name == "model_fn" and partial is not None and partial.keywords and factory is not None:
+                start, end = argument_span(module, call, argument)
+                first, last = module.span(partial.keywords[0])[0], module.span(partial.keywords[-1])[1]
+                before = module.source[module.skip_back(first) : first].decode()
+                lead = before if "\n" in before else ""
+                self.edits += [module.edit((start, first), lead), module.edit((last, end), "")]
             elif name == "model_fn" or (name == "params" and not has_params):
                 doomed.append(argument)
             elif name == "params" and is_none(value):

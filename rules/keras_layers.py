@@ -46,7 +46,7 @@ def is_keras_object(name: str) -> bool:
     """Whether calling `name` makes a layer or a model of Keras."""
     if name in _MODELS:
         return True
-    short = name.rsplit(".", 1)[1]
+    short = name.rpartition(".")[2]
     return name.startswith(KERAS) and name.count(".") == 3 and short[:1].isupper() and short not in _NOT_MADE
 
 

@@ -13,11 +13,13 @@ from migrator.diagnostics import Diagnostic, Fix, ProgramUnit, Severity
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.module import Module
+from migrator.preparing.draft import Drafts
 from migrator.rule import ProgramRule
 
 from .bridge import BridgeRewrite
 from .estimator_values import ESTIMATOR, Construction
 from .groups import program_groups, speaks_of_estimators
+from .preparing import prepared
 from .rewrite import ProgramRewrite
 
 if TYPE_CHECKING:
@@ -137,16 +139,25 @@ class EstimatorProgram(ProgramRule):
     def _program(
         self, project: Project, group: list[Module], constructions: list[Construction], style: str
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
-        rewrite = ProgramRewrite(project, group, constructions)
+        drafts = Drafts(project)
+        rewrite = ProgramRewrite(drafts, group, constructions)
         try:
             try:
                 if style == "bridge":
                     raise Unsupported("--style bridge", None)
+                prepared(drafts, lambda: self._in(drafts, group))
+                if drafts.changed:
+                    present = [drafts.project.modules[module.path] for module in group]
+                    rewrite = ProgramRewrite(drafts, present, self._in(drafts, group))
                 rewrite.run()
             except Unsupported as native:
                 if style == "native":
                     raise
-                rewrite = BridgeRewrite(project, group, constructions, native, rewrite.at)
+                reason = native.reason
+                if native.node is not None:
+                    reason += f" ({rewrite.place(native.node).line_text})"
+                drafts = Drafts(project)
+                rewrite = BridgeRewrite(drafts, group, constructions, reason)
                 rewrite.run()
         except Unsupported as problem:
             yield from self._manual(rewrite, constructions, problem)
@@ -156,18 +167,22 @@ class EstimatorProgram(ProgramRule):
             bug = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
             yield from self._manual(rewrite, constructions, Unsupported(f"migrate has a bug, please report it: {bug}"))
             return
-        first = constructions[0]
-        location = first.module.location(first.call)
-        fix = Fix(
-            "migrate the Estimator program to Keras", tuple(rewrite.edits()), new_files=tuple(rewrite.new_files())
-        )
+        first = rewrite.constructions[0]
+        location = drafts.location(first.module, first.call)
+        edits = tuple(drafts.final(rewrite.edits()))
+        fix = Fix("migrate the Estimator program to Keras", edits, new_files=tuple(rewrite.new_files()))
         message = f"tf.estimator.Estimator becomes {' and '.join(rewrite.class_names())}, a keras.Model"
         if isinstance(rewrite, BridgeRewrite):
             message += f", as native layers cannot hold it: {rewrite.reason}"
         yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
         for module, node, text in rewrite.remarks():
-            yield Diagnostic(self.code, text, module.location(node), None, Severity.INFO, self.name, self.url)
+            place = drafts.location(module, node)
+            yield Diagnostic(self.code, text, place, None, Severity.INFO, self.name, self.url)
         yield from rewrite.units()
+
+    def _in(self, drafts: Drafts, group: list[Module]) -> list[Construction]:
+        """The Estimators that the present state of a group makes."""
+        return [c for module in group for c in self._constructions(drafts.project.modules[module.path])]
 
     def _constructions(self, module: Module) -> Iterator[Construction]:
         if b"Estimator" not in module.source:
@@ -184,13 +199,11 @@ class EstimatorProgram(ProgramRule):
     def _manual(
         self, rewrite: ProgramRewrite, constructions: list[Construction], problem: Unsupported
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
-        module = rewrite.at or constructions[0].module
-        place = problem.node if problem.node is not None else constructions[0].call
-        if problem.node is None:
-            module = constructions[0].module
-        location = module.location(place) if hasattr(place, "lineno") else module.location(constructions[0].call)
+        location = rewrite.place(problem.node)
         message = f"this Estimator program is left as it is: {problem.reason}"
         yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
         for name, where, node in rewrite.programs():
             reason = f"{problem.reason} ({location.line_text})"
-            yield ProgramUnit(name, where.location(node), "manual", reason, tuple(sorted(rewrite.files())))
+            yield ProgramUnit(
+                name, rewrite.drafts.location(where, node), "manual", reason, tuple(sorted(rewrite.files()))
+            )

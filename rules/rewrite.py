@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrator import vendoring
-from migrator.diagnostics import Edit, NewFile, ProgramUnit
+from migrator.diagnostics import Edit, Location, NewFile, ProgramUnit
 from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.generate import Generated, Generator
@@ -18,7 +18,8 @@ from migrator.modelfn.render import Renderer
 from migrator.modelfn.sublayers import Sublayer, Sublayers
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
-from migrator.project import Definition, Project
+from migrator.preparing.draft import Drafts
+from migrator.project import Definition
 
 from .driver import PREFIX, Driver
 from .estimator_values import Construction, estimator_values
@@ -27,6 +28,7 @@ from .helpers import Helpers
 from .one_shot import one_shot_edits
 from .translations import translations
 
+PARTIAL = "functools.partial"
 _BOUND_BY_MODEL_FN = ("tensorflow.layers.", "tensorflow.losses.", "tensorflow.metrics.")
 
 
@@ -44,8 +46,9 @@ class ModelFn:
 class ProgramRewrite:
     """Works out the edits of a program; `run` raises Unsupported, with the module in `at`."""
 
-    def __init__(self, project: Project, group: list[Module], constructions: list[Construction]) -> None:
-        self.project = project
+    def __init__(self, drafts: Drafts, group: list[Module], constructions: list[Construction]) -> None:
+        self.drafts = drafts
+        self.project = project = drafts.project
         self.group = group
         self.constructions = constructions
         self.at: Module | None = None
@@ -54,6 +57,8 @@ class ProgramRewrite:
         self._drivers: dict[str, Driver] = {}
         self._helpers: dict[str, Helpers] = {}
         self._edits: dict[str, list[Edit]] = {}
+        self._unfolded: list[ast.expr] = []
+        """References to `functools.partial` that go."""
         self._translations: Translations = translations()
         updates_run = any(b"UPDATE_OPS" in m.source or b"update_ops" in m.source for m in project.modules.values())
         self.sublayers = Sublayers(project, self._translations, updates_run)
@@ -115,8 +120,18 @@ class ProgramRewrite:
         files = tuple(sorted(self.files()))
         for definition, model in self.model_fns.items():
             assert model.generated is not None
-            location = definition.module.location(definition.node)
+            location = self.drafts.location(definition.module, definition.node)
             yield ProgramUnit(definition.name, location, "native", "", files, model.generated.variables)
+
+    def place(self, node: ast.AST | None) -> Location:
+        """Where an obstacle stands: its own place if it has one, else that of the first Estimator."""
+        first = self.constructions[0]
+        if node is None or not hasattr(node, "lineno"):
+            return self.drafts.location(first.module, first.call)
+        module = self.at or first.module
+        if module.parent(node) is None:
+            module = next((m for m in self.project.modules.values() if m.parent(node) is not None), module)
+        return self.drafts.location(module, node)
 
     # -- work ---------------------------------------------------------------------------------------------------------
 
@@ -172,7 +187,7 @@ class ProgramRewrite:
             raise Unsupported("an Estimator without model_fn", construction.call)
         definition = self._defined(construction.module, node)
         if definition is None or not isinstance(definition.node, ast.FunctionDef):
-            raise Unsupported("the model_fn is not found", node)
+            raise Unsupported(self.drafts.obstacle(construction.module, node) or "the model_fn is not found", node)
         return self.model_fns.setdefault(definition, ModelFn(definition))
 
     def _defined(self, module: Module, node: ast.expr, depth: int = 0) -> Definition | None:
@@ -180,6 +195,8 @@ class ProgramRewrite:
         if depth > 5:
             return None
         if isinstance(node, ast.Call):
+            if module.resolve(node.func) == PARTIAL and node.args:
+                return self._defined(module, node.args[0], depth + 1)
             builder = self.project.definition(module, node.func)
             if builder is None or not isinstance(builder.node, ast.FunctionDef):
                 return None
@@ -217,15 +234,30 @@ class ProgramRewrite:
         assert model.plan is not None
         node = construction.arguments["model_fn"]
         module = construction.module
+        partial = node if isinstance(node, ast.Call) and module.resolve(node.func) == PARTIAL else None
+        node = partial.args[0] if partial is not None else node
         direct = self.project.definition(module, node) == model.definition
         factory: str | None = None
         if direct and isinstance(node, ast.Attribute):
             factory = f"{module.segment(node.value)}.{model.factory}"
         elif direct and isinstance(node, ast.Name):
             factory = model.factory if node.id == model.definition.name else node.id
+        if partial is not None and direct and factory is not None:
+            self._check_partial(partial, model.plan)
+            self._unfolded.append(partial.func)
         self._driver(module).construction(
-            construction.call, factory, "params" in model.plan.statics, construction.arguments
+            construction.call, factory, "params" in model.plan.statics, construction.arguments, partial
         )
+
+    def _check_partial(self, partial: ast.Call, plan: Plan) -> None:
+        """Refuse a `functools.partial` that gives more than what is known when the model is built."""
+        if len(partial.args) > 1:
+            raise Unsupported("a partial model_fn with positional arguments is not followed", partial)
+        for keyword in partial.keywords:
+            if keyword.arg is None:
+                raise Unsupported("a partial model_fn with ** is not followed", keyword.value)
+            if keyword.arg not in plan.statics or keyword.arg in ("params", "config"):
+                raise Unsupported(f"a partial model_fn that fixes `{keyword.arg}` is not followed", keyword.value)
 
     def _home(self) -> str:
         """The folder of the first model_fn: where the helpers live, for every file that can import them from there."""
@@ -257,8 +289,18 @@ class ProgramRewrite:
                 raise Unsupported("an initializable iterator is not migrated yet", part)
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":
                 driver.replacement(part)
+        driver.edits += self._idle_imports(module)
         self._rename_model_fns(module, driver, inside)
         self._rename_helpers(module, driver, inside)
+
+    def _idle_imports(self, module: Module) -> Iterator[Edit]:
+        """Deletions of imports of functools that only served partial model_fns."""
+        gone = {id(n) for reference in self._unfolded for n in ast.walk(reference)}
+        for entry in module.imports:
+            if entry.target in ("functools", PARTIAL) and len(getattr(entry.statement, "names", [])) == 1:
+                uses = [node for node, _ in module.analysis.loads if node.id == entry.name]
+                if uses and all(id(node) in gone for node in uses):
+                    yield module.delete_statement(entry.statement)
 
     def _rename_model_fns(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> None:
         """References to a model_fn by name: imports of it, and `return model_fn` of a builder."""
@@ -277,7 +319,11 @@ class ProgramRewrite:
                 if self.project.definition(module, node) != model.definition:
                     continue
                 parent = module.parent(node)
-                if not isinstance(parent, ast.Return):
+                partial = isinstance(parent, ast.Call) and module.resolve(parent.func) == PARTIAL
+                if isinstance(parent, ast.Call) and partial and parent.args[:1] == [node]:
+                    assert model.plan is not None
+                    self._check_partial(parent, model.plan)
+                elif not isinstance(parent, ast.Return):
                     raise Unsupported("the model_fn is used for more than an Estimator", node)
                 driver.edits.append(module.edit(node, model.factory))
 

@@ -181,6 +181,7 @@ class World:
         estimator = Namespace(
             "estimator",
             ModeKeys=keys,
+            Estimator=lambda model_fn, params=None, **_: spec(model_fn=model_fn, params=params),
             EstimatorSpec=lambda mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None: spec(
                 predictions=predictions, loss=loss, train_op=train_op, metrics=eval_metric_ops
             ),
@@ -191,9 +192,14 @@ class World:
         def mean(values: Any, weights: Any = None) -> Symbol:
             return Symbol(_call("mean", (values,), {} if weights is None else {"weights": weights}))
 
+        def squared(labels: Any, predictions: Any) -> Symbol:
+            error = f"squared_difference({predictions!r}, cast({labels!r}, tf.float32))"
+            return Symbol(f"reduce_mean({error})")
+
         tf = Namespace(
             "tf",
             estimator=estimator,
+            losses=Namespace("losses", mean_squared_error=squared),
             metrics=Namespace("metrics", mean=mean),
             layers=layers,
             variable_scope=Scope,

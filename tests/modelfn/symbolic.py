@@ -40,7 +40,10 @@ def old_results(source: str, params: dict[str, Any]) -> dict[str, str]:
         scope: dict[str, Any] = {"PARAMS": params}
         with _modules(world.old()):
             exec(compile(source.replace("estimator = ", "unused = "), "old.py", "exec"), scope)
-            spec = scope["model_fn"](features=_features(), labels=Symbol("labels"), mode=mode, params=params)
+            made = scope["unused"]
+            given = {"features": _features(), "labels": Symbol("labels"), "mode": mode, "params": made.params}
+            accepted = inspect.signature(made.model_fn).parameters
+            spec = made.model_fn(**{name: value for name, value in given.items() if name in accepted})
         if mode == "infer":
             results["predictions"] = repr(spec.predictions)
         else:

@@ -194,7 +194,7 @@ READ = "loss = tf.losses.get_total_loss()"
         (f"a = tf.losses.log_loss(labels, predictions)  # HERE\na = a + 1.0\n{READ}", "another value"),
         (f"tf.losses.log_loss(labels, predictions)\n{READ[:-1]}scope='a')  # HERE", "for one scope"),
         ("tf.losses.log_loss(labels, predictions)\nloss = tf.losses.get_total_loss(MORE)", "not a literal"),
-        (f"my_loss(labels, predictions)\n{READ}  # HERE", "helper function adds to a collection"),
+        (f"my_loss(*[labels, predictions])\n{READ}  # HERE", "helper function adds to a collection"),
     ],
 )
 def test_what_is_collected_otherwise_is_left(statements: str, reason: str) -> None:

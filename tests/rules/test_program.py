@@ -212,13 +212,13 @@ def test_two_estimators_of_one_model_fn() -> None:
         (MODEL.replace("def model", "async def model") + "e = tf.estimator.Estimator(model_fn)  # HERE\n", "not found"),
         (
             "import functools\n" + MODEL + "e = tf.estimator.Estimator(functools.partial(model_fn, x=1))  # HERE\n",
-            "not found",
+            "fixes `x`",
         ),
         (MODEL + "f = {'a': model_fn}\ne = tf.estimator.Estimator(f['a'])  # HERE\n", "not found"),
         (MODEL + "if F:\n    def model_fn(features, labels, mode):\n        pass\n"
          "e = tf.estimator.Estimator(model_fn)  # HERE\n", "not found"),
-        ("import tensorflow as tf\n\n\nclass M:\n    def model_fn(self, features, labels, mode):\n        pass\n\n"
-         "    def run(self):\n        e = tf.estimator.Estimator(self.model_fn)  # HERE\n", "not found"),
+        ("import tensorflow as tf\n\n\nclass M:\n    def model_fn(self, features, labels, mode):  # HERE\n        pass\n\n"
+         "    def run(self):\n        e = tf.estimator.Estimator(self.model_fn)\n", "no EstimatorSpec"),
     ],
 )  # fmt: skip
 def test_model_fns_that_are_not_found(source: str, reason: str) -> None:

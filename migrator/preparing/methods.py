@@ -1,0 +1,164 @@
+"""Which method of a class of the program a call runs, and what it reads of its object."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from migrator.module import Module
+from migrator.preparing.stuck import Stuck
+from migrator.project import Definition, Project
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method, and the object or class that it is called on."""
+
+    owner: Definition
+    function: ast.FunctionDef
+    receiver: ast.expr
+    kind: str
+    """``plain``, ``static`` or ``class``."""
+
+    @property
+    def module(self) -> Module:
+        """The file of the class."""
+        return self.owner.module
+
+
+def method_of(project: Project, module: Module, node: ast.expr) -> Method | None:
+    """The method behind ``self.network``, ``network.build``, ``Network.build`` or, for ``network``, its ``__call__``."""
+    if isinstance(node, ast.Attribute):
+        receiver, name = node.value, node.attr
+    elif isinstance(node, ast.Name):
+        receiver, name = node, "__call__"
+    else:
+        return None
+    owner, is_class = class_of(project, module, receiver)
+    if owner is None or (is_class and name == "__call__"):
+        return None
+    found = lookup(project, owner, name)
+    if found is None:
+        return None
+    holder, function = found
+    kind = "plain"
+    for decorator in function.decorator_list:
+        if not isinstance(decorator, ast.Name) or decorator.id not in ("staticmethod", "classmethod"):
+            return None
+        kind = decorator.id[: -len("method")]
+    if is_class and kind == "plain":
+        return None
+    if any(lookup(project, c, name) != found for c in subclasses(project, owner)):
+        return None  # which one runs is known at run time only
+    return Method(holder, function, receiver, kind)
+
+
+def class_of(project: Project, module: Module, node: ast.expr) -> tuple[Definition | None, bool]:
+    """The class that an expression is an object of, or that it is itself (then True)."""
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return None, False
+    definition = project.definition(module, node)
+    if definition is not None and isinstance(definition.node, ast.ClassDef):
+        return definition, True
+    if not isinstance(node, ast.Name):
+        return None, False
+    bindings = module.bindings(node)
+    if len(bindings) != 1:
+        return None, False
+    bound = bindings[0].node
+    if isinstance(bound, ast.arg):
+        function = module.parent(module.parent(bound) or bound)
+        return _self_class(module, function, bound)
+    if isinstance(bound, ast.Name):
+        statement = module.statement(bound)
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and len(statement.targets) == 1:
+            made = project.definition(module, statement.value.func)
+            if made is not None and isinstance(made.node, ast.ClassDef) and statement.targets[0] is bound:
+                return made, False
+    return None, False
+
+
+def _self_class(module: Module, function: ast.AST | None, bound: ast.arg) -> tuple[Definition | None, bool]:
+    owner = module.parent(function) if isinstance(function, ast.FunctionDef) else None
+    if not isinstance(owner, ast.ClassDef) or not isinstance(function, ast.FunctionDef):
+        return None, False
+    if function.args.args[:1] != [bound]:
+        return None, False
+    names = [d.id for d in function.decorator_list if isinstance(d, ast.Name)]
+    if "staticmethod" in names:
+        return None, False
+    return Definition(module, owner), "classmethod" in names
+
+
+def lookup(project: Project, owner: Definition, name: str, depth: int = 0) -> tuple[Definition, ast.FunctionDef] | None:
+    """The method that a class has or inherits, with the class that defines it."""
+    assert isinstance(owner.node, ast.ClassDef)
+    for statement in owner.node.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == name:
+            return owner, statement
+    for base in owner.node.bases:
+        parent = project.definition(owner.module, base)
+        if parent is not None and isinstance(parent.node, ast.ClassDef) and depth < 8:
+            found = lookup(project, parent, name, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def subclasses(project: Project, owner: Definition) -> list[Definition]:
+    """Classes of the project that name the class as a base."""
+    found = []
+    for module in project.modules.values():
+        if b"class " not in module.source:
+            continue
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef) and any(project.definition(module, b) == owner for b in node.bases):
+                found.append(Definition(module, node))
+    return found
+
+
+def attributes(project: Project, method: Method) -> dict[str, list[ast.Attribute]]:
+    """What a method reads of its object, by attribute. Raises Stuck where the object is used as a whole or changed."""
+    if method.kind == "static":
+        return {}
+    function, module = method.function, method.module
+    name = function.args.args[0].arg
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Name) or node.id != name:
+            continue
+        parent = module.parent(node)
+        if not isinstance(parent, ast.Attribute) or parent.value is not node:
+            raise Stuck(f"`{name}` is used as a whole", node)
+        if not isinstance(parent.ctx, ast.Load):
+            raise Stuck(f"`{name}.{parent.attr}` is set in a method that makes layers", parent)
+        found.setdefault(parent.attr, []).append(parent)
+    return found
+
+
+def check_settled(project: Project, method: Method, names: set[str], module: Module, at: ast.AST) -> None:
+    """Raise Stuck unless the attributes have their last value when the code at `at` runs."""
+    owner = method.owner
+    for name in sorted(names):
+        if lookup(project, owner, name) is not None:
+            continue
+        assert isinstance(owner.node, ast.ClassDef)
+        stores = [
+            (other, node)
+            for other in project.modules.values()
+            if name.encode() in other.source
+            for node in ast.walk(other.tree)
+            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, (ast.Store, ast.Del))
+        ]
+        constants = [t for s in owner.node.body if isinstance(s, ast.Assign) for t in s.targets]
+        if not stores and any(isinstance(t, ast.Name) and t.id == name for t in constants):
+            continue
+        if not stores:
+            raise Stuck(f"where `{name}` of the object is set is not seen", method.function)
+        for other, node in stores:
+            function = next((a for a in other.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+            if function is None or function.name != "__init__":
+                raise Stuck(f"`{name}` of the object may be set anew", node)
+            here = any(a is function for a in module.ancestors(at))
+            if here and (node.lineno, node.col_offset) > (at.lineno, at.col_offset):  # type: ignore[attr-defined]
+                raise Stuck(f"`{name}` of the object is set only later", node)

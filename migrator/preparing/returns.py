@@ -1,0 +1,61 @@
+"""Functions whose returns stand at the ends of their ways, so that they can become assignments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.preparing.stuck import Stuck
+
+
+def own_returns(function: ast.FunctionDef) -> list[ast.Return]:
+    """The returns of a function, without those of functions in it."""
+    return [node for node in _own(function.body) if isinstance(node, ast.Return)]
+
+
+def _own(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
+    stack: list[ast.AST] = list(reversed(nodes))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def has_return(nodes: list[ast.stmt]) -> bool:
+    """Whether a return stands in the statements."""
+    return any(isinstance(node, ast.Return) for node in _own(nodes))
+
+
+def terminates(nodes: list[ast.stmt]) -> bool:
+    """Whether the end of the statements is never reached."""
+    if not nodes:
+        return False
+    last = nodes[-1]
+    if isinstance(last, (ast.Return, ast.Raise)):
+        return True
+    if isinstance(last, ast.If):
+        return terminates(last.body) and terminates(last.orelse)
+    return isinstance(last, ast.With) and terminates(last.body)
+
+
+def check_structure(nodes: list[ast.stmt], last: bool = True) -> None:
+    """Raise Stuck unless every return is the last statement of its way, after ``else`` is put before what follows."""
+    for index, node in enumerate(nodes):
+        rest = nodes[index + 1 :]
+        if isinstance(node, ast.Return):
+            if not last or rest:
+                raise Stuck("a statement follows a return", node)
+        elif has_return([node]):
+            if isinstance(node, ast.With) and not rest:
+                check_structure(node.body, last)
+            elif isinstance(node, ast.If) and terminates(node.body):
+                check_structure(node.body, last)
+                check_structure([*node.orelse, *rest], last)
+                return
+            elif isinstance(node, ast.If) and node.orelse and terminates(node.orelse) and not has_return(node.body):
+                check_structure(node.orelse, last)
+                check_structure([*node.body, *rest], last)
+                return
+            else:
+                raise Stuck("a function that returns in the middle is not followed", node)

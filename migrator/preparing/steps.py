@@ -1,0 +1,280 @@
+"""Takes one step after the other until every model_fn is a plain function whose helpers can be followed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from migrator.modelfn.render import Renderer
+from migrator.module import Module
+from migrator.preparing.draft import Change, Drafts
+from migrator.preparing.inline import Inliner
+from migrator.preparing.lambdas import functools_partial, lambda_function
+from migrator.preparing.lift import keywords, method, module_name, nested_function, removal, snake, unused
+from migrator.preparing.methods import Method, attributes, check_settled, method_of
+from migrator.preparing.stuck import Stuck
+from migrator.project import Definition
+
+MAX_STEPS = 200
+WIDTH = 50
+"""How many characters of arguments stay on one line."""
+Judge = Callable[[Definition], bool]
+
+
+class Preparation:
+    """Prepares the functions that `roots` finds in the present state of the program.
+
+    `inlined` says of a helper that it cannot stay a function of its own (it makes an optimizer, or returns a spec);
+    `makes_layers` that it makes layers or variables, so that the model must see it.
+    """
+
+    def __init__(
+        self,
+        drafts: Drafts,
+        roots: Callable[[], list[tuple[Module, ast.expr]]],
+        inlined: Judge,
+        makes_layers: Judge,
+    ) -> None:
+        self.drafts = drafts
+        self._roots = roots
+        self._inlined = inlined
+        self._makes_layers = makes_layers
+        self._stuck: dict[tuple[str, str, str], Stuck] = {}
+        self._taken_out: set[tuple[str, str]] = set()
+
+    def run(self) -> None:
+        """Take all steps that can be taken."""
+        for _ in range(MAX_STEPS):
+            changes = self._step()
+            if not changes:
+                return
+            self.drafts.apply(changes)
+            self._tidy()
+
+    def _step(self) -> list[Change]:
+        for module, node in self._roots():
+            changes = self._try(module, node, lambda: self._root(module, node))
+            if changes:
+                return changes
+        for definition in self._reachable():
+            for call in _calls(definition.node):
+                module = definition.module
+                changes = self._try(module, call, lambda: self._call(module, call))
+                if changes:
+                    return changes
+        return []
+
+    def _try(self, module: Module, node: ast.expr, step: Callable[[], list[Change]]) -> list[Change]:
+        holder = next((a.name for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), "")
+        key = (module.path, holder, module.segment(node))
+        if key in self._stuck:
+            return []
+        try:
+            changes = step()
+        except Stuck as reason:
+            self._stuck[key] = reason
+            self.drafts.obstacles[module.path, module.segment(node)] = reason.reason
+            return []
+        return changes
+
+    def _tidy(self) -> None:
+        """Remove functions whose calls are all gone."""
+        for path, name in sorted(self._taken_out):
+            module = self.drafts.project.modules[path]
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.FunctionDef) and node.name == name and unused(self.drafts, module, node):
+                    self._taken_out.discard((path, name))
+                    self.drafts.apply([removal(module, node)])
+                    break
+
+    # -- where to look ------------------------------------------------------------------------------------------------
+
+    def _reachable(self) -> list[Definition]:
+        """The model_fns, and the helpers that make layers."""
+        project = self.drafts.project
+        found: dict[Definition, None] = {}
+        stack = [d for d in (self._root_function(m, n) for m, n in self._roots()) if d is not None]
+        while stack:
+            definition = stack.pop()
+            if definition in found:
+                continue
+            found[definition] = None
+            for call in _calls(definition.node):
+                other = project.definition(definition.module, call.func)
+                if other is not None and isinstance(other.node, ast.FunctionDef) and self._makes_layers(other):
+                    if not any(a is definition.node for a in other.module.ancestors(other.node)):
+                        stack.append(other)
+        return list(found)
+
+    def _root_function(self, module: Module, node: ast.expr) -> Definition | None:
+        """The model_fn behind an argument of an Estimator: a function, or what a builder returns."""
+        project = self.drafts.project
+        if isinstance(node, ast.Call):
+            if module.resolve(node.func) == "functools.partial" and node.args:
+                return self._root_function(module, node.args[0])
+            builder = project.definition(module, node.func)
+            if builder is None or not isinstance(builder.node, ast.FunctionDef):
+                return None
+            for inner in builder.node.body:
+                if isinstance(inner, ast.Return) and isinstance(inner.value, (ast.Name, ast.Call)):
+                    return self._root_function(builder.module, inner.value)
+            return None
+        definition = project.definition(module, node)
+        if definition is not None:
+            return definition if isinstance(definition.node, ast.FunctionDef) else None
+        if isinstance(node, ast.Name):
+            bindings = module.bindings(node)
+            bound = bindings[0].node if len(bindings) == 1 else None
+            statement = module.statement(bound) if isinstance(bound, ast.Name) else None
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+                return self._root_function(module, statement.value)
+        return None
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def _root(self, module: Module, node: ast.expr) -> list[Change]:
+        """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads; a lambda a `def`."""
+        if isinstance(node, ast.Lambda):
+            return lambda_function(self.drafts, module, node)
+        found = method_of(self.drafts.project, module, node) if isinstance(node, ast.Attribute) else None
+        if found is None:
+            return []
+        inner = self._inner_calls(found)
+        if inner:
+            return inner
+        extra, new, changes = self._lifted(found, module, node)
+        receiver = module.segment(found.receiver)
+        given = [f"{name}={receiver}.{attribute}" for name, attribute in extra.items()]
+        if not given:
+            reference = self._reference(found, module, new)
+            return [*changes, Change(module.edit(node, reference))]
+        partial, imported = functools_partial(module)
+        changes += imported
+        between = ", "
+        if sum(map(len, given)) > WIDTH:
+            between = ",\n" + Renderer(module).indent_of(module.statement(node)) + " " * 4
+        text = f"{partial}({between.join([self._reference(found, module, new), *given])})"
+        return [*changes, Change(module.edit(node, text))]
+
+    def _inner_calls(self, found: Method) -> list[Change]:
+        """The methods that a method calls on its own object come first."""
+        for call in _calls(found.function):
+            changes = self._try(found.module, call, lambda: self._call(found.module, call))
+            if changes:
+                return changes
+        return []
+
+    def _reference(self, found: Method, module: Module, new: str) -> str:
+        if module is found.module:
+            return new
+        raise Stuck("a method of a class of another file is not followed", found.function)
+
+    def _lifted(self, found: Method, module: Module, at: ast.AST) -> tuple[dict[str, str], str, list[Change]]:
+        """New parameters with the attributes that they stand for, the method's name as a function, and the edits that move it."""
+        reads = attributes(self.drafts.project, found)
+        check_settled(self.drafts.project, found, set(reads), module, at)
+        own = {n.id for n in ast.walk(found.function) if isinstance(n, ast.Name)}
+        own |= {a.arg for a in ast.walk(found.function) if isinstance(a, ast.arg)}
+        owner = snake(found.owner.name)
+        plain = {attribute: attribute.strip("_") or attribute for attribute in reads}
+        extra = {name if name not in own else f"{owner}_{name}": attribute for attribute, name in plain.items()}
+        clash = own & set(extra)
+        if clash or len(extra) < len(reads):
+            raise Stuck(f"`{sorted(clash)[0]}` names an attribute and a variable", found.function)
+        nodes = {id(node): name for name, attribute in extra.items() for node in reads[attribute]}
+        name = snakeless(found)
+        new = module_name(found.module, name, found.owner.name) if name != found.function.name else name
+        if new in {n for n, b in found.module.analysis.root.bindings.items()}:
+            new = module_name(found.module, name, found.owner.name)
+        changes = method(self.drafts, found.module, found.function, new, list(extra), lambda node: nodes.get(id(node)))
+        return extra, new, changes
+
+    def _call(self, module: Module, call: ast.Call) -> list[Change]:
+        project = self.drafts.project
+        definition = project.definition(module, call.func)
+        if definition is not None and isinstance(definition.node, ast.FunctionDef):
+            return self._function_call(module, call, definition)
+        found = method_of(project, module, call.func)
+        if found is None:
+            return []
+        definition = Definition(found.module, found.function)
+        if not (self._inlined(definition) or self._makes_layers(definition)):
+            return []
+        calls = self._method_calls(found)
+        if self._inlined(definition) or len(calls) == 1:
+            return self._inlined_method(module, call, found)
+        return self._lifted_calls(found, calls)
+
+    def _function_call(self, module: Module, call: ast.Call, definition: Definition) -> list[Change]:
+        function = definition.node
+        assert isinstance(function, ast.FunctionDef)
+        caller = next((a for a in module.ancestors(call) if isinstance(a, ast.FunctionDef)), None)
+        nested = any(isinstance(a, ast.FunctionDef) for a in definition.module.ancestors(function))
+        if nested and not any(a is caller for a in definition.module.ancestors(function)):
+            return []
+        if self._inlined(definition):
+            return self._inline(module, call, definition)
+        if not nested or not self._makes_layers(definition):
+            return []
+        try:
+            return nested_function(self.drafts, module, function)
+        except Stuck:
+            return self._inline(module, call, definition)
+
+    def _inline(self, module: Module, call: ast.Call, definition: Definition, skip: int = 0) -> list[Change]:
+        changes = Inliner(self.drafts, module, call, definition, skip).changes()
+        self._taken_out.add((definition.module.path, definition.name))
+        return changes
+
+    def _inlined_method(self, module: Module, call: ast.Call, found: Method) -> list[Change]:
+        definition = Definition(found.module, found.function)
+        if found.kind == "static":
+            return self._inline(module, call, definition)
+        inliner = Inliner(self.drafts, module, call, definition, skip=1)
+        inliner.receiver = module.segment(found.receiver)
+        self._taken_out.add((found.module.path, found.function.name))
+        return inliner.changes()
+
+    def _method_calls(self, found: Method) -> list[tuple[Module, ast.Call]]:
+        """All calls of a method in the project."""
+        name, project = found.function.name, self.drafts.project
+        calls = []
+        for module, call in project.calls():
+            last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            if last == name or (name == "__call__" and isinstance(call.func, ast.Name)):
+                other = method_of(project, module, call.func)
+                if other is not None and other.function is found.function:
+                    calls.append((module, call))
+        return calls
+
+    def _lifted_calls(self, found: Method, calls: list[tuple[Module, ast.Call]]) -> list[Change]:
+        """A method that is called several times becomes a function with the attributes as arguments."""
+        inner = self._inner_calls(found)
+        if inner:
+            return inner
+        for module, call in calls:
+            if any(a is found.function for a in module.ancestors(call)):
+                raise Stuck("a method that calls itself is not followed", call)
+        module, call = calls[0]
+        extra, new, changes = self._lifted(found, module, call)
+        for module, call in calls:
+            receiver = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            changes.append(Change(module.edit(call.func, self._reference(found, module, new))))
+            if extra:
+                text = module.segment(receiver)
+                changes.append(
+                    Change(keywords(module, call, {name: f"{text}.{attribute}" for name, attribute in extra.items()}))
+                )
+        return changes
+
+
+def snakeless(found: Method) -> str:
+    """The name of a method as a function: that of its class for ``__call__``."""
+    name = found.function.name
+    return snake(found.owner.name) if name == "__call__" else name
+
+
+def _calls(function: ast.AST) -> Iterator[ast.Call]:
+    """Calls below a function in source order, innermost of one place first."""
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    yield from sorted(calls, key=lambda call: (call.lineno, call.col_offset, -(call.end_col_offset or 0)))

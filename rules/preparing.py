@@ -1,0 +1,116 @@
+"""Which helpers of a model_fn have to be put into it before it can be taken apart."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrator.modelfn.plan import SPEC
+from migrator.modelfn.translate import Translations
+from migrator.module import Module
+from migrator.preparing.draft import Drafts
+from migrator.preparing.methods import method_of
+from migrator.preparing.returns import own_returns
+from migrator.preparing.steps import Preparation
+from migrator.project import Definition
+
+from .estimator_values import Construction
+from .translations import is_refused, translations
+
+_MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients"})
+
+
+def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) -> None:
+    """Inline helpers that make specs, losses, metrics, optimizers or variables; lift nested functions and methods."""
+
+    def roots() -> list[tuple[Module, ast.expr]]:
+        return [(c.module, c.arguments["model_fn"]) for c in constructions() if "model_fn" in c.arguments]
+
+    known = translations()
+    judge = _Judge(drafts, known)
+    Preparation(drafts, roots, judge.inlined, judge.makes_layers).run()
+
+
+class _Judge:
+    """Looks at what a function calls, itself and through other functions of the program."""
+
+    def __init__(self, drafts: Drafts, known: Translations) -> None:
+        self.drafts = drafts
+        self.known = known
+
+    def makes_layers(self, definition: Definition, depth: int = 0) -> bool:
+        """Whether a function makes layers or variables."""
+        for call, name in self._called(definition):
+            if name is not None and name in self.known.layers:
+                return True
+            other = self._other(definition, call)
+            if other is not None and depth < 8 and self.makes_layers(other, depth + 1):
+                return True
+        return False
+
+    def inlined(self, definition: Definition, depth: int = 0) -> bool:
+        """Whether a function says what only a method of the model, or its factory, can say."""
+        calls = self._called(definition)
+        layers = self.makes_layers(definition)
+        for call, name in calls:
+            if isinstance(call.func, ast.Attribute) and call.func.attr in _MINIMIZING:
+                return True
+            if name is not None and (name == SPEC or self._is_said_outside(name, layers)):
+                return True
+            other = self._other(definition, call)
+            if other is not None and depth < 8 and self.inlined(other, depth + 1):
+                return True
+        return layers and self._returns_object(definition)
+
+    def _is_said_outside(self, name: str, layers: bool) -> bool:
+        known = self.known
+        if (
+            name in known.metrics
+            or name in known.training
+            or name in known.steps
+            or name.startswith("tensorflow.losses.")
+        ):
+            return True
+        if layers:
+            return False
+        return name in known.expressions or is_refused(name)
+
+    def _returns_object(self, definition: Definition) -> bool:
+        """Whether a function returns a variable or a layer itself."""
+        function = definition.node
+        assert isinstance(function, ast.FunctionDef)
+        made = {
+            target.id: node.value
+            for node in ast.walk(function)
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        values = [r.value for r in own_returns(function)]
+        found = [made.get(v.id) if isinstance(v, ast.Name) else v for v in values if v is not None]
+        return bool(found) and all(self._is_object(definition, value) for value in found)
+
+    def _is_object(self, definition: Definition, value: ast.expr | None) -> bool:
+        if not isinstance(value, ast.Call):
+            return False
+        name = definition.module.resolve(value.func)
+        rule = self.known.layers.get(name) if name is not None else None
+        if rule is None or name is None:
+            return False
+        if self.known.objects(name):
+            return False  # the function may stay: what it returns is called where it is known
+        last = name.rsplit(".", 1)[1]
+        return last[:1].isupper() or last == "get_variable"
+
+    def _called(self, definition: Definition) -> list[tuple[ast.Call, str | None]]:
+        calls = [node for node in ast.walk(definition.node) if isinstance(node, ast.Call)]
+        return [(call, definition.module.resolve(call.func)) for call in calls]
+
+    def _other(self, definition: Definition, call: ast.Call) -> Definition | None:
+        project = self.drafts.project
+        other = project.definition(definition.module, call.func)
+        if other is not None:
+            same = other.node is definition.node or not isinstance(other.node, ast.FunctionDef)
+            return None if same else other
+        found = method_of(project, definition.module, call.func)
+        return Definition(found.module, found.function) if found and found.function is not definition.node else None
