@@ -21,6 +21,7 @@ from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, exporting_reference
+from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
 
 PREFIX = "tensorflow.estimator."
 _METHODS = {
@@ -50,8 +51,9 @@ _SESSION_FIELDS = {
     "experimental_max_worker_delay_secs": "workers start when the coordinator asks for them",
     "checkpoint_save_graph_def": "checkpoints hold no graph",
     "protocol": "the cluster resolver knows the protocol",
+    "device_fn": "the strategy places variables",
 }
-_LATER_FIELDS = ("train_distribute", "eval_distribute", "experimental_distribute", "device_fn")
+_STRATEGY_FIELDS = (*CONFIG_FIELDS, "experimental_distribute")
 _SPECS = {
     "TrainSpec": "input_fn max_steps hooks saving_listeners",
     "EvalSpec": "input_fn steps name hooks exporters start_delay_secs throttle_secs",
@@ -196,15 +198,32 @@ class Driver:
                 doomed.append(argument)
                 if not is_none(value):
                     self.remarks.append((value, f"RunConfig({name}=…) is dropped: {_SESSION_FIELDS[name]}"))
-            elif name in _LATER_FIELDS:
-                if not is_none(value):
-                    raise Unsupported(f"RunConfig({name}=…) is not migrated yet", value)
-                doomed.append(argument)
+            elif name in _STRATEGY_FIELDS:
+                doomed += self._strategy_field(argument, name)
             elif isinstance(argument, ast.expr) and doomed:
                 self.edits.append(name_argument(self.module, call, argument, name))
         if doomed:
             self.edits += delete_arguments(self.module, call, doomed)
         self._task_fields(call)
+
+    def _strategy_field(self, argument: ast.expr | ast.keyword, name: str) -> list[ast.expr | ast.keyword]:
+        """Rename a field of RunConfig that holds a strategy; the argument itself where it is to be dropped."""
+        if is_none(argument.value if isinstance(argument, ast.keyword) else argument):
+            return [argument]
+        if not isinstance(argument, ast.keyword):
+            raise Unsupported(f"`{name}` of RunConfig by position is not migrated yet", argument)
+        edits = distribute_fields(self.module, argument)
+        self.edits += edits or ()
+        return [argument] if edits is None else []
+
+    def strategy(self, node: ast.expr, name: str, alias: str) -> None:
+        """Migrate a reference to a distribution strategy."""
+        edits, remark = strategy_edits(self.module, node, name, self.need, alias)
+        self.edits += edits
+        if edits:
+            self.handled.add(node)
+        if remark:
+            self.remarks.append((node, remark))
 
     def _task_fields(self, call: ast.Call) -> None:
         """``config.is_chief`` of a configuration that is made here becomes ``current_task().is_chief``."""
@@ -220,6 +239,8 @@ class Driver:
                 continue
             if parent.attr in TASK_FIELDS and parent not in self.handled:
                 self.replace(parent, f"{self.need('current_task', parent)}().{parent.attr}")
+            elif parent.attr in CONFIG_FIELDS and parent not in self.handled:
+                self.replace(parent, f"{load.id}.{CONFIG_FIELDS[parent.attr]}")
             elif parent.attr in ("master", "evaluation_master") and parent not in self.handled:
                 self.replace(parent, "''")
 
@@ -231,8 +252,8 @@ class Driver:
                 doomed.append(keyword)
                 text = f"RunConfig({keyword.arg}=…) is dropped: {_SESSION_FIELDS[keyword.arg]}"
                 self.remarks.append((keyword.value, text))
-            elif keyword.arg in _LATER_FIELDS and not is_none(keyword.value):
-                raise Unsupported(f"RunConfig({keyword.arg}=…) is not migrated yet", keyword.value)
+            elif keyword.arg in _STRATEGY_FIELDS:
+                doomed += self._strategy_field(keyword, keyword.arg)
         if doomed:
             self.edits += delete_arguments(self.module, call, doomed)
 

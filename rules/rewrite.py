@@ -278,6 +278,8 @@ class ProgramRewrite:
         driver.handled |= handled
         inside = self._spans(module)
         for node, name in module.references():
+            if ".distribute." in name and not within(module.span(node), inside):
+                driver.strategy(node, name, self._helpers[module.path].tensorflow())
             if not name.startswith(PREFIX) or within(module.span(node), inside):
                 continue
             if node in driver.handled:

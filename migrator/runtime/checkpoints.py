@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from typing import Any, Callable
 
@@ -19,18 +20,25 @@ class Checkpoints(tf.keras.callbacks.Callback):
         self.config = config
         self.checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
         keep, hours = config.keep_checkpoint_max or None, config.keep_checkpoint_every_n_hours
-        self.manager = tf.train.CheckpointManager(self.checkpoint, config.model_dir, keep, hours, "model.ckpt")
+        self.writes = getattr(model.distribute_strategy.extended, "should_checkpoint", True)
+        # All workers take part in a save, as their moving statistics are averaged, but only the chief's is kept.
+        folder = config.model_dir if self.writes else tempfile.mkdtemp()
+        self.manager = tf.train.CheckpointManager(self.checkpoint, folder, keep, hours, "model.ckpt")
         self.held: str | None = None  # path of the checkpoint that the model stems from
         self.after_save: Callable[[int], None] | None = None
 
+    def newest(self) -> str | None:
+        """Path of the newest checkpoint; a worker whose checkpoints are not kept goes on from what it holds."""
+        return self.held if self.held and not self.writes else tf.train.latest_checkpoint(self.config.model_dir)
+
     def steps_done(self) -> int:
         """Steps that a training would begin with, by the name of the newest checkpoint where that is not loaded yet."""
-        path = tf.train.latest_checkpoint(self.config.model_dir)
-        return int(self.model.optimizer.iterations if path in (None, self.held) else path.rpartition("-")[2])
+        path = self.newest()
+        return int(self.model.optimizer.iterations.numpy() if path in (None, self.held) else path.rpartition("-")[2])
 
     def restore(self, path: str | None = None, with_optimizer: bool = False) -> None:
         """Loads `path`, or the newest checkpoint unless the model stems from it. The variables have to exist."""
-        path = path or tf.train.latest_checkpoint(self.config.model_dir)
+        path = path or self.newest()
         if path is None or path == self.held:
             return
         if not tf.train.load_checkpoint(path).has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
@@ -46,15 +54,15 @@ class Checkpoints(tf.keras.callbacks.Callback):
         self.held = path if with_optimizer else None
 
     def save(self, at_start: bool = False) -> None:
-        self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
-        tf.get_logger().info("Saving checkpoints for %d into %s.", self.saved_step, self.config.model_dir)
+        self.saved_step, self.saved_time = int(self.model.optimizer.iterations.numpy()), time.time()
+        tf.get_logger().info("Saving checkpoints for %d into %s.", self.saved_step, self.manager.directory)
         self.held = self.manager.save(checkpoint_number=self.saved_step)
         if self.after_save and not at_start:
             self.after_save(self.saved_step)
 
     def on_train_begin(self, logs: Any = None) -> None:
-        self.saved_step, self.saved_time = int(self.model.optimizer.iterations), time.time()
-        if tf.train.latest_checkpoint(self.config.model_dir) is None:
+        self.saved_step, self.saved_time = int(self.model.optimizer.iterations.numpy()), time.time()
+        if self.newest() is None:
             self.save(at_start=True)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
@@ -63,5 +71,5 @@ class Checkpoints(tf.keras.callbacks.Callback):
             self.save()
 
     def on_train_end(self, logs: Any = None) -> None:
-        if int(self.model.optimizer.iterations) != self.saved_step:
+        if int(self.model.optimizer.iterations.numpy()) != self.saved_step:
             self.save()

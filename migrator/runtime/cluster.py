@@ -9,11 +9,15 @@ import os
 import tensorflow as tf
 
 
+class ClusterError(NotImplementedError):
+    """TF_CONFIG describes a cluster that TensorFlow 2 cannot train on; the text says what to change."""
+
+
 @dataclasses.dataclass(frozen=True)
 class ClusterTask:
-    """One process of a cluster (host addresses by job); names and values as in `tf.estimator.RunConfig`."""
+    """One process of a cluster (host addresses by job); names and values as in the RunConfig of Estimators."""
 
-    cluster: dict[str, list[str]]
+    cluster: dict[str, list[str]] = dataclasses.field(hash=False)
     task_type: str = "worker"
     task_id: int = 0
 
@@ -56,3 +60,34 @@ def current_task() -> ClusterTask:
     cluster = {job: list(hosts) for job, hosts in (tf_config.get("cluster") or {}).items() if hosts}
     task = tf_config.get("task") or {}
     return ClusterTask(cluster, str(task.get("type") or "worker"), int(task.get("index") or 0))
+
+
+def cluster_task() -> ClusterTask:
+    """What TF_CONFIG says, as TensorFlow 2 understands it: a master is a chief, an evaluator is in no cluster.
+
+    Raises ClusterError for clusters that TensorFlow 2 cannot train on.
+    """
+    if "sparseCluster" in os.environ.get("TF_CONFIG", ""):
+        text = (
+            "TF_CONFIG holds a `sparseCluster`, in which a worker does not see the others: switch dynamic workers off."
+        )
+        raise ClusterError(text + " In a TFJob, that is enableDynamicWorker: false.")
+    given = current_task()
+    task_type = "chief" if given.task_type == "master" else given.task_type
+    cluster = {job: hosts for job, hosts in given.cluster.items() if job not in ("master", "evaluator")}
+    if "master" in given.cluster:
+        cluster["chief"] = given.cluster["master"] + cluster.get("chief", [])
+    problem = ""
+    if len(cluster.get("chief", ())) > 1:
+        problem = "has more than one chief (or master)"
+    elif set(cluster) - {"chief", "worker", "ps"}:
+        problem = f"has jobs other than chief, worker, ps and evaluator: {sorted(set(cluster))}"
+    elif "ps" in cluster and "chief" not in cluster:
+        problem = "has parameter servers, but no chief to coordinate them"
+    elif "ps" in cluster and "worker" not in cluster:
+        problem = "has no worker. The chief no longer trains itself: give it at least one worker"
+    elif cluster and task_type != "evaluator" and given.task_id >= len(cluster.get(task_type, ())):
+        problem = f"has no {task_type} {given.task_id}, which this process is to be"
+    if problem:
+        raise ClusterError(f"The cluster of TF_CONFIG {problem}.")
+    return ClusterTask(cluster, task_type, given.task_id)

@@ -22,6 +22,7 @@ class RunConfig:
     keep_checkpoint_every_n_hours: float = 10000  # besides those, keep one for this many hours of training
     log_step_count_steps: int | None = 100  # steps between log lines; None: none
     strategy: Any = None  # the `tf.distribute.Strategy` of the model; None: see `make_strategy`
+    eval_strategy: Any = None  # given: an evaluation step takes a batch for each replica; a rest is left out
 
     def __post_init__(self) -> None:
         if self.save_checkpoints_steps is UNSET and self.save_checkpoints_secs is UNSET:

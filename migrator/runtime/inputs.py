@@ -9,6 +9,8 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.cluster import cluster_task
+
 
 class ModeKeys:
     """What an `input_fn` that takes `mode` is called for."""
@@ -16,6 +18,15 @@ class ModeKeys:
     TRAIN = "train"
     EVAL = "eval"
     PREDICT = "infer"
+
+
+def input_context(strategy: tf.distribute.Strategy) -> tf.distribute.InputContext:
+    """Which part of the examples this process may read: it makes one of as many pipelines as there are processes."""
+    replicas = strategy.num_replicas_in_sync
+    if replicas == 1 or replicas == len(strategy.extended.worker_devices):
+        return tf.distribute.InputContext(num_replicas_in_sync=replicas)
+    task = cluster_task()
+    return tf.distribute.InputContext(task.num_worker_replicas, task.global_id_in_cluster, replicas)
 
 
 def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -> tf.data.Dataset:
@@ -30,6 +41,8 @@ def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -
         random.setstate(states[0])  # only TensorFlow is to be seeded
         np.random.set_state(states[1])
     offered = {"mode": mode, "config": model.run_config, "input_context": tf.distribute.InputContext()}
+    if mode == ModeKeys.TRAIN:
+        offered["input_context"] = input_context(model.distribute_strategy)
     offered["params"] = getattr(model, "params", None) if params is None else params
     named = inspect.signature(input_fn).parameters
     with tf.device("/cpu:0"):

@@ -1,24 +1,87 @@
-"""The distribution strategy of this process."""
+"""The distribution strategy of this process: that of the program, else the one that TF_CONFIG asks for."""
 
 from __future__ import annotations
 
+import atexit
+import functools
+import hashlib
 import json
 import os
+import sys
+import time
 from typing import Any
 
 import tensorflow as tf
 
-
-class ClusterError(NotImplementedError):
-    """The program was started on more processes or devices than it can train on."""
+from migrator.runtime.cluster import ClusterTask, cluster_task
 
 
 def make_strategy(config: Any = None, variable_partitioner: Any = None) -> tf.distribute.Strategy:
-    """The strategy to create the model in. A `variable_partitioner` has no effect in one process."""
+    """The strategy to create the model in. A `variable_partitioner` has an effect only with parameter servers.
+
+    TF_CONFIG with `ps`: ParameterServerStrategy, whose chief coordinates; in the other processes this call serves, and
+    ends the process when the chief is done. With several of chief and workers: MultiWorkerMirroredStrategy.
+    """
     if config is not None and config.strategy is not None:
         return config.strategy
-    tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")
-    jobs = {job: len(hosts) for job, hosts in (tf_config.get("cluster") or {}).items() if hosts}
-    if sum(jobs.values()) > 1 or (tf_config.get("task") or {}).get("type") == "evaluator":
-        raise ClusterError(f"TF_CONFIG asks for processes {jobs}, but this program trains in one. Unset TF_CONFIG.")
-    return tf.distribute.get_strategy()
+    task = cluster_task()
+    if task.task_type == "evaluator" or not task.cluster:
+        return tf.distribute.get_strategy()
+    if task.num_ps_replicas:
+        return parameter_server_strategy(task, variable_partitioner)
+    return multi_worker_strategy() if task.num_worker_replicas > 1 else tf.distribute.get_strategy()
+
+
+def multi_worker_strategy(communication: Any = None) -> tf.distribute.Strategy:
+    """MultiWorkerMirroredStrategy over the chief and the workers of TF_CONFIG; an evaluator runs by itself."""
+    task = cluster_task()
+    if task.task_type == "evaluator":
+        return tf.distribute.get_strategy()
+    if task.cluster:  # with a chief for a master, and without the evaluator
+        tf_config = {"cluster": task.cluster, "task": {"type": task.task_type, "index": task.task_id}}
+        os.environ["TF_CONFIG"] = json.dumps(tf_config)
+    options = tf.distribute.experimental.CommunicationOptions(
+        implementation=communication or tf.distribute.experimental.CommunicationImplementation.AUTO
+    )
+    return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
+
+
+@functools.lru_cache(None)  # a process can connect to its cluster once
+def parameter_server_strategy(task: ClusterTask, variable_partitioner: Any = None) -> tf.distribute.Strategy:
+    """In the chief: the strategy. In a worker or parameter server: serves until the chief is done, then exits."""
+    cluster = tf.train.ClusterSpec(task.cluster)
+    if task.task_type != "chief":
+        threads = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=max(4, os.cpu_count() or 1))
+        done = done_file(task, task.task_type, task.task_id)
+        if os.path.exists(done):
+            os.remove(done)
+        server = tf.distribute.Server(cluster, task.task_type, task.task_id, protocol="grpc", config=threads)
+        tf.get_logger().info("Serving as %s %d at %s.", task.task_type, task.task_id, server.target)
+        while not os.path.exists(done):
+            time.sleep(0.2)
+        os.remove(done)
+        sys.exit()
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+        cluster, task_type="chief", task_id=0, rpc_layer="grpc"
+    )
+    atexit.register(dismiss_servers, task)
+    return tf.distribute.ParameterServerStrategy(resolver, variable_partitioner=variable_partitioner)
+
+
+def done_file(task: ClusterTask, job: str, index: int) -> str:
+    """The file on the machine of a server that tells it to end; its name follows from the addresses in the cluster."""
+    name = hashlib.sha256(json.dumps([task.cluster, job, index], sort_keys=True).encode()).hexdigest()[:16]
+    return os.path.join(os.sep, "tmp", f"tf2_training_done_{name}")
+
+
+def dismiss_servers(task: ClusterTask) -> None:
+    """Tells workers and parameter servers that the program has ended; one that crashed leaves them to its successor."""
+    if getattr(sys, "last_value", None) is not None:
+        return
+    for job in ("worker", "ps"):
+        for index in range(len(task.cluster[job])):
+            try:
+                with tf.device(f"/job:{job}/replica:0/task:{index}/device:CPU:0"):
+                    tf.io.write_file(done_file(task, job, index), "")
+            except tf.errors.OpError:
+                tf.get_logger().warning("%s %d was gone before the end.", job, index)

@@ -32,7 +32,7 @@ class StepLogger(tf.keras.callbacks.Callback):
             self.recording.assign(bool(self.record_due))
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        loss, step, scalars = self.check(logs), int(self.model.optimizer.iterations), {}
+        loss, step, scalars = self.check(logs), int(self.model.optimizer.iterations.numpy()), {}
         self.step.assign(step)
         if self.record_due:
             scalars["loss"] = loss
@@ -53,7 +53,9 @@ class StepLogger(tf.keras.callbacks.Callback):
     def check(self, logs: Any) -> Any:
         loss = logs.get("loss")
         if loss is not None and np.isnan(loss):  # a mean over steps is NaN as soon as one of them is
-            raise FloatingPointError(f"The loss is NaN at or before step {int(self.model.optimizer.iterations)}.")
+            raise FloatingPointError(
+                f"The loss is NaN at or before step {int(self.model.optimizer.iterations.numpy())}."
+            )
         return loss
 
     def write(self, folder: Any, scalars: dict[str, Any], step: int) -> None:

@@ -10,6 +10,8 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.cluster import cluster_task
+from migrator.runtime.evaluator import new_checkpoints
 from migrator.runtime.training import evaluate, train
 
 
@@ -52,6 +54,8 @@ def train_and_evaluate(
 ) -> tuple[dict[str, Any] | None, list[Any] | None]:
     """Trains in one go; evaluates at checkpoints at least `throttle_secs` apart, and at the final one.
 
+    In a cluster, the task `evaluator` evaluates the checkpoints that the others write while they train.
+
     Returns the metrics of the last evaluation and what each exporter gave for it, or (None, None) without any training.
     """
     if not (model.run_config.save_checkpoints_steps or model.run_config.save_checkpoints_secs):
@@ -74,6 +78,14 @@ def train_and_evaluate(
         else:
             tf.get_logger().info("Skip the current checkpoint eval due to throttle secs.")
 
+    task = cluster_task()
+    if task.task_type == "evaluator":
+        for step in new_checkpoints(model, train_spec.max_steps, eval_spec.start_delay_secs, eval_spec.throttle_secs):
+            after_save(step, final=True)
+        return (metrics, exports) if metrics else (None, None)
+    if task.num_ps_replicas or task.num_worker_replicas > 1:  # evaluation is the evaluator's
+        train(model, train_spec.input_fn, None, train_spec.max_steps, train_spec.callbacks)
+        return None, None
     train(model, train_spec.input_fn, None, train_spec.max_steps, train_spec.callbacks, after_save)
     if metrics.get("global_step") != saved_step:
         after_save(saved_step, final=True)

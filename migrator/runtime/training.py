@@ -12,10 +12,11 @@ import tensorflow as tf
 
 from migrator.runtime.checkpoints import Checkpoints
 from migrator.runtime.config import RunConfig
+from migrator.runtime.coordinator import evaluate_here, fit_on_cluster, is_coordinated
 from migrator.runtime.execution import StepGrouper
 from migrator.runtime.inputs import read_input
 from migrator.runtime.metrics import BatchMean
-from migrator.runtime.strategy import ClusterError
+from migrator.runtime.replicas import run_on_replicas, share_out, share_out_evaluation
 from migrator.runtime.summaries import StepLogger
 
 
@@ -26,8 +27,6 @@ def configure(
 
     `params` go to each `input_fn` that takes them (None: `model.params`); `config` may name the `model_dir` instead.
     """
-    if model.distribute_strategy.num_replicas_in_sync > 1:
-        raise ClusterError("The model was created for several replicas; this program trains one. Use one device.")
     config = config or RunConfig()
     if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
         raise ValueError(f"model_dir is set both in the RunConfig and as an argument: {config.model_dir}, {model_dir}")
@@ -36,15 +35,18 @@ def configure(
         tf.get_logger().warning("Using temporary folder as model directory: %s", model_dir)
     model.run_config = config = config.replace(model_dir=config.model_dir or model_dir)
     tf.io.gfile.makedirs(config.model_dir)
+    checkpoints = Checkpoints(model, config)
     model.run_state = types.SimpleNamespace(
         params=params,
         # Keras 3 compiles this number in, and could not stop at the steps that are due.
-        steps_per_execution=int(model.steps_per_execution) if isinstance(model.steps_per_execution, tf.Variable) else 1,
-        checkpoints=Checkpoints(model, config),
-        logger=StepLogger(config),
+        steps_per_execution=1 if hasattr(tf.keras, "ops") else int(model.steps_per_execution.numpy()),
+        checkpoints=checkpoints,
+        logger=StepLogger(config if checkpoints.writes else config.replace(model_dir=checkpoints.manager.directory)),
         predict_step=tf.function(model.predict_step),
     )
     model.train_step, model.test_step = after_batch(model.train_step), after_batch(model.test_step)
+    if model.distribute_strategy.num_replicas_in_sync > 1:
+        run_on_replicas(model)
     return model
 
 
@@ -62,7 +64,8 @@ def after_batch(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def create_variables(model: tf.keras.Model, spec: Any, training: bool) -> None:
     """Creates all variables by tracing what Keras will run on batches of this spec; no data are read."""
     model.steps_per_execution = model.run_state.steps_per_execution  # Keras makes a loop only if there are several
-    function = model.make_train_function() if training else model.make_test_function()
+    with model.distribute_strategy.scope():
+        function = model.make_train_function() if training else model.make_test_function()
     if hasattr(function, "get_concrete_function"):
         function.get_concrete_function(tf.data.IteratorSpec(spec))
     else:  # Keras 3, or a model that runs eagerly
@@ -93,22 +96,26 @@ def train(
     dataset = read_input(model, input_fn, "train")
     # The logger chooses the steps in which the model writes its summaries; callbacks write theirs at any step.
     record = tf.summary.record_if(lambda: logger.recording if tf.inside_function() else True)
-    with logger.writer(config.model_dir).as_default(logger.step), record:
+    with logger.writer(logger.config.model_dir).as_default(logger.step), record:
         create_variables(model, dataset.element_spec, training=True)
         checkpoints.restore(with_optimizer=True)
         checkpoints.after_save = after_save
         if max_steps is not None:
-            steps = max_steps - int(model.optimizer.iterations)
-        if steps is not None:
-            dataset = dataset.take(steps)
+            steps = max_steps - int(model.optimizer.iterations.numpy())
+        endless = dataset.cardinality() == tf.data.INFINITE_CARDINALITY and steps is None  # then a callback stops
+        if is_coordinated(model):
+            checkpoints.after_save = None
+            fit_on_cluster(model, dataset, steps, callbacks)
+            return model
+        batches = share_out(model.distribute_strategy, dataset, steps)
         saves = config.save_checkpoints_steps or config.save_checkpoints_secs
         all_callbacks = [logger, *callbacks, *([checkpoints] if saves else [])]
         if not callbacks:  # which may want to see each step
             intervals = config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps
             all_callbacks.append(StepGrouper(model.run_state.steps_per_execution, intervals))
         model.steps_per_execution = 1
-        endless = dataset.cardinality() == tf.data.INFINITE_CARDINALITY  # then a callback stops
-        model.fit(dataset, steps_per_epoch=-1 if endless else None, callbacks=all_callbacks, verbose=0)
+        unknown = endless or not isinstance(batches, tf.data.Dataset)
+        model.fit(batches, steps_per_epoch=-1 if unknown else None, callbacks=all_callbacks, verbose=0)
         model.steps_per_execution = model.run_state.steps_per_execution
     return model
 
@@ -128,22 +135,27 @@ def evaluate(
     if steps is not None and steps <= 0:
         raise ValueError(f"Must specify steps > 0, given: {steps}")
     dataset = read_input(model, input_fn, "eval")
-    if steps is not None:
-        dataset = dataset.take(steps)
-    elif dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
+    if steps is None and dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
-    steps_per_execution = int(model.steps_per_execution)  # a training may be under way
+    steps_per_execution = int(tf.identity(model.steps_per_execution))  # a training may be under way
     with tf.summary.record_if(False):
-        create_variables(model, dataset.element_spec, training=False)
+        spec, batches = share_out_evaluation(model, dataset, steps)
+        create_variables(model, spec, training=False)
         model.run_state.checkpoints.restore(checkpoint_path)
-        if callbacks or dataset.cardinality() <= 0:  # Keras cannot group batches of an unknown number
+        known = isinstance(batches, tf.data.Dataset) and batches.cardinality() > 0
+        if callbacks or not known:  # Keras cannot group batches of an unknown number
             model.steps_per_execution = 1
-        results = model.evaluate(dataset, callbacks=list(callbacks), verbose=0, return_dict=True)
+        steps = None if isinstance(batches, tf.data.Dataset) else -1  # all
+        if is_coordinated(model):
+            results = evaluate_here(model, batches)
+        else:
+            results = model.evaluate(batches, steps=steps, callbacks=list(callbacks), verbose=0, return_dict=True)
     model.reset_metrics()
     model.steps_per_execution = steps_per_execution
-    step, folder = int(model.optimizer.iterations), f"eval_{name}" if name else "eval"
+    step, folder = int(model.optimizer.iterations.numpy()), f"eval_{name}" if name else "eval"
     tf.get_logger().info("Saving dict for global step %d: %s", step, results)
-    model.run_state.logger.write(os.path.join(model.run_config.model_dir, folder), results, step)
+    logger = model.run_state.logger
+    logger.write(os.path.join(logger.config.model_dir, folder), results, step)
     return {**results, "global_step": step}
 
 

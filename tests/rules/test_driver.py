@@ -220,7 +220,6 @@ def test_helpers_are_imported_once_and_only_where_needed() -> None:
         (ESTIMATOR + "e.train(*ARGS)  # HERE", "hidden behind * or **"),
         (ESTIMATOR + "e.train(**ARGS)  # HERE", "hidden behind * or **"),
         (ESTIMATOR + "e.train(input_fn, unknown=3)  # HERE", "no argument `unknown`"),
-        (ESTIMATOR + "c = tf.estimator.RunConfig(train_distribute=STRATEGY)  # HERE", "RunConfig(train_distribute"),
         (ESTIMATOR + "c = tf.estimator.RunConfig(**ARGS)  # HERE", "hidden behind * or **"),
         (ESTIMATOR + "s = tf.estimator.TrainSpec(input_fn, hooks=[HOOK])  # HERE", "`hooks`"),
         (ESTIMATOR + "make = tf.estimator.RunConfig  # HERE", "RunConfig is not migrated yet"),

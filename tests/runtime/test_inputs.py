@@ -15,7 +15,8 @@ CONFIG = SimpleNamespace(tf_random_seed=None)
 
 
 def read(input_fn: Any, params: Any = None) -> tf.data.Dataset:
-    model = SimpleNamespace(run_config=CONFIG, run_state=SimpleNamespace(params=params))
+    state = SimpleNamespace(params=params)
+    model = SimpleNamespace(run_config=CONFIG, run_state=state, distribute_strategy=tf.distribute.get_strategy())
     return read_input(model, input_fn, ModeKeys.TRAIN)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from line_program import X, Y, checkpoint_steps, create_model, input_fn, model_f
 from migrator.runtime.config import RunConfig
 from migrator.runtime.optimizers import AdamOptimizer, MomentumOptimizer
 from migrator.runtime.prediction import predict
-from migrator.runtime.strategy import ClusterError
 from migrator.runtime.training import configure, evaluate, report_batch_loss, train
 
 # What tf.estimator of TensorFlow 2.15 gives for train(steps=6), train(max_steps=15), evaluate and predict.
@@ -224,12 +222,6 @@ def test_configure_chooses_the_folder(tmp_path: Path) -> None:
     assert configure(model, RunConfig(), model_dir=str(tmp_path / "new")).run_config.model_dir == str(tmp_path / "new")
     assert (tmp_path / "new").is_dir()
     assert Path(configure(model).run_config.model_dir).is_dir()
-
-
-def test_replicas_are_refused() -> None:
-    mirrored = SimpleNamespace(distribute_strategy=SimpleNamespace(num_replicas_in_sync=2))
-    with pytest.raises(ClusterError, match="replicas"):
-        configure(mirrored)
 
 
 OPTIMIZERS = {

@@ -145,7 +145,7 @@ def install(replay: Replay) -> None:
             busy.remove("evaluate")
         kept = {key: replay.writer.array(value) for key, value in metrics.items()}
         if getattr(self, "optimizer", None) is not None and "global_step" not in kept:
-            kept["global_step"] = replay.writer.array(int(self.optimizer.iterations))
+            kept["global_step"] = replay.writer.array(int(self.optimizer.iterations.numpy()))
         replay.writer.event("metrics", call=call, metrics=kept)
         return result
 

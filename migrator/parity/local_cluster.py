@@ -1,0 +1,149 @@
+"""A cluster of real processes on this machine, each with its TF_CONFIG, a log and a time limit."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from migrator.parity.process import POLL_SECONDS, end
+
+GRACE_SECONDS = 10.0
+"""How long the others may go on once a process has failed, and servers once all others are done."""
+
+_PORT_TAKEN = re.compile("Could not start gRPC server|Address already in use")
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many processes a cluster has of each job, such as ``{"chief": 1, "worker": 2}``."""
+
+    jobs: Mapping[str, int]
+    services: frozenset[str] = frozenset()
+    """Jobs whose processes need not end by themselves."""
+    evaluator_listed: bool = False
+    """Whether an evaluator has an address in the cluster; in TF_CONFIG as TFJob writes it, it has none."""
+
+    def tasks(self) -> list[tuple[str, int]]:
+        """Each process as (job, index), those that others wait for last."""
+        return [(job, index) for job, number in self.jobs.items() for index in range(number)]
+
+
+@dataclass
+class Run:
+    """A cluster that is running or has ended."""
+
+    folder: Path
+    processes: dict[tuple[str, int], subprocess.Popen[bytes]] = field(default_factory=dict)
+    problem: str = ""
+    """Why the cluster was ended, where it did not end by itself."""
+    codes: dict[str, int] = field(default_factory=dict)
+    """Exit status by name, such as ``worker0``; that of a service which had to be ended is 0."""
+
+    def log(self, name: str) -> Path:
+        """The log of a process by its name."""
+        return self.folder / f"{name}.log"
+
+
+def free_ports(number: int) -> list[int]:
+    """Ports of 127.0.0.1 that nobody listens at, all different."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def tf_configs(shape: Shape) -> dict[tuple[str, int], str]:
+    """TF_CONFIG of each process."""
+    tasks = shape.tasks()
+    cluster: dict[str, list[str]] = {}
+    for (job, _), port in zip(tasks, free_ports(len(tasks))):
+        if job != "evaluator" or shape.evaluator_listed:
+            cluster.setdefault(job, []).append(f"127.0.0.1:{port}")
+    return {(job, i): json.dumps({"cluster": cluster, "task": {"type": job, "index": i}}) for job, i in tasks}
+
+
+@contextlib.contextmanager
+def started(
+    shape: Shape, command: Callable[[str, int], Sequence[str]], folder: Path, cwd: Path, env: Mapping[str, str]
+) -> Iterator[Run]:
+    """Start all processes; when the block is left, in whatever way, those that still run are ended by their ids."""
+    run = Run(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        for (job, index), tf_config in tf_configs(shape).items():
+            with open(run.log(f"{job}{index}"), "wb") as output:
+                run.processes[job, index] = subprocess.Popen(
+                    list(command(job, index)),
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL,
+                    cwd=cwd,
+                    env={**env, "TF_CONFIG": tf_config, "no_proxy": "*"},
+                    start_new_session=True,
+                )
+        yield run
+    finally:
+        for (job, index), process in run.processes.items():
+            alive = process.poll() is None
+            end(process)
+            run.codes[f"{job}{index}"] = 0 if alive and job in shape.services else process.returncode
+
+
+def wait(run: Run, shape: Shape, timeout: float) -> None:
+    """Wait until all but the services have ended, one has failed and had its grace, or `timeout` seconds are over."""
+    begin, failed_at = time.monotonic(), None
+    while True:
+        codes = {task: process.poll() for task, process in run.processes.items()}
+        if all(code is not None for (job, _), code in codes.items() if job not in shape.services):
+            break
+        now = time.monotonic()
+        if failed_at is None and any(codes.values()):
+            failed_at = now
+        if failed_at is not None and now > failed_at + GRACE_SECONDS:
+            break
+        if now > begin + timeout:
+            run.problem = f"ran longer than {timeout:.0f} s"
+            return
+        time.sleep(POLL_SECONDS)
+    quiet = time.monotonic() + GRACE_SECONDS
+    while time.monotonic() < quiet and any(process.poll() is None for process in run.processes.values()):
+        time.sleep(POLL_SECONDS)
+    failed = [f"{job}{index}" for (job, index), process in run.processes.items() if process.poll()]
+    if failed:
+        run.problem = f"{', '.join(failed)} ended with {run.processes[_task(failed[0])].returncode}"
+
+
+def run_cluster(
+    shape: Shape,
+    command: Callable[[str, int], Sequence[str]],
+    folder: Path,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout: float,
+) -> Run:
+    """Run a cluster to its end. Starts it anew, on other ports, where a port was taken in the meantime."""
+    for _ in range(_ATTEMPTS):
+        with started(shape, command, folder, cwd, env) as run:
+            wait(run, shape, timeout)
+        if not run.problem or not any(_PORT_TAKEN.search(_text(run.log(name))) for name in run.codes):
+            break
+    return run
+
+
+def _task(name: str) -> tuple[str, int]:
+    job = name.rstrip("0123456789")
+    return job, int(name[len(job) :])
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "replace") if os.path.exists(path) else ""

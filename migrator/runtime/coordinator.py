@@ -1,0 +1,76 @@
+"""Training and evaluation by the chief of a cluster with parameter servers."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from migrator.runtime.checkpoints import Checkpoints
+from migrator.runtime.cluster import ClusterError
+from migrator.runtime.summaries import StepLogger
+
+
+def is_coordinated(model: tf.keras.Model) -> bool:
+    """Whether workers train the model, at the orders of this process."""
+    return isinstance(model.distribute_strategy, tf.distribute.ParameterServerStrategy)
+
+
+class ClusterProgress(tf.keras.callbacks.Callback):
+    """Saves and logs where all workers have come to the end of an epoch; between them nobody counts steps."""
+
+    def __init__(self, logger: StepLogger, checkpoints: Checkpoints, interval: int) -> None:
+        super().__init__()
+        self.logger, self.checkpoints, self.interval = logger, checkpoints, interval
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.logged_time = time.time()
+        self.checkpoints.on_train_begin()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        config, done = self.logger.config, (epoch + 1) * self.interval
+        step, scalars = int(self.model.optimizer.iterations.numpy()), {"loss": self.logger.check(logs)}
+        if config.log_step_count_steps and done % config.log_step_count_steps == 0:
+            now = time.time()
+            scalars["global_step/sec"] = config.log_step_count_steps / (now - self.logged_time)
+            self.logged_time = now
+            tf.get_logger().info("loss = %s, step = %d (%s)", logs["loss"], step, scalars["global_step/sec"])
+        if config.save_summary_steps and done % config.save_summary_steps == 0:
+            self.logger.write(config.model_dir, scalars, step)
+        self.checkpoints.on_train_batch_end(done - 1)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self.checkpoints.on_train_end()
+
+
+def fit_on_cluster(
+    model: tf.keras.Model, dataset: tf.data.Dataset, steps: int | None, callbacks: Sequence[tf.keras.callbacks.Callback]
+) -> None:
+    """Trains for `steps` of all workers together. Each worker goes through all of `dataset` by itself.
+
+    Raises ClusterError where the data may end first, as TensorFlow 2 has no orderly end for that.
+    """
+    size, config = int(dataset.cardinality()), model.run_config
+    if steps is None or (size != tf.data.INFINITE_CARDINALITY and size < steps):
+        raise ClusterError("With parameter servers, let the dataset repeat() and give the number of steps.")
+    wanted = [config.save_checkpoints_steps, config.log_step_count_steps, config.save_summary_steps]
+    interval = math.gcd(steps, *[every for every in wanted if every])
+    progress = ClusterProgress(model.run_state.logger, model.run_state.checkpoints, interval)
+    most = min(interval, model.run_state.steps_per_execution)
+    model.steps_per_execution = max(number for number in range(1, most + 1) if interval % number == 0)
+    model.train_function = model.train_tf_function = None  # so far for this process, not for workers
+    model.fit(dataset, epochs=steps // interval, steps_per_epoch=interval, callbacks=[*callbacks, progress], verbose=0)
+
+
+def evaluate_here(model: tf.keras.Model, dataset: tf.data.Dataset) -> dict[str, float]:
+    """Evaluates in this process: workers would share the batches out in no certain way."""
+    model.reset_metrics()
+    with model.distribute_strategy.scope():
+        test_step = tf.function(model.test_step)
+        for batch in dataset:
+            test_step(batch)
+        results = model.get_metrics_result()
+    return {name: float(value) for name, value in results.items()}

@@ -1,0 +1,77 @@
+"""Training and evaluation on several replicas, as an Estimator does it: each replica takes batches of its own."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from migrator.runtime.cluster import ClusterError
+
+
+def share_out(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset, steps: int | None = None) -> Any:
+    """Batches for `steps` in each of which each replica takes one. A rest that is too small for all is left out."""
+    if strategy.num_replicas_in_sync == 1:
+        return dataset if steps is None else dataset.take(steps)
+    size = len(strategy.extended.worker_devices)  # replicas of this process
+    dataset = dataset.window(size, drop_remainder=True).flat_map(join_window)
+    if steps is not None:
+        dataset = dataset.take(steps * size)
+    return strategy.distribute_datasets_from_function(lambda _: dataset)
+
+
+def share_out_evaluation(model: tf.keras.Model, dataset: tf.data.Dataset, steps: int | None) -> tuple[Any, Any]:
+    """Spec of what `test_step` gets, and the batches. Without an `eval_strategy` each batch counts, and counts once."""
+    strategy, spec = model.distribute_strategy, dataset.element_spec
+    if strategy.num_replicas_in_sync == 1 or model.run_config.eval_strategy is not None:
+        return spec, share_out(strategy, dataset, steps)
+    size = len(strategy.extended.worker_devices)
+
+    def fill(*window: Any) -> tf.data.Dataset:
+        batches = join_window(*window)
+        filling = batches.take(1).repeat().map(lambda *batch: (False, batch))
+        return batches.map(lambda *batch: (True, batch)).concatenate(filling).take(size)
+
+    dataset = (dataset if steps is None else dataset.take(steps)).window(size).flat_map(fill)
+    return dataset.element_spec, strategy.distribute_datasets_from_function(lambda _: dataset)
+
+
+def join_window(*window: Any) -> tf.data.Dataset:
+    """The batches of a window, of which each component is a dataset."""
+    return tf.data.Dataset.zip(window if len(window) > 1 else window[0])
+
+
+def run_on_replicas(model: tf.keras.Model) -> None:
+    """Lets a model average gradients and losses over its replicas, as an Estimator does; Keras adds them up."""
+    strategy, clipping = model.distribute_strategy, ("clipnorm", "clipvalue", "global_clipnorm")
+    if hasattr(tf.keras, "ops"):
+        raise ClusterError("Keras 3 does not train on several replicas: install tf_keras, set TF_USE_LEGACY_KERAS=1.")
+    if any(getattr(model.optimizer, name, None) for name in clipping):
+        raise ClusterError(
+            "Keras would clip the gradients of all replicas together, not those of each: use one device."
+        )
+    config, compute_loss = model.run_config, model.compute_loss
+    if config.eval_strategy is None:
+        model.test_step = count_once(model, model.test_step)
+    elif config.eval_strategy.num_replicas_in_sync != strategy.num_replicas_in_sync:
+        raise ClusterError("The model evaluates on the replicas that it trains on: give the same strategy for both.")
+
+    def compute_share(*args: Any, **kwargs: Any) -> Any:
+        return compute_loss(*args, **kwargs) / strategy.num_replicas_in_sync
+
+    model.compute_loss = compute_share
+
+
+def count_once(model: tf.keras.Model, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A test step for pairs (whether the batch counts, batch); one that does not leaves the metrics as they were."""
+
+    def step_if_it_counts(data: Any) -> Any:
+        counts, batch = data
+        variables = [variable for metric in model.metrics for variable in metric.variables]
+        before = [tf.identity(variable) for variable in variables]
+        step(batch if len(batch) > 1 else batch[0])
+        for variable, value in zip(variables, before):
+            variable.assign(tf.where(counts, variable, value))
+        return model.get_metrics_result()
+
+    return step_if_it_counts

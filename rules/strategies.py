@@ -1,0 +1,163 @@
+"""Distribution strategies of Estimator programs, by their old names and arguments, become those of TensorFlow 2."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrator.calls import arguments, delete_arguments, parentheses, rename_keyword
+from migrator.diagnostics import Edit
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind, is_none
+from migrator.module import Module
+
+Need = Callable[[str, ast.AST], str]
+
+CONFIG_FIELDS = {"train_distribute": "strategy", "eval_distribute": "eval_strategy"}
+"""What the fields of RunConfig that hold a strategy are called now."""
+
+_CONTRIB, _CORE = "tensorflow.contrib.distribute.", "tensorflow.distribute."
+_GPUS = ("num_gpus", "num_gpus_per_worker")
+_MIRRORED = "devices num_gpus num_gpus_per_worker cross_device_ops auto_shard_dataset cross_tower_ops"
+_MOST_LISTED = 8
+
+
+def strategy_edits(module: Module, node: ast.expr, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
+    """Edits for one reference to a strategy, and a remark for its owner. Raises Unsupported."""
+    kind = name.rpartition(".")[2]
+    if kind not in _KINDS or not name.startswith((_CONTRIB, _CORE)):
+        if name.startswith(_CONTRIB) and kind != "DistributeConfig":
+            raise Unsupported(f"tf.{name.partition('.')[2]} is not migrated yet", node)
+        return [], ""
+    if kind == "TPUStrategy":
+        raise Unsupported("TPUStrategy is not migrated yet", node)
+    parent = module.parent(node)
+    if not isinstance(parent, ast.Call) or parent.func is not node:
+        if name.startswith(_CORE) and kind in ("MirroredStrategy", "OneDeviceStrategy"):
+            return [], ""  # stays what it is, wherever it is passed on
+        raise Unsupported(f"{kind} is passed on without being called", node)
+    return _KINDS[kind](module, parent, name, need, alias)
+
+
+def _mirrored(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
+    if name.startswith(_CORE):
+        return [], ""
+    given = bind(call, _MIRRORED, "MirroredStrategy")
+    for ignored in ("auto_shard_dataset", "cross_tower_ops"):
+        if ignored in given and not _falsy(given[ignored]):
+            raise Unsupported(f"MirroredStrategy({ignored}=…) is not migrated yet", given[ignored])
+    number = next((given[field] for field in _GPUS if field in given and not is_none(given[field])), None)
+    texts = [f"devices={_devices(module, number)}"] if number is not None else []
+    for field in ("devices", "cross_device_ops"):
+        if field in given and not is_none(given[field]):
+            texts.append(f"{field}={_copied(module, given[field])}")
+    return _replaced(module, call, f"{alias}.distribute.MirroredStrategy", texts), ""
+
+
+def _devices(module: Module, number: ast.expr) -> str:
+    """The GPUs that contrib took by their number; without any, it took the CPU."""
+    if isinstance(number, ast.Constant) and isinstance(number.value, int) and number.value <= _MOST_LISTED:
+        return "[" + ", ".join(f'"/gpu:{i}"' for i in range(number.value)) + "]" if number.value else '["/cpu:0"]'
+    return f'[f"/gpu:{{i}}" for i in range({_copied(module, number)})] or ["/cpu:0"]'
+
+
+def _one_device(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
+    if name.startswith(_CORE):
+        return [], ""
+    return [module.edit(call.func, f"{alias}.distribute.OneDeviceStrategy")], ""
+
+
+def _multi_worker(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
+    experimental = "communication cluster_resolver"
+    signature = "num_gpus_per_worker communication" if name.startswith(_CONTRIB) else experimental
+    if name == f"{_CORE}MultiWorkerMirroredStrategy":
+        signature = "cluster_resolver communication_options"
+    given = bind(call, signature, "MultiWorkerMirroredStrategy")
+    for field, value in given.items():
+        if field != "communication" and not _falsy(value):
+            raise Unsupported(f"MultiWorkerMirroredStrategy({field}=…) is not migrated yet", value)
+    communication = given.get("communication")
+    texts = []
+    if communication is not None:
+        texts = [_copied(module, communication)]
+    edits = _replaced(module, call, need("multi_worker_strategy", call), texts)
+    return edits, "each worker makes its batches by itself, as under an Estimator: their number grows with the workers"
+
+
+def _parameter_server(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
+    signature = "num_gpus_per_worker" if name.startswith(_CONTRIB) else "cluster_resolver"
+    for field, value in bind(call, signature, "ParameterServerStrategy").items():
+        if not _falsy(value):
+            raise Unsupported(f"ParameterServerStrategy({field}=…) is not migrated yet", value)
+    remark = "the ParameterServerStrategy is made by make_strategy() from TF_CONFIG; its chief coordinates and no longer trains"
+    return [module.edit(call, "None")], remark
+
+
+def _central(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
+    raise Unsupported("CentralStorageStrategy is not migrated yet: use MirroredStrategy", call)
+
+
+_KINDS = {
+    "MirroredStrategy": _mirrored,
+    "OneDeviceStrategy": _one_device,
+    "MultiWorkerMirroredStrategy": _multi_worker,
+    "CollectiveAllReduceStrategy": _multi_worker,
+    "ParameterServerStrategy": _parameter_server,
+    "CentralStorageStrategy": _central,
+    "TPUStrategy": _central,
+}
+
+
+def distribute_fields(module: Module, keyword: ast.keyword) -> list[Edit] | None:
+    """``train_distribute=s`` or ``experimental_distribute=DistributeConfig(s)`` with its new names; None: to be dropped."""
+    if keyword.arg in CONFIG_FIELDS:
+        return [rename_keyword(module, keyword, CONFIG_FIELDS[keyword.arg])]
+    value = keyword.value
+    if is_none(value):
+        return None
+    if not isinstance(value, ast.Call) or not (module.resolve(value.func) or "").endswith(".DistributeConfig"):
+        raise Unsupported("experimental_distribute=… is not seen to be a DistributeConfig", value)
+    given = bind(value, "train_distribute eval_distribute remote_cluster", "DistributeConfig")
+    if "remote_cluster" in given and not is_none(given["remote_cluster"]):
+        raise Unsupported(
+            "DistributeConfig(remote_cluster=…) is not migrated: start the program in each process", value
+        )
+    if not set(given) & set(CONFIG_FIELDS):
+        return None
+    # `experimental_distribute=DistributeConfig(` and its end go, so that strategies made inside are rewritten in place.
+    opening, closing = parentheses(module, value)
+    edits = delete_arguments(module, value, [a for a in arguments(value) if _of(a) is given.get("remote_cluster")])
+    start, end = module.span(keyword)
+    for argument in arguments(value):
+        field = next(name for name, node in given.items() if node is _of(argument))
+        if field not in CONFIG_FIELDS:
+            continue
+        if isinstance(argument, ast.keyword):
+            edits.append(rename_keyword(module, argument, CONFIG_FIELDS[field]))
+        else:
+            edits.append(module.insert(module.span(argument)[0], f"{CONFIG_FIELDS[field]}="))
+    edits.append(module.edit((start, opening + 1), ""))
+    edits.append(module.edit((closing, end), ""))
+    return edits
+
+
+def _of(argument: ast.expr | ast.keyword) -> ast.expr:
+    return argument.value if isinstance(argument, ast.keyword) else argument
+
+
+def _copied(module: Module, node: ast.expr) -> str:
+    """The text of an argument, in which no other rule will rewrite anything."""
+    for part in ast.walk(node):
+        name = module.resolve(part) if isinstance(part, (ast.Name, ast.Attribute)) else None
+        if name is not None and name.startswith("tensorflow.") and not f"{name}.".startswith(_CORE):
+            raise Unsupported(f"tf.{name.partition('.')[2]} is not migrated yet as an argument of a strategy", part)
+    return module.segment(node)
+
+
+def _replaced(module: Module, call: ast.Call, function: str, texts: list[str]) -> list[Edit]:
+    opening, closing = parentheses(module, call)
+    return [module.edit(call.func, function), module.edit((opening + 1, closing), ", ".join(texts))]
+
+
+def _falsy(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value

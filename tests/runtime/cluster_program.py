@@ -1,0 +1,74 @@
+"""A small program as migrated code has it, to run in every process of a cluster: ``MODEL_DIR train|train_and_evaluate``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.metrics import BatchMean
+from migrator.runtime.strategy import make_strategy
+from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
+from migrator.runtime.training import configure, evaluate, train
+
+X = np.random.RandomState(0).rand(22, 3).astype("float32")
+Y = (X @ [[1.0], [-2.0], [3.0]] + 0.5).astype("float32")
+
+
+class NormalizedModel(tf.keras.Model):
+    """Has moving statistics, and kernels that partitioners split."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = tf.keras.layers.Dense(5, kernel_initializer="ones")
+        self.norm = tf.keras.layers.BatchNormalization(momentum=0.9)
+        self.dense = tf.keras.layers.Dense(1, kernel_initializer="ones")
+        self.loss_metric = BatchMean(name="loss")
+        self.mae = tf.keras.metrics.MeanAbsoluteError(name="mae")
+
+    def call(self, features: Any, training: bool = False) -> Any:
+        return self.dense(self.norm(self.hidden(features["x"]), training=training))
+
+    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> Any:
+        loss = tf.reduce_mean(tf.square(y_pred - y))
+        self.loss_metric.update_state(loss)
+        return loss
+
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        self.mae.update_state(y, y_pred)
+        return self.get_metrics_result()
+
+
+def train_input() -> tf.data.Dataset:
+    return tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat().batch(4)
+
+
+def eval_input() -> tf.data.Dataset:
+    return tf.data.Dataset.from_tensor_slices(({"x": X[:18]}, Y[:18])).batch(4)
+
+
+def create_model(config: RunConfig) -> tf.keras.Model:
+    partitioner = tf.distribute.experimental.partitioners.FixedShardsPartitioner(2)
+    with make_strategy(config, variable_partitioner=partitioner).scope():
+        model = NormalizedModel()
+        model.compile(tf.keras.optimizers.Adagrad(0.5, epsilon=0.0), steps_per_execution=100)
+    return configure(model, config)
+
+
+def main(model_dir: str, what: str, steps: int) -> None:
+    model = create_model(RunConfig(model_dir, save_checkpoints_steps=10, save_summary_steps=10))
+    if what == "train":
+        train(model, train_input, max_steps=steps)
+        result: Any = evaluate(model, eval_input)
+    else:
+        specs = TrainSpec(train_input, steps), EvalSpec(eval_input, None, start_delay_secs=1, throttle_secs=1)
+        result, _ = train_and_evaluate(model, *specs)
+    print("RESULT", json.dumps({key: float(value) for key, value in (result or {}).items()}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,95 @@
+"""One program in every process of a cluster: real processes, which all end by themselves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tensorflow as tf
+from line_program import checkpoint_steps
+
+from migrator.parity.local_cluster import Run, Shape, run_cluster, started, wait
+from migrator.parity.process import environment
+
+PROGRAM = Path(__file__).with_name("cluster_program.py")
+pytestmark = [
+    pytest.mark.parity,
+    pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on clusters"),
+]
+
+
+def run(jobs: dict[str, int], folder: Path, what: str, steps: int, root: Path) -> Run:
+    command = [sys.executable, str(PROGRAM), str(folder / "model"), what, str(steps)]
+    env = environment(str(folder), PYTHONPATH=str(root))
+    done = run_cluster(Shape(jobs), lambda job, index: command, folder / "logs", folder, env, 150)
+    logs = "\n".join(f"{name}: {done.log(name).read_text()[-1500:]}" for name in done.codes)
+    assert not done.problem and not any(done.codes.values()), f"{done.problem} {done.codes}\n{logs}"
+    return done
+
+
+def result(done: Run, name: str) -> Any:
+    (line,) = [line for line in done.log(name).read_text().splitlines() if line.startswith("RESULT ")]
+    return json.loads(line[len("RESULT ") :])
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Any:
+    return result(run({"worker": 1}, tmp_path_factory.mktemp("alone"), "train", 20, root), "worker0")
+
+
+def test_one_worker_and_parameter_servers_train_as_one_process(tmp_path: Path, alone: Any, root: Path) -> None:
+    done = run({"chief": 1, "worker": 1, "ps": 2}, tmp_path, "train", 20, root)
+    assert result(done, "chief0") == pytest.approx(alone, rel=1e-5)
+    assert checkpoint_steps(tmp_path / "model") == [0, 10, 20]
+
+
+def test_mirrored_workers_with_equal_batches_train_as_one_process(tmp_path: Path, alone: Any, root: Path) -> None:
+    done = run({"chief": 1, "worker": 1, "evaluator": 1}, tmp_path, "train_and_evaluate", 20, root)
+    assert result(done, "evaluator0") == pytest.approx(alone, rel=1e-5)
+    assert result(done, "chief0") == result(done, "worker0") == {}
+    assert checkpoint_steps(tmp_path / "model") == [0, 10, 20]
+    assert len(list((tmp_path / "model").glob("events*"))) == 1  # the chief's
+
+
+def test_asynchronous_workers_a_master_and_an_evaluator(tmp_path: Path, root: Path) -> None:
+    done = run({"master": 1, "worker": 2, "ps": 1, "evaluator": 1}, tmp_path, "train_and_evaluate", 40, root)
+    metrics = result(done, "evaluator0")
+    assert metrics["global_step"] == 40 and metrics["loss"] < 0.3
+
+
+def test_a_killed_chief_finds_its_servers_again(tmp_path: Path, alone: Any, root: Path) -> None:
+    shape, folder = Shape({"chief": 1, "worker": 1, "ps": 1}), tmp_path / "model"
+    env = environment(str(tmp_path), PYTHONPATH=str(root))
+    command = [sys.executable, str(PROGRAM), str(folder), "train", "100000"]
+    with started(shape, lambda job, index: command, tmp_path / "logs", tmp_path, env) as first:
+        deadline = time.monotonic() + 100
+        while time.monotonic() < deadline and not (folder.is_dir() and len(checkpoint_steps(folder)) > 2):
+            time.sleep(0.1)
+        chief = first.processes["chief", 0]
+        tf_config = Path(f"/proc/{chief.pid}/environ")
+        if not tf_config.exists():
+            pytest.skip("the environment of a process cannot be read here")
+        value = next(v for v in tf_config.read_bytes().split(b"\0") if v.startswith(b"TF_CONFIG="))
+        chief.kill()
+        chief.wait()
+        steps = checkpoint_steps(folder)[-1]
+        assert all(first.processes[task].poll() is None for task in (("worker", 0), ("ps", 0)))
+        again = [*command[:-1], str(steps + 10)]
+        with open(tmp_path / "again.log", "wb") as log:
+            first.processes["chief", 0] = subprocess.Popen(
+                again,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=tmp_path,
+                env={**env, "TF_CONFIG": value.decode().partition("=")[2]},
+                start_new_session=True,
+            )
+        wait(first, shape, 100)
+    assert not first.problem, (tmp_path / "again.log").read_text()[-2000:]
+    assert checkpoint_steps(folder)[-1] == steps + 10
+    assert set(first.codes.values()) == {0}
