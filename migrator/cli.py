@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,6 +16,7 @@ from migrator.reporting.formats import FORMATS
 
 if TYPE_CHECKING:
     from migrator.diagnostics import Outcome
+    from migrator.reporting.text import Line
     from migrator.runner import Progress, Result
     from migrator.settings import Settings
 
@@ -90,8 +91,10 @@ class _Default(click.Command):
 
 
 @cli.command(cls=_Default, hidden=True, context_settings=_CONTEXT)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--apply", is_flag=True, help="Write the changes. Without it, nothing is written.")
+@click.option("--undo", is_flag=True, help="Take back what the last --apply from this folder wrote.")
+@click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text or JSON.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")
 @click.option(
     "--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes, such as EST1,EST205."
@@ -113,6 +116,8 @@ class _Default(click.Command):
 def run(
     paths: tuple[str, ...],
     apply: bool,
+    undo: bool,
+    assess: bool,
     unsafe: bool,
     select: tuple[str, ...] | None,
     ignore: tuple[str, ...] | None,
@@ -133,6 +138,14 @@ def run(
     """
     from migrator.settings import SettingsError, load
 
+    if undo:
+        if paths or apply or assess:
+            _fail("--undo stands alone: it takes back the last --apply from this folder")
+        sys.exit(_undo())
+    if not paths:
+        raise click.UsageError("Missing argument 'PATH...'.")
+    if assess and (apply or "-" in paths or form not in ("text", "json")):
+        _fail("--assess writes nothing to the code, reads files, and reports as text or json")
     try:
         settings = load([path for path in paths if path != "-"])
     except SettingsError as error:
@@ -147,7 +160,7 @@ def run(
         apply=apply,
     )
     _check_codes(settings)
-    shown = _Shown(form, output, verbose - quiet)
+    shown = _Shown(form, output, verbose - quiet, assess)
     try:
         if "-" in paths:
             if len(paths) > 1:
@@ -175,9 +188,12 @@ def _run_paths(paths: Sequence[str], settings: Settings, shown: _Shown, allow_di
 
         if not allow_dirty:
             _refuse_dirty(result)
+        _journal(result)
         written, problems = write_groups(outcomes, result.groups, result.roots)
         outcomes = [runner.with_problems(outcome, problems) for outcome in outcomes]
     shown.show(outcomes, written)
+    if shown.assess:
+        return EXIT_DONE
     return runner.exit_code(outcomes, pending=not settings.apply)
 
 
@@ -208,16 +224,22 @@ class _Shown:
     form: str
     output: str | None
     verbosity: int
+    assess: bool = False
 
     def show(self, outcomes: list[Outcome], written: list[str] | None) -> None:
         """Print the report, or write it to the file asked for and print its last line on standard error."""
         from migrator.reporting import text
 
-        if self.form == "text" and self.output is None:
-            _print(text.report(outcomes, self.verbosity, written, brief=sys.stdout.isatty()), sys.stdout)
-            return
         if self.form == "text":
-            content = "".join(line.text + "\n" for line in text.report(outcomes, self.verbosity, written)).encode()
+            lines = self._lines(outcomes, written)
+            if self.output is None:
+                _print(lines, sys.stdout)
+                return
+            content = "".join(line.text + "\n" for line in lines).encode("utf-8", "backslashreplace")
+        elif self.assess:
+            from migrator.reporting import assessment
+
+            content = assessment.to_json(outcomes).encode()
         else:
             from migrator.reporting.formats import render
 
@@ -233,6 +255,38 @@ class _Shown:
         except OSError as error:
             _fail(f"cannot write {self.output}: {error.strerror}")
         click.echo(f"{text.summary(outcomes, written)} Report: {self.output}", err=True)
+
+    def _lines(self, outcomes: list[Outcome], written: list[str] | None) -> Iterable[Line]:
+        if self.assess:
+            from migrator.reporting import assessment
+
+            return assessment.lines(outcomes)
+        from migrator.reporting import text
+
+        return text.report(outcomes, self.verbosity, written, brief=self.output is None and sys.stdout.isatty())
+
+
+def _journal(result: Result) -> None:
+    from migrator import journal
+
+    try:
+        journal.save(result.outcomes)
+    except journal.JournalError as error:
+        click.echo(f"migrate: {error}", err=True)
+
+
+def _undo() -> int:
+    from migrator import journal
+
+    try:
+        restored, problems = journal.undo()
+    except journal.JournalError as error:
+        _fail(str(error))
+    for path in restored:
+        click.echo(f"restored {path}")
+    for item in problems:
+        click.echo(str(item), err=True)
+    return EXIT_LEFT if problems else EXIT_DONE
 
 
 def _guarded(call: Callable[[], Result]) -> Result:

@@ -32,6 +32,12 @@ def root() -> Path:
     return ROOT
 
 
+@pytest.fixture(autouse=True, scope="session")
+def state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Runs with --apply keep their journal here."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 @pytest.fixture
 def sample_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     """All rules with those of `tests/rulepack`, found as an installed rule pack is."""

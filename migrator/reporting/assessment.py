@@ -1,0 +1,114 @@
+"""What a code base holds before anyone changes it: programs, the tier each would get, what blocks the rest, APIs by count."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from migrator.cells import SUFFIX
+from migrator.diagnostics import Outcome
+from migrator.module import Module
+from migrator.reporting.text import Line
+from migrator.sources import Unusable, decode
+
+VERSION = 1
+"""Of the JSON."""
+
+TIERS = ("native", "bridge", "manual")
+_PLACE = re.compile(r" \([^()]*:\d+\)$| \(could become \w+\)$")
+_MOST = 25
+"""APIs in the text; JSON has all."""
+
+
+def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The inventory as plain data, made from a run that wrote nothing."""
+    files = [outcome for outcome in outcomes if outcome.status != "created"]
+    units = [unit for outcome in outcomes for unit in outcome.units]
+    tiers = Counter(unit.tier for unit in units)
+    reasons: dict[str, list[str]] = {}
+    for unit in units:
+        if unit.tier == "manual":
+            reasons.setdefault(_PLACE.sub("", unit.reason), []).append(str(unit.location))
+    uses, left, where = _uses(files)
+    return {
+        "version": VERSION,
+        "files": {
+            "all": len(files),
+            "notebooks": sum(outcome.path.endswith(SUFFIX) for outcome in files),
+            "tensorflow": len({path for paths in where.values() for path in paths}),
+            "to_change": sum(outcome.status == "changed" for outcome in files),
+            "failed": [str(item) for outcome in files if outcome.status == "failed" for item in outcome.remaining],
+        },
+        "programs": {tier: tiers[tier] for tier in TIERS},
+        "blockers": [
+            {"reason": reason, "programs": len(places), "places": places}
+            for reason, places in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0]))
+        ],
+        "apis": [
+            {"name": name, "uses": count, "left": left[name], "files": len(where[name])}
+            for name, count in sorted(uses.items(), key=lambda item: (-item[1], item[0]))
+        ],
+    }
+
+
+def _uses(files: Sequence[Outcome]) -> tuple[Counter[str], Counter[str], dict[str, set[str]]]:
+    """Of each TensorFlow name: uses before, uses after the migration, and the files that use it."""
+    uses: Counter[str] = Counter()
+    left: Counter[str] = Counter()
+    where: dict[str, set[str]] = {}
+    for outcome in files:
+        before = list(_names(outcome.path, outcome.before))
+        uses.update(before)
+        left.update(before if outcome.after == outcome.before else _names(outcome.path, outcome.after))
+        for name in before:
+            where.setdefault(name, set()).add(outcome.path)
+    return uses, left, where
+
+
+def _names(path: str, raw: bytes) -> Iterator[str]:
+    if b"tensorflow" not in raw:
+        return
+    try:
+        module = Module(path, decode(path, raw).text, lenient=True)
+        for _, name in module.references():
+            if name.startswith("tensorflow."):
+                yield "tf." + name.partition(".")[2]
+    except (Unusable, RecursionError):  # reported as a file that failed
+        return
+
+
+def to_json(outcomes: Sequence[Outcome]) -> str:
+    """The inventory as JSON."""
+    return json.dumps(assess(outcomes), indent=2) + "\n"
+
+
+def lines(outcomes: Sequence[Outcome]) -> Iterator[Line]:
+    """The inventory for people."""
+    found = assess(outcomes)
+    files, programs = found["files"], found["programs"]
+    yield Line(
+        f"{files['all']} files, {files['notebooks']} of them notebooks; {files['tensorflow']} use TensorFlow; "
+        f"{files['to_change']} would change; {len(files['failed'])} could not be read"
+    )
+    total = sum(programs.values())
+    yield Line(f"{total} programs" + "".join(f", {programs[tier]} {tier}" for tier in TIERS if programs[tier]), "bold")
+    if found["blockers"]:
+        yield Line("")
+        yield Line("What blocks the rest", "bold")
+        for blocker in found["blockers"]:
+            more = f" and {blocker['programs'] - 1} more" if blocker["programs"] > 1 else ""
+            yield Line(f"{blocker['programs']:6}  {blocker['reason']}", "yellow")
+            yield Line(f"        {blocker['places'][0]}{more}")
+    if found["apis"]:
+        yield Line("")
+        yield Line("  uses   left  files  API", "bold")
+        for api in found["apis"][:_MOST]:
+            yield Line(f"{api['uses']:6} {api['left']:6} {api['files']:6}  {api['name']}")
+        if len(found["apis"]) > _MOST:
+            yield Line(f"{len(found['apis']) - _MOST} more with --format json")
+    if files["failed"]:
+        yield Line("")
+        yield from (Line(text, "red") for text in files["failed"])

@@ -1,0 +1,71 @@
+"""The inventory of a code base."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from notebook_tools import notebook
+
+from migrator import cli
+from migrator.registry import Registry
+
+HEAD = "import tensorflow as tf\n"
+
+
+@pytest.fixture(autouse=True)
+def tree(sample_rules: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that move and that do not."""
+    monkeypatch.chdir(tmp_path)
+    for name, body in {
+        "migrate.toml": 'select = ["TST"]\n',
+        "p/model.py": HEAD + "def program(): 1\n",
+        "q/model.py": HEAD + "def stuck_program(): 1\n",
+        "r/model.py": HEAD + "def stuck_program(): 1\n",
+        "a.py": HEAD + "tf.old, tf.gone.x\n",
+        "bad.py": HEAD + "print 'x'\n",
+        "plain.py": "x = 1\n",
+    }.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(body)
+    Path("n.ipynb").write_bytes(notebook(HEAD + "tf.old", "tf.gone.x"))
+
+
+def assess(*arguments: str) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(cli.cli, [".", "--assess", *arguments], prog_name="migrate")
+
+
+def test_json() -> None:
+    before = {path: path.read_bytes() for path in Path().rglob("*.*")}
+    found = json.loads(assess("--format", "json").stdout)
+    assert found["programs"] == {"native": 1, "bridge": 0, "manual": 2}
+    assert found["files"]["all"] == 7 and found["files"]["notebooks"] == 1 and found["files"]["to_change"] == 3
+    assert found["files"]["tensorflow"] == 2 and "bad.py:2:1: E001" in found["files"]["failed"][0]
+    (blocker,) = found["blockers"]
+    assert blocker["reason"] == "line 1 is too hard" and blocker["programs"] == 2
+    assert found["apis"] == [
+        {"name": "tf.gone.x", "uses": 2, "left": 2, "files": 2},
+        {"name": "tf.old", "uses": 2, "left": 0, "files": 2},
+    ]
+    assert before == {path: path.read_bytes() for path in Path().rglob("*.*")}
+
+
+def test_text() -> None:
+    result = assess()
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert lines[1] == "3 programs, 1 native, 2 manual" and "     2  line 1 is too hard" in lines
+    assert "     2      0      2  tf.old" in lines and any("bad.py:2:1: E001" in line for line in lines)
+
+
+def test_a_file_takes_it() -> None:
+    assert assess("-o", "out.txt").exit_code == 0
+    assert Path("out.txt").read_text() == assess().output
+
+
+@pytest.mark.parametrize("more", [["--apply"], ["--format", "html"], ["--undo"]])
+def test_combinations_that_mean_nothing(more: list[str]) -> None:
+    assert assess(*more).exit_code == 2

@@ -1,0 +1,105 @@
+"""Taking back the last run."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from migrator import cli, journal
+from migrator.registry import Registry
+
+HEAD = "import tensorflow as tf\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(sample_rules: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty project with a state folder of its own."""
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    Path("migrate.toml").write_text('select = ["TST"]\n')
+
+
+def migrate(*arguments: str) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(cli.cli, arguments, prog_name="migrate")
+
+
+def write(name: str, body: str) -> Path:
+    """A file that imports TensorFlow."""
+    path = Path(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes((HEAD + body).encode())
+    return path
+
+
+def test_everything_is_put_back() -> None:
+    changed, program = write("a.py", "é = tf.old\r\n"), write("p/model.py", "def program(): 1\n")
+    changed.chmod(0o640)
+    before = changed.read_bytes(), program.read_bytes()
+    assert migrate(".", "--apply").exit_code == 0 and Path("p/tf2_training.py").exists()
+    result = migrate("--undo")
+    assert result.exit_code == 0 and result.output == "restored a.py\nrestored p/model.py\nrestored p/tf2_training.py\n"
+    assert (changed.read_bytes(), program.read_bytes()) == before and not Path("p/tf2_training.py").exists()
+    assert stat.S_IMODE(changed.stat().st_mode) == 0o640
+    assert migrate("--undo").exit_code == 2
+
+
+def test_files_that_changed_meanwhile_stay() -> None:
+    first, second, third = (write(name, "tf.old\n") for name in ("a.py", "b.py", "c.py"))
+    migrate(".", "--apply")
+    first.write_text("edited")
+    third.unlink()
+    result = migrate("--undo")
+    assert result.exit_code == 1 and first.read_text() == "edited" and second.read_text() == HEAD + "tf.old\n"
+    assert "a.py:1:1: E004 not restored: it has changed since it was written" in result.output
+    assert "c.py:1:1: E004 not restored: it is gone" in result.output
+    first.write_text(HEAD + "tf.new\n")
+    third.write_text(HEAD + "tf.new\n")
+    assert migrate("--undo").exit_code == 0 and first.read_text() == third.read_text() == HEAD + "tf.old\n"
+
+
+def test_runs_that_write_nothing_keep_the_journal() -> None:
+    path = write("a.py", "tf.old\n")
+    migrate(".", "--apply")
+    migrate(".")
+    migrate(".", "--apply")
+    assert migrate("--undo").exit_code == 0 and path.read_text() == HEAD + "tf.old\n"
+
+
+def test_each_folder_has_its_own_journal(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("sub/a.py", "tf.old\n")
+    migrate(".", "--apply")
+    monkeypatch.chdir("sub")
+    result = migrate("--undo")
+    assert result.exit_code == 2 and "nothing to undo" in result.output
+
+
+def test_only_the_user_may_read_it() -> None:
+    write("a.py", "tf.old\n")
+    migrate(".", "--apply")
+    assert stat.S_IMODE(journal.place().stat().st_mode) == 0o600
+    assert stat.S_IMODE(journal.place().parent.stat().st_mode) == 0o700
+
+
+def test_a_run_without_a_journal_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", os.devnull)
+    path = write("a.py", "tf.old\n")
+    result = migrate(".", "--apply")
+    assert result.exit_code == 0 and "cannot be undone" in result.output and path.read_text() == HEAD + "tf.new\n"
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"version": 99}'])
+def test_a_broken_journal_is_an_error(content: str) -> None:
+    journal.place().parent.mkdir(parents=True)
+    journal.place().write_text(content)
+    assert migrate("--undo").exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [["--undo", "a.py"], ["--undo", "--apply"], []])
+def test_undo_stands_alone(arguments: list[str]) -> None:
+    assert migrate(*arguments).exit_code == 2
