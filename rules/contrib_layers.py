@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Value, bind, is_none
+
+from .contrib_normalization import RULES as NORMALIZATIONS
 
 _TAIL = "reuse variables_collections outputs_collections trainable scope"
 _WEIGHTS = (
@@ -111,7 +114,19 @@ def flatten(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     return Layer("tf.keras.layers.Flatten", (), ((None, given["inputs"]),), "Flatten")
 
 
+def linear(call: ast.Call, name: str, resolve: Resolve) -> Layer:
+    """Dense; contrib writes it as a `fully_connected` without activation."""
+    layer = fully_connected(call, name, resolve)
+    if any(k.arg == "activation_fn" for k in call.keywords) or len(call.args) > 2:
+        raise Unsupported("linear with an activation is not migrated yet", call)
+    kept = tuple((n, v) for n, v in layer.arguments if n != "activation")
+    return replace(layer, arguments=kept)
+
+
 _RULES = {
+    **NORMALIZATIONS,
+    "linear": linear,
+    "relu": fully_connected,
     "fully_connected": fully_connected,
     "conv2d": conv2d,
     "convolution2d": conv2d,

@@ -80,6 +80,8 @@ def function(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None
     given = bind(call, signature, f"tf.layers.{short}")
     if "inputs" not in given:
         raise Unsupported(f"tf.layers.{short} without inputs", call)
+    if short == "batch_normalization" and not _is_true(given.get("trainable")):
+        raise Unsupported("`trainable` stops Keras from using the batch, but not tf.layers", given["trainable"])
     inputs: list[tuple[str | None, Value]] = [(None, given["inputs"])]
     if "training" in applied.split():
         inputs.append(("training", given.get("training", "False")))
@@ -101,6 +103,8 @@ def class_(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None])
     keras = _ALIASES.get(short, short)
     signature, function_name = _CLASSES[keras]
     given = bind(call, signature.replace(" training", ""), f"tf.layers.{short}")
+    if function_name == "batch_normalization" and not _is_true(given.get("trainable")):
+        raise Unsupported("`trainable` stops Keras from using the batch, but not tf.layers", given["trainable"])
     positional = FUNCTIONS[function_name][2]
     phased = function_name in ("dropout", "batch_normalization")
     return Layer(
@@ -113,6 +117,10 @@ def class_(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None])
         moving="momentum" if function_name == "batch_normalization" else None,
         applied=TRAINING_OFF if phased else (),
     )
+
+
+def _is_true(node: ast.expr | None) -> bool:
+    return node is None or (isinstance(node, ast.Constant) and node.value is True)
 
 
 def _arguments(
@@ -130,6 +138,8 @@ def _arguments(
         if name in positional.split() and any(v is value for _, v in found):
             continue
         if name in ("inputs", "reuse", *applied.split()) or (is_none(value) and name != "activation"):
+            continue
+        if name in _REFUSED and isinstance(value, ast.Constant) and value.value is False:
             continue
         if name in _REFUSED:
             raise Unsupported(f"`{name}` has no counterpart in Keras", value)

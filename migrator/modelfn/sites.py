@@ -42,6 +42,15 @@ _ANONYMOUS = re.compile(
 )
 
 
+# Variables that start as the scope around them says, and the argument that says it to Keras.
+_INITIALIZERS = {
+    "": "initializer",
+    "kernel": "kernel_initializer",
+    "depthwise_kernel": "depthwise_initializer",
+    "pointwise_kernel": "pointwise_initializer",
+}
+
+
 @dataclass(eq=False)
 class Site:
     """One call that makes a layer or a variable."""
@@ -117,15 +126,21 @@ def _initialized(plan: Plan, leaf: Leaf, layer: Layer) -> Layer:
     given = [value for value in given if not is_none(value)]
     if not given:
         return layer
-    if layer.vendored:
+    if layer.vendored and not layer.variables:
         raise Unsupported("a recurrent layer stands under variable_scope(initializer=…)", given[-1])
     if layer.helper is not None:
         raise Unsupported("a helper makes layers under variable_scope(initializer=…)", given[-1])
-    wanted = "initializer" if layer.constructor == "self.add_weight" else "kernel_initializer"
-    kernels = any(keras in ("kernel", "") for _, keras in layer.variables)
-    if not kernels or any(name == wanted for name, _ in layer.arguments):
-        return layer
-    return replace(layer, arguments=(*layer.arguments, (wanted, given[-1])))
+    if layer.keras:
+        return layer  # Keras asks its own initializers
+    if ("embeddings", "embeddings") in layer.variables:
+        raise Unsupported("an embedding stands under variable_scope(initializer=…)", given[-1])
+    arguments = list(layer.arguments)
+    for old, attribute in layer.variables:
+        wanted = _INITIALIZERS.get(attribute)
+        own = old == "weights"  # contrib has an initializer of its own where the program gives none
+        if wanted is not None and not own and all(name != wanted for name, _ in arguments):
+            arguments.append((wanted, given[-1]))
+    return replace(layer, arguments=tuple(arguments))
 
 
 def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> None:

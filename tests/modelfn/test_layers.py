@@ -224,3 +224,35 @@ def test_a_layer_without_a_name_of_its_own_gets_one_in_lower_case() -> None:
 def test_contrib_layers_that_fill_a_collection_are_refused(call: str) -> None:
     reason = manual_reason(model_fn(f"x = features['x']\npredictions = tf.contrib.layers.{call}"))
     assert "`outputs_collections`" in reason
+
+
+@pytest.mark.parametrize(
+    ("call", "initializers"),
+    [
+        ("tf.layers.dense(x, 3)", ["kernel_initializer"]),
+        ("tf.layers.dense(x, 3, kernel_initializer=tf.ones_initializer())", []),
+        ("tf.layers.separable_conv2d(x, 3, 3)", ["depthwise_initializer", "pointwise_initializer"]),
+        ("tf.contrib.layers.fully_connected(x, 3)", []),
+        ("tf.keras.layers.Dense(3)(x)", []),
+    ],
+)
+def test_the_initializer_of_a_scope_is_for_layers_without_one(call: str, initializers: list[str]) -> None:
+    body = f"""
+    with tf.variable_scope("s", initializer=tf.zeros_initializer()):
+        predictions = {call}
+    """
+    text = migrate(model_fn("x = features['x']" + body.replace("\n    ", "\n")))
+    assert re.findall(r"(\w+)=tf.zeros_initializer", method(text, "__init__")) == initializers
+
+
+def test_an_embedding_under_the_initializer_of_a_scope_is_refused() -> None:
+    body = """
+    with tf.variable_scope("s", initializer=tf.zeros_initializer()):  # HERE
+        predictions = tf.contrib.layers.embed_sequence(features["x"], 3, 4)
+    """
+    assert "initializer" in manual_reason(model_fn(body))
+
+
+def test_renorm_that_is_off_says_nothing() -> None:
+    init, _ = made("tf.layers.batch_normalization(x, renorm=False, momentum=0.5)")
+    assert "BatchNormalization(momentum=1.0)" in init
