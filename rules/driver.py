@@ -14,6 +14,7 @@ from migrator.calls import (
     is_literal,
     name_argument,
     parentheses,
+    rename_keyword,
 )
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
@@ -21,6 +22,7 @@ from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, exporting_reference
+from .hooks import check_hooks, hook_reference
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
 
 PREFIX = "tensorflow.estimator."
@@ -31,7 +33,7 @@ _METHODS = {
     **{name: f"{EXPORT_SIGNATURE} {last}" for name, last in EXPORTS.items()},
 }
 _KEPT = {
-    "train": ("input_fn", "steps", "max_steps"),
+    "train": ("input_fn", "steps", "max_steps", "hooks"),
     "evaluate": ("input_fn", "steps", "name", "checkpoint_path"),
     "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples"),
     **dict.fromkeys(EXPORTS, EXPORT_KEPT),
@@ -59,7 +61,7 @@ _SPECS = {
     "EvalSpec": "input_fn steps name hooks exporters start_delay_secs throttle_secs",
 }
 _SPEC_FIELDS = {
-    "TrainSpec": ("input_fn", "max_steps"),
+    "TrainSpec": ("input_fn", "max_steps", "hooks"),
     "EvalSpec": ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs"),
 }
 # What RunConfig read from TF_CONFIG; the vendored `current_task()` has them now.
@@ -83,6 +85,8 @@ class Driver:
         self.need = need
         self.tensorflow = tensorflow
         self.exports = False
+        self.watched: dict[str, ast.expr] = {}
+        """Names of ops whose values callbacks read, and where they say so."""
         self.edits: list[Edit] = []
         self.handled: set[ast.AST] = set()
         """References that these edits take care of."""
@@ -112,7 +116,7 @@ class Driver:
                     self.edits.append(self.module.edit((start, start + len("estimator")), "model"))
             del given
             return True
-        return exporting_reference(self, node, short)
+        return exporting_reference(self, node, short) or hook_reference(self, node, name)
 
     def method(self, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
         """``estimator.train(input_fn)`` becomes ``train(estimator, input_fn)``; `text` is the Estimator."""
@@ -168,7 +172,7 @@ class Driver:
         given = bind(call, signature, what)
         doomed: list[ast.expr | ast.keyword] = []
         names = {id(value): name for name, value in given.items()}
-        place = 0
+        place, named = 0, False
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
@@ -177,10 +181,19 @@ class Driver:
                 if empty or is_literal(value, *neutral.get(name, ())):
                     doomed.append(argument)
                     continue
+                if name == "hooks" and name in kept and what != "tf.estimator.EvalSpec":
+                    check_hooks(self.module, value, what)
+                    named = True  # and so are the arguments behind it
+                    self.edits.append(
+                        rename_keyword(self.module, argument, "callbacks")
+                        if isinstance(argument, ast.keyword)
+                        else name_argument(self.module, call, argument, "callbacks")
+                    )
+                    continue
                 if name not in kept or name == "hooks":
                     raise Unsupported(f"`{name}` of {what} is not migrated yet", value)
             if isinstance(argument, ast.expr):
-                if kept.index(name) != place:
+                if named or kept.index(name) != place:
                     self.edits.append(name_argument(self.module, call, argument, name))
                 place += 1
         if doomed:

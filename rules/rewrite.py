@@ -25,6 +25,7 @@ from .driver import PREFIX, Driver
 from .estimator_values import Construction, estimator_values
 from .finishing import file_fixes, finished, within
 from .helpers import Helpers
+from .hooks import hook_of
 from .one_shot import one_shot_edits
 from .translations import translations
 
@@ -164,9 +165,11 @@ class ProgramRewrite:
         for module in modules:
             self.at = module
             self._module(module)
+        self._translations.watched = frozenset(name for driver in self._drivers.values() for name in driver.watched)
         for model in self.model_fns.values():
             self.at = model.definition.module
             self._generate(model)
+        self._check_watched()
         for sublayer in self.sublayers.found.values():
             self.at = sublayer.definition.module
             self._generate_layer(sublayer)
@@ -174,6 +177,15 @@ class ProgramRewrite:
             self.at = module
             driver, helpers = self._drivers[module.path], self._helpers[module.path]
             self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
+
+    def _check_watched(self) -> None:
+        """Refuse callbacks that read a value which no model hands out."""
+        texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
+        for driver in self._drivers.values():
+            for name, node in driver.watched.items():
+                if not any(f'watch(self, "{name}", ' in text for text in texts):
+                    self.at = driver.module
+                    raise Unsupported(f"no op of the model_fn that can be watched has the name {name}", node)
 
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""
@@ -280,7 +292,7 @@ class ProgramRewrite:
         for node, name in module.references():
             if ".distribute." in name and not within(module.span(node), inside):
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
-            if not name.startswith(PREFIX) or within(module.span(node), inside):
+            if not (name.startswith(PREFIX) or hook_of(name)) or within(module.span(node), inside):
                 continue
             if node in driver.handled:
                 continue

@@ -73,7 +73,7 @@ def may_run_while_tracing(name: str | None, text: str) -> bool:
     if name is None:
         return text == "print"
     return name.startswith(("logging.", "absl.logging.", "tensorflow.logging.", "tensorflow.compat.v1.logging.")) or (
-        name in summaries.EXPRESSIONS or name == "tensorflow.print"
+        name in summaries.EXPRESSIONS or name in ("tensorflow.print", "tensorflow.identity")
     )
 
 

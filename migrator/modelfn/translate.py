@@ -164,6 +164,8 @@ class Translations:
     """Whether calling this library function makes a layer or a model of Keras."""
     phased: Callable[[ast.AST, Callable[[ast.expr], str | None]], bool] = lambda node, resolve: False
     """Whether a Keras object made below a node may do something else in training."""
+    watched: frozenset[str] = frozenset()
+    """Names of ops whose values callbacks read while the model trains."""
     library: Callable[[str], bool] = lambda name: name.startswith("tensorflow.")
     """Whether a qualified name belongs to the library, so that its calls give tensors unless `static` says no."""
 

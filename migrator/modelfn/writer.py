@@ -55,6 +55,7 @@ class Writer:
         self.tf = shared.tf
         self.unit = shared.unit
         self.skip: set[ast.AST] = set()
+        self.watched: set[ast.AST] = set()
 
     # -- what translations may ask (translate.Writing) ----------------------------------------------------------------
 
@@ -142,6 +143,10 @@ class Writer:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "config":
             if "config" in self.plan.statics and node.attr in self.plan.translations.task_fields:
                 return f"{self.need('current_task')}().{node.attr}"
+        if isinstance(node, ast.Call) and node not in self.watched:
+            watched = self._watched(node)
+            if watched is not None:
+                return watched
         if isinstance(node, ast.Call):
             site = self.plan.site_of.get(id(node))
             if site is not None:
@@ -159,6 +164,19 @@ class Writer:
             if translate is not None and name is not None and self._is_old(node.func, name):
                 return translate(node, self)
         return None
+
+    def _watched(self, node: ast.Call) -> str | None:
+        """An op whose value callbacks read by its name, inside of `watch`."""
+        if not self.plan.translations.watched or self.plan.labels is None or self.where not in ("call", "loss"):
+            return None
+        given = next((k.value for k in node.keywords if k.arg == "name"), None)
+        if given is None and len(node.args) == 2 and (self.resolve(node.func) or "").endswith(".identity"):
+            given = node.args[1]
+        name = given.value if isinstance(given, ast.Constant) else None
+        if name not in self.plan.translations.watched or id(node) in self.plan.site_of:
+            return None
+        self.watched.add(node)
+        return f'{self.need("watch")}(self, "{name}", {self.text(node)})'
 
     def _is_old(self, node: ast.expr, name: str) -> bool:
         """Whether a reference means the function of the old library, where the new one has a namesake."""

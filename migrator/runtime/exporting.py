@@ -85,9 +85,13 @@ def export_saved_model(
 
 def signature_outputs(model: tf.keras.Model, features: Any) -> dict[str, Any]:
     """Outputs by signature; a single one is served by default as well."""
-    if not hasattr(model, "serving_outputs"):
-        return {"serving_default": model.predict_step(features)}
-    outputs = dict(model.serving_outputs(features))
+    model.run_state.exporting = True
+    try:
+        if not hasattr(model, "serving_outputs"):
+            return {"serving_default": model.predict_step(features)}
+        outputs = dict(model.serving_outputs(features))
+    finally:
+        model.run_state.exporting = False
     if len(outputs) == 1:
         outputs.setdefault("serving_default", *outputs.values())
     if "serving_default" not in outputs:

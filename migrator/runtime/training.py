@@ -109,7 +109,7 @@ def train(
             return model
         batches = share_out(model.distribute_strategy, dataset, steps)
         saves = config.save_checkpoints_steps or config.save_checkpoints_secs
-        all_callbacks = [logger, *callbacks, *([checkpoints] if saves else [])]
+        all_callbacks = [logger, *([checkpoints] if saves else []), *callbacks]
         if not callbacks:  # which may want to see each step
             intervals = config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps
             all_callbacks.append(StepGrouper(model.run_state.steps_per_execution, intervals))

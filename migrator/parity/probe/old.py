@@ -65,7 +65,7 @@ def _slot_names(variables: list[Any]) -> set[str]:
     import tensorflow as tf
 
     trainable = {_logical(v)[0] for v in tf.compat.v1.trainable_variables()}
-    found = {"global_step", "beta1_power", "beta2_power"}
+    found = {"global_step", "beta1_power", "beta2_power", "signal_early_stopping/STOP"}
     for variable in variables:
         name = _logical(variable)[0]
         if name in trainable or name.rsplit("/", 1)[-1] in ("moving_mean", "moving_variance"):

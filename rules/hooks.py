@@ -1,0 +1,146 @@
+"""Hooks that become Keras callbacks of our own: how each is written, and whether a list of hooks holds nothing else."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator.calls import add_keyword, arguments, rename_keyword
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind
+
+if TYPE_CHECKING:
+    from migrator.module import Module
+
+    from .driver import Driver
+
+LOGGING = "LoggingTensorHook"
+
+
+@dataclass(frozen=True)
+class Hook:
+    """The callback, the hook's parameters, those that keywords must be renamed to, and what is added."""
+
+    callback: str
+    signature: str
+    renamed: tuple[tuple[str, str], ...] = ()
+    added: str = ""
+
+
+_EVALUATED = "estimator metric_name {} eval_dir min_steps run_every_secs run_every_steps"
+_ESTIMATOR = ("estimator", "model")
+HOOKS = {
+    LOGGING: Hook("TensorLogger", "tensors every_n_iter every_n_secs at_end formatter"),
+    "StopAtStepHook": Hook("StopAtStep", "num_steps last_step"),
+    "make_early_stopping_hook": Hook(
+        "StopWhen", "estimator should_stop_fn run_every_secs run_every_steps", (_ESTIMATOR,)
+    ),
+    **{
+        f"stop_if_{name}_hook": Hook("stop_if_threshold_crossed", _EVALUATED.format("threshold"), (_ESTIMATOR,), added)
+        for name, added in (("higher", "higher_is_better=True"), ("lower", ""))
+    },
+    **{
+        f"stop_if_no_{name}_hook": Hook(
+            "stop_if_no_improvement",
+            _EVALUATED.format(f"max_steps_without_{name}"),
+            (_ESTIMATOR, (f"max_steps_without_{name}", "max_steps")),
+            added,
+        )
+        for name, added in (("increase", "higher_is_better=True"), ("decrease", ""))
+    },
+}
+_FAMILIES = (
+    "tensorflow.train",
+    "tensorflow.estimator",
+    "tensorflow.estimator.experimental",
+    "tensorflow.contrib.estimator",
+)
+
+
+def hook_of(name: str | None) -> str | None:
+    """The hook that a qualified name means."""
+    family, _, last = (name or "").rpartition(".")
+    return last if family in _FAMILIES and last in HOOKS else None
+
+
+def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
+    """Migrate one reference to a hook; False if it is none that is known here."""
+    module = driver.module
+    short = hook_of(name)
+    call = module.parent(node)
+    if short is None or not isinstance(call, ast.Call) or call.func is not node:
+        return False
+    hook = HOOKS[short]
+    given = bind(call, hook.signature, short)
+    kept = [n for n in hook.signature.split() if n != "at_end"]
+    driver.replace(node, driver.need(hook.callback, node))
+    driver.arguments(call, hook.signature, kept, f"a {short}", {"at_end": (False,)})
+    if short == LOGGING:
+        driver.watched.update(_names(module, given.get("tensors"), call))
+    renamed = dict(hook.renamed)
+    for keyword in call.keywords:
+        if keyword.arg in renamed:
+            driver.edits.append(rename_keyword(module, keyword, renamed[keyword.arg]))
+    if hook.added:
+        driver.edits.append(add_keyword(module, call, hook.added))
+    return True
+
+
+def _names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, ast.expr]:
+    """Names of the ops whose values are logged."""
+    value = _value_of(module, node)
+    parts = (
+        value.values if isinstance(value, ast.Dict) else value.elts if isinstance(value, (ast.List, ast.Tuple)) else []
+    )
+    found: dict[str, ast.expr] = {}
+    for part in parts:
+        if not isinstance(part, ast.Constant) or not isinstance(part.value, str):
+            raise Unsupported("a tensor that is logged is not given by its name", part)
+        found[part.value.partition(":")[0].rpartition("/")[2]] = part
+    if not found:
+        raise Unsupported("the tensors that are logged are not seen", node if node is not None else call)
+    return found
+
+
+def _value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
+    """The expression behind a name that is assigned once."""
+    if isinstance(node, ast.Name):
+        bindings = module.bindings(node)
+        target = bindings[0].node if len(bindings) == 1 else None
+        statement = module.statement(target) if isinstance(target, ast.Name) else None
+        if isinstance(statement, ast.Assign) and statement.targets == [target]:
+            return statement.value
+        return None
+    return node
+
+
+def check_hooks(module: Module, node: ast.expr, what: str) -> None:
+    """Refuse hooks that are not all seen to be made by calls that `hook_reference` migrates."""
+    value = _value_of(module, node)
+    if isinstance(value, (ast.List, ast.Tuple)):
+        if isinstance(node, ast.Name):
+            _check_uses(module, node, what)
+        for element in value.elts:
+            made = _value_of(module, element)
+            if not isinstance(made, ast.Call) or hook_of(module.resolve(made.func)) is None:
+                raise Unsupported(f"`hooks` of {what} is not migrated yet", element)
+        return
+    raise Unsupported(f"`hooks` of {what} is not migrated yet", node)
+
+
+def _check_uses(module: Module, node: ast.Name, what: str) -> None:
+    """A list of hooks that has a name: only known hooks may be appended to it."""
+    scope = module.scope(node).lookup(node.id)
+    for load, where in module.analysis.loads:
+        if load.id != node.id or where.lookup(load.id) is not scope:
+            continue
+        parent = module.parent(load)
+        call = module.parent(parent) if isinstance(parent, ast.Attribute) else None
+        if isinstance(parent, ast.Attribute):
+            appended = isinstance(call, ast.Call) and parent.attr == "append" and len(arguments(call)) == 1
+            made = _value_of(module, call.args[0]) if isinstance(call, ast.Call) and appended and call.args else None
+            if not isinstance(made, ast.Call) or hook_of(module.resolve(made.func)) is None:
+                raise Unsupported(f"`hooks` of {what} is not migrated yet", load)
+        elif load is not node and not (isinstance(parent, ast.keyword) and parent.arg == "hooks"):
+            raise Unsupported(f"`hooks` of {what} is not migrated yet", load)
