@@ -1,0 +1,129 @@
+"""What holds for every input: bytes outside of fixes stay, a second run is empty, and a kill leaves whole files."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from notebook_tools import notebook, sources
+
+from migrator.diagnostics import Outcome
+from migrator.engine import migrate_component
+from migrator.fixes import splice
+from migrator.registry import Registry
+from migrator.settings import Settings
+from migrator.sources import SourceFile, decode
+
+ONLY = Settings(select=("TST",))
+LINES = [
+    "tf.old",
+    "x = tf.old, tf.old  # tf.old é",
+    "tf.lines",
+    "tf.gone.x",
+    "tf.risky",
+    "s = '''tf.old\n\ttf.lines'''",
+    "if x:\n    tf.lines\n    tf.old",
+    "y = (tf\n     .old)",
+    "z = 'é\\n'; tf.old",
+    "\x0c",
+    "",
+    "# tf.old",
+    "w = f'{tf.old!r}'",
+]
+bodies = st.lists(st.sampled_from(LINES), max_size=8)
+slow = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def migrate(registry: Registry, path: str, raw: bytes) -> Outcome:
+    """Migrate one file with the sample rules."""
+    return migrate_component([decode(path, raw)], ONLY, registry)[0]
+
+
+def encoded(lines: list[str], newlines: list[str], encoding: str, bom: bool) -> bytes:
+    """A module with these lines; line ends take turns."""
+    head = [f"# coding: {encoding}", "import tensorflow as tf", "x = 1"]
+    text = "\n".join([*head, *lines])
+    count = iter(range(10_000))
+    text = re.sub("\n", lambda match: newlines[next(count) % len(newlines)], text)
+    return (codecs.BOM_UTF8 if bom else b"") + text.encode(encoding)
+
+
+@slow
+@given(
+    bodies,
+    st.sampled_from([["\n"], ["\r\n"], ["\r"], ["\n", "\r\n"], ["\r\n", "\n", "\n"]]),
+    st.sampled_from([("utf-8", False), ("utf-8", True), ("latin-1", False), ("cp1252", False), ("iso8859-15", False)]),
+)
+def test_modules(sample_rules: Registry, lines: list[str], newlines: list[str], form: tuple[str, bool]) -> None:
+    raw = encoded(lines, newlines, *form)
+    outcome = migrate(sample_rules, "a.py", raw)
+    source, result = decode("a.py", raw), decode("a.py", outcome.after)
+    assert source.raw == source.encode() == outcome.before == raw
+    assert (result.encoding, result.bom) == (source.encoding, source.bom)
+    ast.parse(result.text)
+    assert outcome.after == expected(source, outcome)
+    assert comments(result.text) >= comments(source.text)
+    again = migrate(sample_rules, "a.py", outcome.after)
+    assert again.status == "unchanged" and again.after == outcome.after
+
+
+def expected(source: SourceFile, outcome: Outcome) -> bytes:
+    """The original with the edits of the reported fixes and nothing else."""
+    newline = source.newline if source.mixed else "\n"
+    edits = {edit for item in outcome.applied if item.fix for edit in item.fix.edits}
+    data = splice(source.data, {type(e)(e.path, e.start, e.end, e.text.replace("\n", newline)) for e in edits})
+    return source.with_data(data).raw
+
+
+def comments(text: str) -> set[str]:
+    """The comments that are not the sample rules' own."""
+    return set(re.findall(r"# [ct]\S+ \S*", text))
+
+
+@slow
+@given(st.lists(bodies, max_size=4), st.booleans(), st.sampled_from([None, 1, "\t"]))
+def test_notebooks(sample_rules: Registry, cells: list[list[str]], string: bool, indent: object) -> None:
+    head = "%matplotlib inline\nimport tensorflow as tf\nx = 1"
+    raw = notebook(head, *("\n".join(["!ls", *lines]) for lines in cells), indent=indent, string=string)
+    outcome = migrate(sample_rules, "a.ipynb", raw)
+    for old, new in zip(sources(raw), sources(outcome.after)):
+        assert new.startswith(old[:3])  # the magic
+        assert old == new or ".old" in old or "tf.lines" in old
+    assert len(sources(raw)) == len(sources(outcome.after)) and raw.count(b"outputs") == outcome.after.count(b"outputs")
+    assert migrate(sample_rules, "a.ipynb", outcome.after).after == outcome.after
+
+
+KILL = """\
+import os, sys
+from migrator.diagnostics import Outcome
+from migrator.writing import write_groups
+root = sys.argv[1]
+paths = [os.path.join(root, f"f{number:03}.py") for number in range(200)]
+outcomes = [Outcome(path, "changed", b"old\\n" * 500, b"new\\n" * 500) for path in paths]
+print("go", flush=True)
+write_groups(outcomes, [[path] for path in paths], [os.path.realpath(root)])
+"""
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03, 0.06, 0.1])
+def test_a_kill_leaves_each_file_old_or_new(tmp_path: Path, delay: float) -> None:
+    for number in range(200):
+        (tmp_path / f"f{number:03}.py").write_bytes(b"old\n" * 500)
+    with subprocess.Popen([sys.executable, "-c", KILL, str(tmp_path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"go\n"
+        time.sleep(delay)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(20)
+    contents = {path.read_bytes() for path in tmp_path.glob("f*.py")}
+    assert contents <= {b"old\n" * 500, b"new\n" * 500}
+    assert len(list(tmp_path.glob("f*.py"))) == 200
