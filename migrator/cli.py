@@ -93,6 +93,7 @@ class _Default(click.Command):
 @cli.command(cls=_Default, hidden=True, context_settings=_CONTEXT)
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--apply", is_flag=True, help="Write the changes. Without it, nothing is written.")
+@click.option("--review", is_flag=True, help="Ask about each change, then write those accepted.")
 @click.option("--undo", is_flag=True, help="Take back what the last --apply from this folder wrote.")
 @click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text or JSON.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")
@@ -116,6 +117,7 @@ class _Default(click.Command):
 def run(
     paths: tuple[str, ...],
     apply: bool,
+    review: bool,
     undo: bool,
     assess: bool,
     unsafe: bool,
@@ -139,12 +141,14 @@ def run(
     from migrator.settings import SettingsError, load
 
     if undo:
-        if paths or apply or assess:
+        if paths or apply or review or assess:
             _fail("--undo stands alone: it takes back the last --apply from this folder")
         sys.exit(_undo())
     if not paths:
         raise click.UsageError("Missing argument 'PATH...'.")
-    if assess and (apply or "-" in paths or form not in ("text", "json")):
+    if review and (apply or "-" in paths or not _interactive()):
+        _fail("--review asks on a terminal, about files, and writes by itself what was accepted")
+    if assess and (apply or review or "-" in paths or form not in ("text", "json")):
         _fail("--assess writes nothing to the code, reads files, and reports as text or json")
     try:
         settings = load([path for path in paths if path != "-"])
@@ -167,7 +171,11 @@ def run(
                 _fail("- stands alone: it reads one program from standard input")
             code = _run_stdin(stdin_filename, settings, shown)
         else:
+            if review:
+                settings = _review(paths, settings)
             code = _run_paths(paths, settings, shown, allow_dirty)
+            if review:
+                _forget_review()
     except KeyboardInterrupt:
         click.echo("\nInterrupted. No file was left half written.", err=True)
         code = EXIT_INTERRUPTED
@@ -264,6 +272,48 @@ class _Shown:
         from migrator.reporting import text
 
         return text.report(outcomes, self.verbosity, written, brief=self.output is None and sys.stdout.isatty())
+
+
+def _interactive() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _review(paths: Sequence[str], settings: Settings) -> Settings:
+    """Ask about each change; the settings that make those accepted. Leaves the program where the user quits."""
+    from migrator import review, runner
+    from migrator.reporting.review_text import question
+
+    questions = review.items(_guarded(lambda: runner.migrate(paths, settings, _progress())))
+    answers = {key: yes for key, yes in review.remembered().items() if key in {item.key for item in questions}}
+
+    def show(item: review.Item, number: int) -> None:
+        _print(question(item, number, len(questions)), sys.stdout)
+
+    def read() -> str:
+        while True:
+            click.echo("Make this change? [y,n,a,A,d,b,q,?] ", nl=False)
+            line = sys.stdin.readline()
+            if not line:
+                raise EOFError
+            if line.strip() in tuple("ynaAdbq"):
+                return line
+            click.echo(review.HELP)
+
+    try:
+        complete = review.ask(questions, answers, show, read)
+    finally:
+        review.remember(answers)
+    if not complete:
+        click.echo("\nNothing written. The next --review from this folder goes on here.")
+        sys.exit(EXIT_LEFT)
+    files, places = review.declined(questions, answers)
+    return settings.merged(apply=True, declined_files=files, declined=places)
+
+
+def _forget_review() -> None:
+    from migrator import review
+
+    review.remember({})
 
 
 def _journal(result: Result) -> None:

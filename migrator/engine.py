@@ -173,6 +173,8 @@ class _Run:
         return findings
 
     def _may_edit(self, path: str) -> bool:
+        if path in self.settings.declined_files:
+            return False
         return path in self.original and path in self.modules and not vendoring.is_vendored(self.modules[path].text)
 
     def _candidates(self, findings: Findings) -> list[Finding]:
@@ -182,7 +184,7 @@ class _Run:
             fix = finding.diagnostic.fix
             if fix is None or not self.checker.applicable(finding.diagnostic):
                 continue
-            if not all(self._may_edit(path) for path in fix.paths):
+            if not all(self._may_edit(path) for path in fix.paths) or self._declined(finding.diagnostic):
                 continue
             if self._changes_nothing(fix.edits) and not self.companions.would_change(fix.new_files):
                 continue
@@ -192,6 +194,12 @@ class _Run:
             else:
                 self._note(problem(OCCUPIED, finding.diagnostic.location.path, reason))
         return sorted(candidates, key=_priority)
+
+    def _declined(self, diagnostic: Diagnostic) -> bool:
+        if not self.settings.declined:
+            return False
+        original = in_original(diagnostic, self.shifts, self.modules, self.before)
+        return (diagnostic.code, original.location) in self.settings.declined
 
     def _note(self, diagnostic: Diagnostic) -> None:
         if diagnostic not in self.notes:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from migrator import toml
+from migrator.diagnostics import Location
 from migrator.patterns import excluded
 
 KEYS = ("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "style", "timeout")
@@ -46,6 +47,10 @@ class Settings:
     """Pairs of a glob pattern and the codes to ignore in files that match it."""
     root: str = field(default="", compare=False)
     """Folder of the configuration file: what the patterns of `per_file_ignores` are relative to."""
+    declined_files: frozenset[str] = frozenset()
+    """Files that a review leaves as they are."""
+    declined: frozenset[tuple[str, Location]] = frozenset()
+    """Changes that a review declined, by code and place in the original."""
     timeout: float = 120.0
     """Seconds for one component (files that import each other)."""
 

@@ -52,7 +52,12 @@ def report(
 
 def diff(outcome: Outcome) -> Iterator[Line]:
     """Unified diff of one file, or of the cells of a notebook; nothing for one that did not change."""
-    for line in readable_diff(outcome):
+    yield from diff_lines(readable_diff(outcome))
+
+
+def diff_lines(lines: Iterable[str]) -> Iterator[Line]:
+    """The lines of a unified diff with their styles."""
+    for line in lines:
         style = "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[0], "")
         yield Line(line[:-1], "" if line == NO_NEWLINE else style)
 
