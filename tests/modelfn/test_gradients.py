@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import LOSS, SPEC, manual_reason, method, migrate, model_fn
+from modelfn.programs import LOSS, PATH, SPEC, manual_reason, method, migrate, migrate_all, model_fn
 
 STEP = "tf.train.get_global_step()"
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'
@@ -161,6 +161,31 @@ pairs = [(g, v) for g, v in pairs if v in variables]
 """
     )
     assert "pairs = list(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables))" in found
+
+
+def test_a_train_op_made_in_another_file() -> None:
+    helper = f"""
+import tensorflow as tf
+
+
+def get_train_op(loss, rate, warmup, clip_norm=1.0):
+    global_step = {STEP}
+    rate = rate * tf.minimum(1.0, tf.to_float(global_step) / warmup)
+    optimizer = tf.train.AdamOptimizer(rate)
+    tvars = tf.trainable_variables()
+    grads, _ = tf.clip_by_global_norm(tf.gradients(loss, tvars), clip_norm)
+    return optimizer.apply_gradients(zip(grads, tvars), global_step=global_step)
+"""
+    end = f'{LOSS}\ntrain_op = get_train_op(loss, params["rate"], params["warmup"])\n{SPEC}'
+    source = model_fn(DENSE, end=end, before="import tensorflow as tf\nfrom training import get_train_op\n")
+    text = migrate_all({PATH: source, "training.py": helper})[PATH]
+    step = method(text, "train_step")
+    assert "    tvars = self.trainable_variables\n" in step
+    assert "tf.clip_by_global_norm(tape.gradient(loss, tvars), 1.0)" in step
+    assert "    self.optimizer.apply_gradients(zip(grads, tvars))\n" in step
+    made = method(text, "create_model")
+    assert "tf.minimum(1.0, tf.cast(global_step, tf.float32) / " in made
+    assert "AdamOptimizer(FunctionSchedule(rate_at" in made
 
 
 @pytest.mark.parametrize(
