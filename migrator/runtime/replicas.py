@@ -42,22 +42,29 @@ def join_window(*window: Any) -> tf.data.Dataset:
 
 
 def run_on_replicas(model: tf.keras.Model) -> None:
-    """Lets a model average gradients and losses over its replicas, as an Estimator does; Keras adds them up."""
-    strategy, clipping = model.distribute_strategy, ("clipnorm", "clipvalue", "global_clipnorm")
+    """Lets a model average gradients and losses over its replicas, as an Estimator does; Keras adds them up.
+
+    Raises ClusterError for what would then differ.
+    """
+    config, compute_loss = model.run_config, model.compute_loss
+    replicas = model.distribute_strategy.num_replicas_in_sync
+    if config.eval_strategy is not None and config.eval_strategy.num_replicas_in_sync != replicas:
+        raise ClusterError("The model evaluates on the replicas that it trains on: give the same strategy for both.")
+    if replicas == 1:
+        return
     if hasattr(tf.keras, "ops"):
         raise ClusterError("Keras 3 does not train on several replicas: install tf_keras, set TF_USE_LEGACY_KERAS=1.")
-    if any(getattr(model.optimizer, name, None) for name in clipping):
+    if any(getattr(model.optimizer, name, None) for name in ("clipnorm", "clipvalue", "global_clipnorm")):
         raise ClusterError(
             "Keras would clip the gradients of all replicas together, not those of each: use one device."
         )
-    config, compute_loss = model.run_config, model.compute_loss
+    if type(model).train_step is not tf.keras.Model.train_step:
+        raise ClusterError("The model has a train_step of its own, which is made for one replica: use one device.")
     if config.eval_strategy is None:
         model.test_step = count_once(model, model.test_step)
-    elif config.eval_strategy.num_replicas_in_sync != strategy.num_replicas_in_sync:
-        raise ClusterError("The model evaluates on the replicas that it trains on: give the same strategy for both.")
 
     def compute_share(*args: Any, **kwargs: Any) -> Any:
-        return compute_loss(*args, **kwargs) / strategy.num_replicas_in_sync
+        return compute_loss(*args, **kwargs) / replicas
 
     model.compute_loss = compute_share
 

@@ -45,8 +45,7 @@ def configure(
         predict_step=tf.function(model.predict_step),
     )
     model.train_step, model.test_step = after_batch(model.train_step), after_batch(model.test_step)
-    if model.distribute_strategy.num_replicas_in_sync > 1:
-        run_on_replicas(model)
+    run_on_replicas(model)
     return model
 
 

@@ -10,6 +10,7 @@ from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
 
+from migrator.runtime.cluster import ClusterError
 from migrator.runtime.config import RunConfig
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.strategy import make_strategy
@@ -34,7 +35,10 @@ def graph_model(
     params: Any = None,
 ) -> GraphModel:
     """Compiles a `GraphModel` for `train`, `evaluate` and `predict`; checkpoints go to `model_dir`."""
-    with make_strategy(config).scope():
+    strategy = make_strategy(config)
+    if isinstance(strategy, tf.distribute.ParameterServerStrategy):
+        raise ClusterError("A model_fn that is kept as a graph trains in one process: unset TF_CONFIG.")
+    with strategy.scope():
         model = GraphModel(model_fn, {} if params is None else params)
         model.compile(steps_per_execution=100)
     configured: GraphModel = configure(model, config, params=params, model_dir=model_dir)
