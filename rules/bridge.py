@@ -91,6 +91,7 @@ class BridgeRewrite(ProgramRewrite):
                     self._spec(module, driver, node)
             self._module(module)
             self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
+        self._check_watched()
 
     def _reached(self) -> list[Module]:
         """The modules of the program, and those that they import as far as these build on TensorFlow 1."""

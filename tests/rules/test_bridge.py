@@ -112,3 +112,11 @@ def test_left_alone(old: str, new: str, reason: str) -> None:
     after, said, units = migrated(text)
     assert after == text and units[0].startswith("manual: ")
     assert any(reason in message for message in said), said
+
+
+def test_a_hook_that_reads_an_op_is_refused() -> None:
+    hook = "hooks=[tf.train.LoggingTensorHook(['loss'], every_n_iter=5)]"
+    text = PROGRAM.replace("steps=3", f"steps=3, {hook}")
+    after, _, units = migrated(text)
+    assert after == text
+    assert [unit.startswith("manual: no op of the model_fn that can be watched") for unit in units] == [True]
