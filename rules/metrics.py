@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from migrator.modelfn.translate import Metric, MetricRule, Value, Writing, bind, is_none
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import Metric, MetricRule, Value, Writing, bind, is_none, operand
 
 _TAIL = "metrics_collections updates_collections name"
 _PAIR = f"labels predictions weights {_TAIL}"
@@ -34,17 +35,14 @@ def _pick(given: dict[str, ast.expr], wanted: str) -> tuple[tuple[str | None, Va
     return tuple(found)
 
 
-def _mean(short: str, signature: str, text: str) -> MetricRule:
-    """A mean of something computed from the arguments; `text` has them in braces."""
-
-    def rule(call: ast.Call, writing: Writing) -> Metric:
-        given = bind(call, signature, f"tf.metrics.{short}")
-        parts = {name: writing.text(node) for name, node in given.items()}
-        parts.setdefault("dim", "-1")
-        value = text.format(tf=writing.tf, **parts)
-        return Metric(f"{writing.tf}.keras.metrics.Mean", (), ((None, value), *_pick(given, _WEIGHTS)))
-
-    return rule
+def percentage_below(call: ast.Call, writing: Writing) -> Metric:
+    """The share of values below a threshold."""
+    given = bind(call, f"values threshold weights {_TAIL}", "tf.metrics.percentage_below")
+    if "values" not in given or "threshold" not in given:
+        raise Unsupported("tf.metrics.percentage_below without values or threshold", call)
+    test = f"{operand(given['values'], writing)} < {operand(given['threshold'], writing)}"
+    value = f"{writing.tf}.cast({test}, {writing.tf}.float32)"
+    return Metric(f"{writing.tf}.keras.metrics.Mean", (), ((None, value), *_pick(given, _WEIGHTS)))
 
 
 def _counted(short: str, keras: str) -> MetricRule:
@@ -95,21 +93,19 @@ _METRICS: dict[str, MetricRule] = {
     "accuracy": _metric("accuracy", _PAIR, "Accuracy", "", _UPDATE),
     "mean": _metric("mean", f"values weights {_TAIL}", "Mean", "", "values sample_weight=weights"),
     "root_mean_squared_error": _metric("root_mean_squared_error", _PAIR, "RootMeanSquaredError", "", _UPDATE),
-    "mean_squared_error": _mean("mean_squared_error", _PAIR, "{tf}.math.squared_difference({labels}, {predictions})"),
-    "mean_absolute_error": _mean("mean_absolute_error", _PAIR, "{tf}.abs({predictions} - {labels})"),
-    "mean_relative_error": _mean(
+    "mean_squared_error": _metric("mean_squared_error", _PAIR, "+MeanSquaredError", "", _UPDATE),
+    "mean_absolute_error": _metric("mean_absolute_error", _PAIR, "+MeanAbsoluteError", "", _UPDATE),
+    "mean_relative_error": _metric(
         "mean_relative_error",
         f"labels predictions normalizer weights {_TAIL}",
-        "{tf}.math.divide_no_nan({tf}.abs({labels} - {predictions}), {normalizer})",
+        "+MeanRelativeError",
+        "",
+        f"labels predictions normalizer {_WEIGHTS}",
     ),
-    "mean_cosine_distance": _mean(
-        "mean_cosine_distance",
-        f"labels predictions dim weights {_TAIL}",
-        "1.0 - {tf}.reduce_sum({labels} * {predictions}, axis={dim}, keepdims=True)",
+    "mean_cosine_distance": _metric(
+        "mean_cosine_distance", f"labels predictions dim weights {_TAIL}", "+MeanCosineDistance", "dim", _UPDATE
     ),
-    "percentage_below": _mean(
-        "percentage_below", f"values threshold weights {_TAIL}", "{tf}.cast({values} < {threshold}, {tf}.float32)"
-    ),
+    "percentage_below": percentage_below,
     "auc": auc,
     "mean_iou": _metric("mean_iou", _CLASSES, "MeanIoU", "num_classes", _UPDATE),
     "mean_per_class_accuracy": _metric(
@@ -120,6 +116,7 @@ _METRICS: dict[str, MetricRule] = {
         f"{short}_at_thresholds": _metric(f"{short}_at_thresholds", _AT, keras, "thresholds=thresholds", _UPDATE)
         for short, keras in _COUNTS.items()
     },
+    "mean_tensor": _metric("mean_tensor", f"values weights {_TAIL}", "MeanTensor", "", "values sample_weight=weights"),
     "precision_at_k": _metric("precision_at_k", _AT_K, "+PrecisionAtK", "k class_id=class_id", _UPDATE),
     "recall_at_k": _metric("recall_at_k", _AT_K, "+RecallAtK", "k class_id=class_id", _UPDATE),
     "average_precision_at_k": _metric(
