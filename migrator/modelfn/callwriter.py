@@ -44,6 +44,7 @@ class CallWriter(Writer):
         missing = [mode for mode in ALL_MODES - leaf.guard if self._read_in(leaf, mode)]
         if not missing:
             return None
+        self._check_defined(leaf, missing)
         guard = frozenset(leaf.guard | {m for m in ALL_MODES - leaf.guard if m not in missing})
         if guard == TRAINING:
             return "training"
@@ -55,6 +56,13 @@ class CallWriter(Writer):
         if "train" not in guard:
             raise Unsupported("the forward pass tells evaluation from prediction", leaf.node)
         raise Unsupported("the forward pass tells evaluation from prediction", leaf.node)
+
+    def _check_defined(self, leaf: Leaf, missing: list[str]) -> None:
+        """Refuse names that are returned in modes in which nothing gives them a value."""
+        for mode in missing:
+            for name in sorted(leaf.defs & self.results.get(mode, set()) - set(self.plan.dynamic)):
+                if not any(name in other.defs and mode in other.modes for other in self.leaves):
+                    raise Unsupported(f"`{name}` is returned, but has no value in some mode", leaf.node)
 
     def _read_in(self, leaf: Leaf, mode: str) -> bool:
         """Whether in `mode`, where the leaf does not run, a name that it defines is read later on."""

@@ -93,6 +93,7 @@ class Flow:
         body = list(body)
         self._flags = _flags(body)
         self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
+        self._join_repeated()
 
     def _walk(self, body: Iterable[ast.stmt], modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
         for statement in body:
@@ -125,6 +126,27 @@ class Flow:
         leaf.defs -= self._imported - leaf.kills  # `tf.add(a, b)` changes no module
         self.leaves.append(leaf)
         self._opened.clear()
+
+    def _join_repeated(self) -> None:
+        """Of assignments that the arms of mode tests repeat word for word, keep the first, for the modes of all."""
+        kept: list[Leaf] = []
+        first: dict[str, list[Leaf]] = {}
+        for leaf in self.leaves:
+            joined = False
+            if isinstance(leaf.node, ast.Assign) and not leaf.mode_only and leaf.modes != ALL_MODES:
+                text = ast.dump(leaf.node)
+                for other in first.get(text, []):
+                    if not other.modes & leaf.modes and other.frames == leaf.frames and _may_move(leaf, other, kept):
+                        other.modes, other.guard = other.modes | leaf.modes, other.guard | leaf.guard
+                        joined = True
+                        break
+                else:
+                    first.setdefault(text, []).append(leaf)
+            if not joined:
+                kept.append(leaf)
+        for index, leaf in enumerate(kept):
+            leaf.index = index
+        self.leaves = kept
 
     def _if(self, node: ast.If, modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
         values = {mode: self.modes.evaluate(node.test, mode) for mode in modes}
@@ -165,6 +187,18 @@ def _flags(body: list[ast.stmt]) -> set[str]:
             elif isinstance(node, (ast.AugAssign, ast.For, ast.NamedExpr)):
                 other |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
     return {name for name, seen in values.items() if seen == {True, False} and name not in other}
+
+
+def _may_move(leaf: Leaf, to: Leaf, leaves: list[Leaf]) -> bool:
+    """Whether `leaf` may run in the place of `to`: nothing that runs in between in its modes reads or gives its names."""
+    if leaf.defs - leaf.kills:
+        return False
+    between = [other for other in leaves[leaves.index(to) + 1 :] if other.modes & leaf.modes]
+    return not any(
+        other.defs & (leaf.defs | leaf.uses)
+        or (other.uses | set().union(*(f.reads() for f in other.frames))) & leaf.defs
+        for other in between
+    )
 
 
 def _only_raises(body: list[ast.stmt]) -> bool:

@@ -11,6 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
+from migrator.modelfn.objects import holder
 from migrator.modelfn.rates import find_rates
 from migrator.modelfn.translate import Translations, bind, is_none
 
@@ -161,6 +162,8 @@ class Plan(Body):
         for site in self.sites:
             if site.leaf in self.tainted and not isinstance(site.leaf.node, ast.Return):
                 raise Unsupported("a layer is applied to the labels", site.call)
+        objects = {name for name in map(holder, self.sites) if name is not None}
+        making |= {leaf for leaf in outside if _calls_any(leaf, objects)}
         for leaf in outside:
             if leaf in making and leaf not in self.tainted:
                 call.add(leaf)
@@ -175,3 +178,9 @@ class Plan(Body):
         self.metric_leaves = self.ordered(
             leaf for leaf in self.metric_slice if leaf not in chosen and not leaf.mode_only
         )
+
+
+def _calls_any(leaf: Leaf, names: set[str]) -> bool:
+    """Whether a statement applies a layer that is held by one of the names."""
+    calls = (node.func for node in ast.walk(leaf.node) if isinstance(node, ast.Call))
+    return any(isinstance(function, ast.Name) and function.id in names for function in calls)

@@ -256,3 +256,50 @@ def test_predictions_from_labels() -> None:
     predictions = x + labels  # HERE
     """
     assert "predictions depend on the labels" in manual_reason(model_fn(body))
+
+
+# -- arms that repeat what others say ---------------------------------------------------------------------------------
+
+ARM = """
+{head}
+    logits = {logits}
+    {extra}loss = tf.reduce_mean(tf.square(labels - logits))
+    {end}
+"""
+EVALUATED = "return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={'m': tf.metrics.mean(logits)})"
+TRAINED = f"{TRAIN_OP}\n    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)"
+PREDICTED = """
+if mode == tf.estimator.ModeKeys.PREDICT:
+    logits = {logits}
+    return tf.estimator.EstimatorSpec(mode, predictions={{"logits": logits}})
+"""
+
+
+def arms(logits: str, training: str, extra: str = "") -> str:
+    """A model_fn that says everything again in each mode."""
+    return "".join(
+        [
+            PREDICTED.format(logits=logits),
+            ARM.format(head="if mode == tf.estimator.ModeKeys.TRAIN:", logits=training, extra=extra, end=TRAINED),
+            ARM.format(head="if mode == tf.estimator.ModeKeys.EVAL:", logits=logits, extra="", end=EVALUATED),
+        ]
+    )
+
+
+def test_arms_that_repeat_a_network_make_it_once() -> None:
+    dense = 'tf.layers.dense(features["x"], 3)'
+    text = assert_same(model_fn("", end=arms(dense, dense)))
+    assert text.count("Dense(3)") == 1 and text.count("squared") + text.count("tf.square") == 1
+    assert "if training" not in text
+
+
+def test_arms_that_apply_one_object_for_their_mode() -> None:
+    body = "network = tf.keras.layers.Dense(3)"
+    text = assert_same(model_fn(body, end=arms('network(features["x"]) * 2.0', 'network(features["x"])')))
+    assert text.count("Dense(3)") == 1 and "if training:" in text or "if not training:" in text
+
+
+def test_arms_that_change_what_they_read() -> None:
+    dense = "tf.layers.dense(x, 3)"
+    end = arms(dense, dense, "labels = labels * 2.0\n    ")
+    assert "labels = labels * 2.0" in assert_same(model_fn("x = features['x']", end=end))
