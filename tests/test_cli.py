@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from migrator import __version__, cli
-from migrator.cli import EXIT_ABNORMAL, EXIT_DONE, EXIT_INTERRUPTED, EXIT_LEFT
 from migrator.diagnostics import Outcome
 from migrator.registry import Registry
 from migrator.reporting import text
+from migrator.terminal import EXIT_ABNORMAL, EXIT_DONE, EXIT_INTERRUPTED, EXIT_LEFT
 
 HEAD = "import tensorflow as tf\n"
 RULEPACK = Path(__file__).resolve().parent / "rulepack"
@@ -379,7 +379,7 @@ def test_ctrl_c_leaves_every_file_as_it_was() -> None:
         stderr=subprocess.PIPE,
         **with_pack({}),
     ) as running:
-        time.sleep(1.5)
+        time.sleep(3)
         running.send_signal(signal.SIGINT)
         _, stderr = running.communicate(timeout=20)
     assert running.returncode == EXIT_INTERRUPTED and b"Traceback" not in stderr and b"Interrupted" in stderr

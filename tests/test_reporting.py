@@ -17,13 +17,13 @@ from schema import errors
 from migrator import cli, runner
 from migrator.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
 from migrator.registry import Registry
-from migrator.reporting import formats
+from migrator.reporting import FORMATS, formats
 from migrator.reporting.html_diff import coloured
 from migrator.settings import Settings
 
 HEAD = "import tensorflow as tf\n"
 HOSTILE = "x = tf.old  # <script>alert('é')</script> %0A | `a` \\ $\n"
-FORMATS = [name for name in formats.FORMATS if name != "text"]
+FOR_MACHINES = [name for name in FORMATS if name != "text"]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def outcomes(sample_rules: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyP
     return list(runner.migrate(["."], Settings(select=("TST",))).outcomes)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", FOR_MACHINES)
 @pytest.mark.parametrize("written", [None, ["a.py"]])
 def test_every_format_takes_everything(outcomes: Sequence[Outcome], name: str, written: list[str] | None) -> None:
     assert formats.render(name, outcomes, written) == formats.render(name, outcomes, written)
@@ -181,7 +181,7 @@ def test_code_is_coloured_and_escaped() -> None:
 
 def test_reports_go_to_files(outcomes: Sequence[Outcome]) -> None:
     options = ["--select", "TST"]
-    for name in formats.FORMATS:
+    for name in FORMATS:
         done = CliRunner().invoke(cli.cli, [".", "--format", name, *options], prog_name="migrate")
         filed = CliRunner().invoke(cli.cli, [".", "--format", name, *options, "-o", f"{name}.out"], prog_name="migrate")
         assert done.exit_code == filed.exit_code == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from migrator import cli
+from migrator import cli, running
 from migrator.registry import Registry
 
 HEAD = "import tensorflow as tf\n"
@@ -19,7 +19,7 @@ def folder(sample_rules: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(cli, "_interactive", lambda: True)
+    monkeypatch.setattr(running, "interactive", lambda: True)
     Path("migrate.toml").write_text('select = ["TST"]\n')
     write("a.py", "x = tf.old\ny = tf.old\ntf.lines\n")
     write("b.py", "tf.old\n")

@@ -7,8 +7,6 @@ from importlib import import_module
 
 from migrator.diagnostics import Outcome
 
-FORMATS = ("text", "diff", "json", "sarif", "github", "markdown", "html")
-
 
 def render(name: str, outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -> bytes:
     """The report in one format, except text, whose lines carry styles. `written`: as in `records`."""
