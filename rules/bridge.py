@@ -15,6 +15,7 @@ from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 
+from . import tpu
 from .compat_v1 import SWITCHES
 from .driver import Driver
 from .estimator_values import Construction, estimator_values
@@ -36,6 +37,12 @@ _SESSIONS = frozenset(
     f"tensorflow.{name}"
     for name in ("Session", "InteractiveSession", "train.MonitoredTrainingSession", "train.MonitoredSession")
 )
+
+# What runs in a graph under another name.
+_HELPERS = {
+    "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
+    "tensorflow.contrib.layers.layer_norm": "layer_norm",
+}
 
 # Names of variable scopes, which native translates wherever they stand.
 _SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
@@ -77,7 +84,10 @@ class BridgeRewrite(ProgramRewrite):
             if "model_fn" not in construction.arguments:
                 raise Unsupported("the arguments of Estimator are not seen", construction.call)
             driver = self._driver(construction.module)
-            driver.graph_model(construction.call, construction.arguments)
+            if construction.tpu:
+                tpu.construction(construction.module, driver, construction.call, construction.arguments)
+            else:
+                driver.graph_model(construction.call, construction.arguments)
         for module, node in values.reads:
             self.at = module
             parent = module.parent(node)
@@ -89,6 +99,10 @@ class BridgeRewrite(ProgramRewrite):
             for node, name in module.references():
                 if name == "tensorflow.estimator.EstimatorSpec":
                     self._spec(module, driver, node)
+                elif name in _HELPERS and isinstance(module.parent(node), ast.Call):
+                    driver.replace(node, driver.need(_HELPERS[name], node))
+                elif node not in driver.handled:
+                    tpu.reference(module, driver, node, name)
             self._module(module)
             self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
         self._check_watched()
@@ -132,13 +146,8 @@ class BridgeRewrite(ProgramRewrite):
                 continue
             if name.startswith("tensorflow.contrib."):
                 raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
-            if name.removeprefix("tensorflow.") in SWITCHES:
-                own.append(module.delete_statement(module.statement(node)))
-            elif (
-                (is_refused(name) or name in _SCOPES)
-                and not via_version_1_import(module, node)
-                and not self._is_import(module, node)
-            ):
+            old = is_refused(name) or name in _SCOPES
+            if old and not via_version_1_import(module, node) and not self._is_import(module, node):
                 own += self._old_name(module, node, name)
         return own + helpers.import_edits()
 

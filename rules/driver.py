@@ -40,14 +40,14 @@ _KEPT = {
 }
 # Arguments that may be dropped if they have one of these values.
 _NEUTRAL = {"as_text": (False,), "strip_default_attrs": (False, True)}
-_RUN_CONFIG = (
+RUN_CONFIG = (
     "model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs session_config "
     "keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps train_distribute device_fn protocol "
     "eval_distribute experimental_distribute experimental_max_worker_delay_secs session_creation_timeout_secs "
     "checkpoint_save_graph_def"
 )
 # Fields that only say how a TF1 session or a TF1 cluster is set up.
-_SESSION_FIELDS = {
+SESSION_FIELDS = {
     "session_config": "sessions are gone; set threads and devices through tf.config",
     "session_creation_timeout_secs": "there is no session to wait for",
     "experimental_max_worker_delay_secs": "workers start when the coordinator asks for them",
@@ -202,15 +202,15 @@ class Driver:
 
     def _run_config(self, node: ast.expr, call: ast.Call) -> None:
         self.replace(node, self.need("RunConfig", node))
-        given = bind(call, _RUN_CONFIG, "RunConfig")
+        given = bind(call, RUN_CONFIG, "RunConfig")
         doomed: list[ast.expr | ast.keyword] = []
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = next(n for n, v in given.items() if v is value)
-            if name in _SESSION_FIELDS:
+            if name in SESSION_FIELDS:
                 doomed.append(argument)
                 if not is_none(value):
-                    self.remarks.append((value, f"RunConfig({name}=…) is dropped: {_SESSION_FIELDS[name]}"))
+                    self.remarks.append((value, f"RunConfig({name}=…) is dropped: {SESSION_FIELDS[name]}"))
             elif name in _STRATEGY_FIELDS:
                 doomed += self._strategy_field(argument, name)
             elif isinstance(argument, ast.expr) and doomed:
@@ -261,9 +261,9 @@ class Driver:
         """``config.replace(session_config=…)``: fields that are gone are dropped, those that are not there yet refused."""
         doomed: list[ast.expr | ast.keyword] = []
         for keyword in call.keywords:
-            if keyword.arg in _SESSION_FIELDS:
+            if keyword.arg in SESSION_FIELDS:
                 doomed.append(keyword)
-                text = f"RunConfig({keyword.arg}=…) is dropped: {_SESSION_FIELDS[keyword.arg]}"
+                text = f"RunConfig({keyword.arg}=…) is dropped: {SESSION_FIELDS[keyword.arg]}"
                 self.remarks.append((keyword.value, text))
             elif keyword.arg in _STRATEGY_FIELDS:
                 doomed += self._strategy_field(keyword, keyword.arg)

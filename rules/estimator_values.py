@@ -18,6 +18,8 @@ class Construction:
     module: Module
     call: ast.Call
     arguments: dict[str, ast.expr]
+    tpu: bool = False
+    """Whether it is a TPUEstimator."""
 
 
 @dataclass

@@ -16,6 +16,7 @@ from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.rule import ProgramRule
 
+from . import tpu
 from .bridge import BridgeRewrite
 from .estimator_values import ESTIMATOR, Construction
 from .groups import program_groups, speaks_of_estimators
@@ -108,6 +109,8 @@ class EstimatorProgram(ProgramRule):
         for node, name in module.references():
             if not speaks_of_estimators(name) or name == ESTIMATOR:
                 continue
+            if tpu.short_name(name) == "TPUEstimator" and isinstance(module.parent(node), ast.Call):
+                continue
             parent = module.parent(node)
             short = name.rsplit(".", 1)[-1]
             if isinstance(parent, ast.Call) and parent.func is node and _KINDS.search(short):
@@ -145,6 +148,8 @@ class EstimatorProgram(ProgramRule):
             try:
                 if style == "bridge":
                     raise Unsupported("--style bridge", None)
+                if any(construction.tpu for construction in constructions):
+                    raise Unsupported("a TPUEstimator tells the model_fn its batch size", constructions[0].call)
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
                     present = [drafts.project.modules[module.path] for module in group]
@@ -188,13 +193,14 @@ class EstimatorProgram(ProgramRule):
         if b"Estimator" not in module.source:
             return
         for node, name in module.references():
-            parent = module.parent(node) if name == ESTIMATOR else None
+            on_tpu = tpu.short_name(name) == "TPUEstimator"
+            parent = module.parent(node) if name == ESTIMATOR or on_tpu else None
             if isinstance(parent, ast.Call) and parent.func is node:
                 try:
-                    given = bind(parent, _SIGNATURE, "Estimator")
+                    given = bind(parent, tpu.ESTIMATOR if on_tpu else _SIGNATURE, "Estimator")
                 except Unsupported:
                     given = {}
-                yield Construction(module, parent, given)
+                yield Construction(module, parent, given, on_tpu)
 
     def _manual(
         self, rewrite: ProgramRewrite, constructions: list[Construction], problem: Unsupported

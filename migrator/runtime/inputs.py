@@ -43,7 +43,8 @@ def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -
     offered = {"mode": mode, "config": model.run_config, "input_context": tf.distribute.InputContext()}
     if mode == ModeKeys.TRAIN:
         offered["input_context"] = input_context(model.distribute_strategy)
-    offered["params"] = getattr(model, "params", None) if params is None else params
+    params = getattr(model, "params", None) if params is None else params
+    offered["params"] = params(mode) if callable(params) else params
     named = inspect.signature(input_fn).parameters
     with tf.device("/cpu:0"):
         data = input_fn(**{name: value for name, value in offered.items() if name in named})

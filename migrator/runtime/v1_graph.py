@@ -153,7 +153,8 @@ class Graph:
         seed = model.run_config.tf_random_seed
         if seed is not None:
             tf.compat.v1.set_random_seed(seed)
-        offered = {"labels": labels, "mode": mode, "params": model.graphs.params, "config": model.run_config}
+        params = model.graphs.params(mode) if callable(model.graphs.params) else model.graphs.params
+        offered = {"labels": labels, "mode": mode, "params": params, "config": model.run_config}
         named = inspect.signature(model.graphs.model_fn).parameters
         with tf.variable_creator_scope(self.create):
             tf.compat.v1.train.create_global_step()
@@ -179,6 +180,7 @@ class Graph:
             trainable = arguments.get("trainable", True) is not False and not local
             variable = outside(tf.Variable, value, trainable=trainable, name=name, **given)
             model.graphs.variables[name] = variable
+            graph.add_to_collection("new_variables", variable)
             if local:
                 model.graphs.local.append((variable, outside(variable.numpy)))
             else:
@@ -219,3 +221,21 @@ def initial_value(graph: Any, value: Any) -> Any:
     with tf.Graph().as_default() as alone, tf.compat.v1.Session(graph=alone) as session:
         (tensor,) = tf.import_graph_def(part, return_elements=[value.name], name="")
         return session.run(tensor)
+
+
+def init_graph_from_checkpoint(checkpoint: str, assignment_map: Mapping[str, Any]) -> None:
+    """Does `tf.compat.v1.train.init_from_checkpoint` in a `model_fn`: gives new variables the values of a checkpoint.
+
+    `assignment_map` leads from names, or from scopes that end in a slash, to variables, their names, or scopes.
+    """
+    reader = tf.train.load_checkpoint(checkpoint)
+    new = {v.name.partition(":")[0]: v for v in tf.compat.v1.get_collection("new_variables")}
+    for old, target in assignment_map.items():
+        if isinstance(target, str) and target.endswith("/"):
+            inside = target.lstrip("/")
+            pairs = {old.lstrip("/") + name[len(inside) :]: name for name in new if name.startswith(inside)}
+        else:
+            pairs = {old: target if isinstance(target, str) else target.name.partition(":")[0]}
+        for source, name in pairs.items():
+            if name in new:  # the others have been trained since
+                outside(new[name].assign, reader.get_tensor(source))

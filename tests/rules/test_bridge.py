@@ -120,3 +120,35 @@ def test_a_hook_that_reads_an_op_is_refused() -> None:
     after, _, units = migrated(text)
     assert after == text
     assert [unit.startswith("manual: no op of the model_fn that can be watched") for unit in units] == [True]
+
+
+TPU = """\
+import tensorflow as tf
+
+def model_fn(features, labels, mode, params):
+    optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.AdamOptimizer(0.1))
+    return tf.contrib.tpu.TPUEstimatorSpec(mode=mode, loss=labels, train_op=optimizer.minimize(labels))
+
+config = tf.contrib.tpu.RunConfig(None, None, "grpc://x", tpu_config=tf.contrib.tpu.TPUConfig(100), model_dir="m")
+estimator = tf.contrib.tpu.TPUEstimator(model_fn, None, config, {"a": 1}, False, 8)
+"""
+
+
+def test_a_tpu_estimator_without_a_tpu() -> None:
+    text, said, units = migrated(TPU, "auto")
+    assert "    optimizer = tf.compat.v1.train.AdamOptimizer(0.1)\n" in text
+    assert "return tpu_spec(mode=mode, loss=labels" in text
+    assert 'config = RunConfig(model_dir="m")' in text
+    assert 'model_dir=None, config=config, params={"a": 1}, use_tpu=False, train_batch_size=8)' in text
+    assert units[0].startswith("bridge") and any("it describes a TPU" in message for message in said)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("False, 8", "True, 8"), (", False, 8", ""), ("AdamOptimizer(0.1)", "unknown.x")]
+)
+def test_a_program_for_a_tpu_is_left_alone(old: str, new: str) -> None:
+    text = TPU.replace(old, new)
+    if "unknown" in new:
+        text = text.replace("tf.train.unknown.x", "tf.contrib.tpu.shard")
+    after, _, units = migrated(text, "auto")
+    assert after == text and units[0].startswith("manual")

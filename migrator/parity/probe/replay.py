@@ -96,12 +96,8 @@ class Replay:
         """Build `model` on a batch, pair its variables with those of `stream`, and give them their initial values."""
         if stream.model is model:
             return
-        scope = model.distribute_strategy.scope() if hasattr(model, "distribute_strategy") else None
-        if scope is None:
-            model(batches.tensors(features))
-        else:
-            with scope:
-                model(batches.tensors(features))
+        if not getattr(model, "tf1_variables", None):  # else a graph, which is there and need not know predictions
+            self._build(model, features)
         pairs = self._pair(stream, model)
         fresh = stream.model is None
         stream.model = model
@@ -117,6 +113,15 @@ class Replay:
         for name, variable in stream.pairs:
             value = self.reader.array(values[name])
             variable.assign(value.reshape([int(n) for n in variable.shape]))
+
+    @staticmethod
+    def _build(model: Any, features: Any) -> None:
+        scope = model.distribute_strategy.scope() if hasattr(model, "distribute_strategy") else None
+        if scope is None:
+            model(batches.tensors(features))
+        else:
+            with scope:
+                model(batches.tensors(features))
 
     def _pair(self, stream: Stream, model: Any) -> list[mapping.Pair]:
         old = [

@@ -1,0 +1,56 @@
+"""What a TPUEstimator of TensorFlow 1 does where there is no TPU."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
+
+
+def tpu_graph_model(
+    model_fn: Callable[..., EstimatorSpec],
+    model_dir: str | None = None,
+    config: RunConfig | None = None,
+    params: dict[str, Any] | None = None,
+    use_tpu: bool = False,
+    train_batch_size: int | None = None,
+    eval_batch_size: int | None = None,
+    predict_batch_size: int | None = None,
+) -> GraphModel:
+    """Compiles a `GraphModel` whose `params` hold the `batch_size` of the mode, for `input_fn` and `model_fn`."""
+    if use_tpu:
+        raise NotImplementedError("This model trains without TPUs: call the program with use_tpu off.")
+    sizes = {"train": train_batch_size, "eval": eval_batch_size, "infer": predict_batch_size}
+
+    def params_in(mode: str) -> dict[str, Any]:
+        size = {} if sizes[mode] is None else {"batch_size": sizes[mode]}
+        return {**(params or {}), **size, "use_tpu": False}
+
+    return graph_model(model_fn, model_dir, config, params_in)
+
+
+def tpu_spec(
+    mode: str,
+    predictions: Any = None,
+    loss: Any = None,
+    train_op: Any = None,
+    eval_metrics: tuple[Callable[..., Any], Any] | None = None,
+    export_outputs: Any = None,
+    scaffold_fn: Callable[[], Any] | None = None,
+    host_call: Any = None,
+) -> EstimatorSpec:
+    """A `TPUEstimatorSpec` as an `EstimatorSpec`. `eval_metrics` are a function and its tensors, a list or a dict."""
+    if scaffold_fn is not None:
+        scaffold = scaffold_fn()
+        if scaffold is not None and getattr(scaffold, "init_fn", None) is not None:
+            raise NotImplementedError("There is no session that the init_fn of a Scaffold could use.")
+    metrics = None
+    if mode == "eval" and eval_metrics is not None:
+        function, tensors = eval_metrics
+        metrics = function(**tensors) if isinstance(tensors, dict) else function(*tensors)
+    if isinstance(loss, tf.Tensor) and loss.shape.rank != 0:
+        loss = tf.reshape(loss, [])
+    return EstimatorSpec(mode, predictions, loss, train_op, metrics, export_outputs)
