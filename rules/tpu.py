@@ -25,9 +25,9 @@ _KEPT = frozenset(
 )
 _FIELDS = {
     "tpu_config": "it describes a TPU",
-    "cluster": "it names a TPU",
-    "master": "it names a TPU",
     "evaluation_master": "it names a TPU",
+    "master": "it names a TPU",
+    "cluster": "it names a TPU",
 }
 _RESOLVER = "tensorflow.contrib.cluster_resolver.TPUClusterResolver"
 

@@ -129,7 +129,7 @@ def model_fn(features, labels, mode, params):
     optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.AdamOptimizer(0.1))
     return tf.contrib.tpu.TPUEstimatorSpec(mode=mode, loss=labels, train_op=optimizer.minimize(labels))
 
-config = tf.contrib.tpu.RunConfig(None, None, "grpc://x", tpu_config=tf.contrib.tpu.TPUConfig(100), model_dir="m")
+config = tf.contrib.tpu.RunConfig(tf.contrib.tpu.TPUConfig(100), master="grpc://x", model_dir="m")
 estimator = tf.contrib.tpu.TPUEstimator(model_fn, None, config, {"a": 1}, False, 8)
 """
 
