@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import Layer, Translations
+from migrator.modelfn.translate import Layer, Time, Translations
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 LEARNING_PHASE = "tensorflow.keras.backend.set_learning_phase"
 _UPDATES = frozenset({"updates", "get_updates_for"})
-# Attributes of an object that say the same before and after.
-_PLAIN = frozenset({"losses", "kernel", "bias", "embeddings", "units", "filters", "weights", "trainable_weights"})
+# Attributes of an object that say the same before and after: what it was made with, and what its first call makes.
+_SETTINGS = frozenset({"units", "filters"})
+_PLAIN = _SETTINGS | {"losses", "kernel", "bias", "embeddings", "weights", "trainable_weights"}
 
 
 # -- functions and classes of the program -----------------------------------------------------------------------------
@@ -178,6 +179,9 @@ def _check_use(plan: Body, site: Site, held: str | None) -> None:
         if isinstance(parent, ast.Attribute):
             if parent.attr not in _PLAIN | _UPDATES:
                 raise Unsupported(f"`{parent.attr}` of a Keras object is not migrated yet", parent)
+            statement = plan.module.statement(parent)
+            if parent.attr not in _UPDATES | _SETTINGS and plan.times.of(statement) is Time.STATIC:
+                raise Unsupported(f"`{parent.attr}` of a Keras object would be read before it exists", parent)
         elif site.layer.applied and not (isinstance(parent, ast.Call) and parent.func is node):
             raise Unsupported("a layer with dropout or the like is used for more than to be called", node)
 

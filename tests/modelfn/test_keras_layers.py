@@ -175,3 +175,15 @@ def test_regularizers_of_keras_are_not_in_the_collection() -> None:
     body = "predictions = tf.keras.layers.Dense(1, kernel_regularizer=tf.keras.regularizers.l2(0.1))(features['x'])"
     assert "regularizers of Keras layers" in manual_reason(model_fn(body, end=REGULARIZED))
     assert "self.losses" not in migrate(model_fn(body, end=f"{LOSS}\n{TRAIN_OP}\n{SPEC}"))
+
+
+def test_what_only_the_first_call_makes_is_not_read_when_the_model_is_built() -> None:
+    body = """
+    net = tf.keras.layers.Dense(3)
+    x = net(features["x"])
+    {}
+    predictions = {}
+    """
+    text = migrate(model_fn(body.format("size = net.units", "tf.matmul(x, net.kernel) + size")))
+    assert "tf.matmul(x, self.net.kernel)" in text.replace("self.dense", "self.net")
+    assert "before it exists" in manual_reason(model_fn(body.format("penalty = sum(net.losses)", "x + penalty")))
