@@ -1,129 +1,14 @@
-"""On two replicas, `train` and `evaluate` do what Estimator does under MirroredStrategy."""
+"""Runs on_replicas.py in a process of its own: what other tests compute first settles the devices of a process."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pytest
-import tensorflow as tf
-from line_program import X, Y, create_model, model_fn, read_events
-
-from migrator.runtime.cluster import ClusterError
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import configure, evaluate, train
-
-DEVICES = ["/cpu:0", "/cpu:1"]
-keras_2 = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on several replicas")
 
 
-def train_input() -> tf.data.Dataset:
-    """17 batches: the last one finds no partner."""
-    return tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat(3).batch(4)
-
-
-def eval_input() -> tf.data.Dataset:
-    """5 batches, the last one of 2 examples."""
-    return tf.data.Dataset.from_tensor_slices(({"x": X[:18]}, Y[:18])).batch(4)
-
-
-def mirrored_model(folder: Path, strategy: Any, **config: Any) -> tf.keras.Model:
-    with strategy.scope():
-        return create_model(folder, 100, strategy=strategy, **config)
-
-
-@keras_2
-@pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
-@pytest.mark.parametrize("on_replicas", [False, True])
-def test_same_as_estimator(tmp_path: Path, on_replicas: bool) -> None:
-    strategy = tf.distribute.MirroredStrategy(DEVICES)
-    eval_strategy = strategy if on_replicas else None
-    config = tf.estimator.RunConfig(
-        train_distribute=strategy,
-        eval_distribute=eval_strategy,
-        session_config=tf.compat.v1.ConfigProto(device_count={"CPU": 2}),
-        save_summary_steps=1,
-    )
-    estimator = tf.estimator.Estimator(model_fn, str(tmp_path / "old"), config)
-    estimator.train(train_input)
-    model = mirrored_model(tmp_path / "new", strategy, eval_strategy=eval_strategy)
-    train(model, train_input)
-    old, new = (read_events(tmp_path / folder)["loss"] for folder in ("old", "new"))
-    assert sorted(old) == sorted(new) == list(range(1, 9))
-    np.testing.assert_allclose([new[step] for step in sorted(new)], [old[step] for step in sorted(old)], rtol=1e-5)
-    for steps in (None, 1, 2):
-        assert evaluate(model, eval_input, steps) == pytest.approx(estimator.evaluate(eval_input, steps), rel=1e-5)
-    kernel = estimator.get_variable_value("kernel")
-    np.testing.assert_allclose(model.dense.kernel.numpy(), kernel, rtol=1e-5)
-    outputs = [row["output"] for row in estimator.predict(eval_input)]
-    np.testing.assert_allclose([row["output"] for row in predict(model, eval_input)], outputs, rtol=1e-5)
-
-
-@keras_2
-def test_steps_restart_and_metrics_that_count(tmp_path: Path) -> None:
-    strategy = tf.distribute.MirroredStrategy(DEVICES)
-    endless = lambda: train_input().repeat()  # noqa: E731
-    straight = mirrored_model(tmp_path / "straight", strategy)
-    train(straight, endless, max_steps=6)
-    assert int(straight.optimizer.iterations.numpy()) == 6
-    again = mirrored_model(tmp_path / "straight", strategy)
-    assert evaluate(again, eval_input) == evaluate(straight, eval_input)
-    train(again, endless, steps=2)
-    assert int(again.optimizer.iterations.numpy()) == 8
-
-
-@keras_2
-def test_input_context(tmp_path: Path) -> None:
-    seen = []
-
-    def input_fn(input_context: Any) -> tf.data.Dataset:
-        seen.append((input_context.num_input_pipelines, input_context.num_replicas_in_sync))
-        return train_input()
-
-    model = mirrored_model(tmp_path, tf.distribute.MirroredStrategy(DEVICES))
-    train(model, input_fn, steps=1)
-    evaluate(model, input_fn, steps=1)
-    assert seen == [(1, 2), (1, 1)]
-
-
-@keras_2
-@pytest.mark.parametrize("option", ["clipnorm", "clipvalue", "global_clipnorm"])
-def test_clipping_of_each_replica_is_refused(tmp_path: Path, option: str) -> None:
-    with tf.distribute.MirroredStrategy(DEVICES).scope():
-        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-        model.compile(tf.keras.optimizers.SGD(0.1, **{option: 1.0}))
-        with pytest.raises(ClusterError, match="use one device"):
-            configure(model, model_dir=str(tmp_path))
-
-
-@keras_2
-def test_a_train_step_of_its_own_is_refused(tmp_path: Path) -> None:
-    class Stepping(tf.keras.Sequential):
-        def train_step(self, data: Any) -> Any:
-            return super().train_step(data)
-
-    with tf.distribute.MirroredStrategy(DEVICES).scope():
-        model = Stepping([tf.keras.layers.Dense(1)])
-        model.compile("sgd")
-        with pytest.raises(ClusterError, match="train_step of its own"):
-            configure(model, model_dir=str(tmp_path))
-
-
-@keras_2
-def test_evaluation_on_several_replicas_needs_as_many_to_train_on(tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match="same strategy"):
-        create_model(tmp_path, eval_strategy=tf.distribute.MirroredStrategy(DEVICES))
-
-
-@keras_2
-def test_evaluation_on_other_replicas_is_refused(tmp_path: Path) -> None:
-    other = tf.distribute.MirroredStrategy(["/cpu:0"])
-    with pytest.raises(ClusterError, match="same strategy"):
-        mirrored_model(tmp_path, tf.distribute.MirroredStrategy(DEVICES), eval_strategy=other)
-
-
-@pytest.mark.skipif(not hasattr(tf.keras, "ops"), reason="Keras 2 trains on several replicas")
-def test_keras_3_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match="tf_keras"):
-        mirrored_model(tmp_path, tf.distribute.MirroredStrategy(DEVICES))
+def test_two_replicas() -> None:
+    suite = Path(__file__).with_name("on_replicas.py")
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", str(suite)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
