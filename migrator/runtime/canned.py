@@ -1,0 +1,229 @@
+"""The canned Estimators as Keras models: linear, dense network, both, baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.feature_columns import ConstantLogits, DenseNetwork, LinearFeatures
+from migrator.runtime.heads import Head, RegressionHead, class_head
+from migrator.runtime.metrics import BatchMean
+from migrator.runtime.strategy import make_strategy
+from migrator.runtime.training import configure
+
+
+class CannedModel(tf.keras.Model):
+    """A head on the sum of the logits of its parts, each of which may have an optimizer of its own.
+
+    Input: features by name. Output: the predictions of the head.
+    """
+
+    def __init__(self, head: Head, parts: Sequence[tf.keras.layers.Layer], optimizers: Sequence[Any]) -> None:
+        super().__init__(autocast=False)  # float64 features are bucketized as they are
+        self.head, self.parts = head, list(parts)
+        self.part_optimizers = list(optimizers)
+        self.loss_metric = BatchMean(name="loss")
+        self.head_metrics = head.metrics()
+
+    def call(self, features: Any, training: bool = False) -> dict[str, tf.Tensor]:
+        return self.head.predictions(tf.add_n([part(features, training=training) for part in self.parts]))
+
+    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> tf.Tensor:
+        _, losses, weights = self.head.evaluated(x, y, y_pred)
+        loss = self.head.reduce(losses, weights)
+        self.loss_metric.update_state(loss)
+        return loss
+
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> dict[str, Any]:
+        labels, losses, weights = self.head.evaluated(x, y, y_pred)
+        self.head_metrics["average_loss"].update_state(losses, sample_weight=weights)
+        self.head.update_metrics(self.head_metrics, labels, y_pred, weights)
+        return self.get_metrics_result()
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        """One step of each optimizer for its part; metrics are left to the evaluation."""
+        features, labels = data
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(features, labels, self(features, training=True))
+        variables = [part.trainable_variables for part in self.parts]
+        for optimizer, *step in zip(self.part_optimizers, tape.gradient(loss, variables), variables):
+            optimizer.apply_gradients(zip(*step))
+        return {"loss": self.loss_metric.result()}
+
+
+def compile_canned(head: Head, parts: Any, config: RunConfig | None, model_dir: str | None) -> CannedModel:
+    """Compiles a `CannedModel`. `parts` are layers, each with its optimizer or a function that makes it."""
+    layers, optimizers = zip(*parts)
+    with make_strategy(config).scope():
+        optimizers = [optimizer() if callable(optimizer) else optimizer for optimizer in optimizers]
+        model = CannedModel(head, layers, optimizers)
+        model.compile(optimizer=optimizers[0], steps_per_execution=100)
+    return configure(model, config, model_dir=model_dir)
+
+
+def linear_estimator(
+    head: Head,
+    feature_columns: Iterable[Any],
+    optimizer: Any,
+    sparse_combiner: str = "sum",
+    model_dir: str | None = None,
+    config: RunConfig | None = None,
+) -> CannedModel:
+    """``tf.estimator.LinearEstimator``: a weighted sum of feature columns."""
+    linear = LinearFeatures(feature_columns, head.units, sparse_combiner)
+    return compile_canned(head, [(linear, optimizer)], config, model_dir)
+
+
+def linear_classifier(
+    feature_columns: Iterable[Any],
+    optimizer: Any,
+    loss_reduction: str,
+    n_classes: int = 2,
+    weight_column: Any = None,
+    label_vocabulary: Sequence[str] | None = None,
+    interpolate_auc: bool = False,
+    **others: Any,
+) -> CannedModel:
+    """``tf.estimator.LinearClassifier``; `others` as for `linear_estimator`."""
+    head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
+    return linear_estimator(head, feature_columns, optimizer, **others)
+
+
+def linear_regressor(
+    feature_columns: Iterable[Any],
+    optimizer: Any,
+    loss_reduction: str,
+    label_dimension: int = 1,
+    weight_column: Any = None,
+    **others: Any,
+) -> CannedModel:
+    """``tf.estimator.LinearRegressor``; `others` as for `linear_estimator`."""
+    head = RegressionHead(weight_column, label_dimension, loss_reduction)
+    return linear_estimator(head, feature_columns, optimizer, **others)
+
+
+def dnn_estimator(
+    head: Head,
+    hidden_units: Sequence[int],
+    feature_columns: Iterable[Any],
+    optimizer: Any,
+    activation_fn: Any = tf.nn.relu,
+    dropout: float | None = None,
+    batch_norm: bool = False,
+    model_dir: str | None = None,
+    config: RunConfig | None = None,
+) -> CannedModel:
+    """``tf.estimator.DNNEstimator``: a network of dense layers; see `DenseNetwork`."""
+    network = DenseNetwork(head.units, hidden_units, feature_columns, activation_fn, dropout, batch_norm)
+    return compile_canned(head, [(network, optimizer)], config, model_dir)
+
+
+def dnn_classifier(
+    hidden_units: Sequence[int],
+    feature_columns: Iterable[Any],
+    optimizer: Any,
+    loss_reduction: str,
+    n_classes: int = 2,
+    weight_column: Any = None,
+    label_vocabulary: Sequence[str] | None = None,
+    interpolate_auc: bool = False,
+    **others: Any,
+) -> CannedModel:
+    """``tf.estimator.DNNClassifier``; `others` as for `dnn_estimator`."""
+    head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
+    return dnn_estimator(head, hidden_units, feature_columns, optimizer, **others)
+
+
+def dnn_regressor(
+    hidden_units: Sequence[int],
+    feature_columns: Iterable[Any],
+    optimizer: Any,
+    loss_reduction: str,
+    label_dimension: int = 1,
+    weight_column: Any = None,
+    **others: Any,
+) -> CannedModel:
+    """``tf.estimator.DNNRegressor``; `others` as for `dnn_estimator`."""
+    head = RegressionHead(weight_column, label_dimension, loss_reduction)
+    return dnn_estimator(head, hidden_units, feature_columns, optimizer, **others)
+
+
+def dnn_linear_combined_estimator(
+    head: Head,
+    linear_feature_columns: Iterable[Any] | None = None,
+    linear_optimizer: Any = None,
+    dnn_feature_columns: Iterable[Any] | None = None,
+    dnn_optimizer: Any = None,
+    dnn_hidden_units: Sequence[int] | None = None,
+    dnn_activation_fn: Any = tf.nn.relu,
+    dnn_dropout: float | None = None,
+    batch_norm: bool = False,
+    linear_sparse_combiner: str = "sum",
+    model_dir: str | None = None,
+    config: RunConfig | None = None,
+) -> CannedModel:
+    """``tf.estimator.DNNLinearCombinedEstimator``: "wide and deep", each with an optimizer of its own."""
+    parts: list[Any] = []
+    if dnn_feature_columns:
+        if not dnn_hidden_units:
+            raise ValueError("dnn_hidden_units must be given where dnn_feature_columns are.")
+        network = DenseNetwork(
+            head.units, dnn_hidden_units, dnn_feature_columns, dnn_activation_fn, dnn_dropout, batch_norm
+        )
+        parts.append((network, dnn_optimizer))
+    if linear_feature_columns:
+        parts.append((LinearFeatures(linear_feature_columns, head.units, linear_sparse_combiner), linear_optimizer))
+    if not parts:
+        raise ValueError("Give linear_feature_columns or dnn_feature_columns.")
+    return compile_canned(head, parts, config, model_dir)
+
+
+def dnn_linear_combined_classifier(
+    loss_reduction: str,
+    n_classes: int = 2,
+    weight_column: Any = None,
+    label_vocabulary: Sequence[str] | None = None,
+    interpolate_auc: bool = False,
+    **others: Any,
+) -> CannedModel:
+    """``tf.estimator.DNNLinearCombinedClassifier``; `others` as for `dnn_linear_combined_estimator`."""
+    head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
+    return dnn_linear_combined_estimator(head, **others)
+
+
+def dnn_linear_combined_regressor(
+    loss_reduction: str, label_dimension: int = 1, weight_column: Any = None, **others: Any
+) -> CannedModel:
+    """``tf.estimator.DNNLinearCombinedRegressor``; `others` as for `dnn_linear_combined_estimator`."""
+    return dnn_linear_combined_estimator(RegressionHead(weight_column, label_dimension, loss_reduction), **others)
+
+
+def baseline_estimator(
+    head: Head, optimizer: Any, model_dir: str | None = None, config: RunConfig | None = None
+) -> CannedModel:
+    """``tf.estimator.BaselineEstimator``: the same prediction for every example."""
+    return compile_canned(head, [(ConstantLogits(head.units), optimizer)], config, model_dir)
+
+
+def baseline_classifier(
+    optimizer: Any,
+    loss_reduction: str,
+    n_classes: int = 2,
+    weight_column: Any = None,
+    label_vocabulary: Sequence[str] | None = None,
+    interpolate_auc: bool = False,
+    **others: Any,
+) -> CannedModel:
+    """``tf.estimator.BaselineClassifier``; `others` as for `baseline_estimator`."""
+    head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
+    return baseline_estimator(head, optimizer, **others)
+
+
+def baseline_regressor(
+    optimizer: Any, loss_reduction: str, label_dimension: int = 1, weight_column: Any = None, **others: Any
+) -> CannedModel:
+    """``tf.estimator.BaselineRegressor``; `others` as for `baseline_estimator`."""
+    return baseline_estimator(RegressionHead(weight_column, label_dimension, loss_reduction), optimizer, **others)
