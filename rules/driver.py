@@ -21,11 +21,12 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 
+from .array_inputs import ARRAY_INPUTS
+from .estimator_values import PREFIX
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, exporting_reference
 from .hooks import check_hooks, hook_reference
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
 
-PREFIX = "tensorflow.estimator."
 _METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
     "evaluate": "input_fn steps hooks checkpoint_path name",
@@ -92,6 +93,10 @@ class Driver:
         """References that these edits take care of."""
         self.remarks: list[tuple[ast.AST, str]] = []
 
+    def remark(self, node: ast.AST, text: str) -> None:
+        """Note what the owner should know."""
+        self.remarks.append((node, text))
+
     def reference(self, node: ast.expr, name: str) -> bool:
         """Migrate one reference to a name under `tensorflow.estimator`; False if it is none that is known here."""
         short = name[len(PREFIX) :] if name.startswith(PREFIX) else ""
@@ -99,6 +104,9 @@ class Driver:
         call = parent if isinstance(parent, ast.Call) and parent.func is node else None
         if short.startswith("ModeKeys"):
             self.replace(node, self.need("ModeKeys", node) + short[len("ModeKeys") :])
+            return True
+        if name in ARRAY_INPUTS:
+            self.replace(node, self.need(ARRAY_INPUTS[name], node))
             return True
         if short == "RunConfig" and call is not None:
             self._run_config(node, call)

@@ -8,16 +8,24 @@ from dataclasses import dataclass, field
 from migrator.module import Binding, Module
 from migrator.project import Definition, Project
 
-ESTIMATOR = "tensorflow.estimator.Estimator"
+PREFIX = "tensorflow.estimator."
+ESTIMATOR = PREFIX + "Estimator"
 
 
 @dataclass(eq=False)
 class Construction:
-    """One `Estimator(…)` call."""
+    """One `Estimator(…)` call, or a call that makes another kind of Estimator."""
 
     module: Module
     call: ast.Call
     arguments: dict[str, ast.expr]
+    """Of `Estimator`, by parameter."""
+    name: str = ESTIMATOR
+    """Qualified name of what is called."""
+    dialect: str = "v1"
+    """``v1`` or ``v2``: the TensorFlow whose class it is, where they differ."""
+    dialect_reason: str = ""
+    """Why, as a phrase."""
     tpu: bool = False
     """Whether it is a TPUEstimator."""
 

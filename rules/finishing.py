@@ -11,7 +11,8 @@ from migrator.module import Module
 from migrator.symbols import normalize
 
 from .compat_v1 import rename_edits
-from .driver import PREFIX, Driver
+from .driver import Driver
+from .estimator_values import PREFIX
 from .helpers import Helpers
 from .translations import is_old_only, is_refused
 

@@ -18,6 +18,7 @@ from migrator.rule import ProgramRule
 
 from . import tpu
 from .bridge import BridgeRewrite
+from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
 from .groups import program_groups, speaks_of_estimators
 from .preparing import prepared
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 _KINDS = re.compile(
     r"(Estimator|Classifier|Regressor|Ranker|Experiment)$|^model_to_estimator$|^add_metrics$|^learn_runner$"
 )
+_NO_MATCH = {
+    "BoostedTrees": "boosted trees have no match in Keras, and other libraries for them are other algorithms; "
+    "train such a model anew, with TensorFlow Decision Forests for example"
+}
 _SIGNATURE = "model_fn model_dir config params warm_start_from"
 
 
@@ -97,7 +102,7 @@ class EstimatorProgram(ProgramRule):
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
         for group in program_groups(project):
-            constructions = [c for module in group for c in self._constructions(module)]
+            constructions = [c for module in group for c in self._constructions(module, group)]
             other = [found for module in group for found in self._not_yet(module)]
             if other or not constructions:
                 yield from self._left(group, constructions, other)
@@ -107,14 +112,14 @@ class EstimatorProgram(ProgramRule):
     def _not_yet(self, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:
         """Estimators of a kind that is not migrated yet: where they are made, and what they are."""
         for node, name in module.references():
-            if not speaks_of_estimators(name) or name == ESTIMATOR:
+            if not speaks_of_estimators(name) or name in KINDS:
                 continue
             if tpu.short_name(name) == "TPUEstimator" and isinstance(module.parent(node), ast.Call):
                 continue
             parent = module.parent(node)
             short = name.rsplit(".", 1)[-1]
             if isinstance(parent, ast.Call) and parent.func is node and _KINDS.search(short):
-                yield module, node, f"tf.{name.split('.', 1)[1]} is not migrated yet"
+                yield module, node, _NO_MATCH.get(short[:12], f"tf.{name.split('.', 1)[1]} is not migrated yet")
             elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":
                 yield module, node, f"a class derived from tf.{name.split('.', 1)[1]} is not migrated yet"
 
@@ -176,7 +181,7 @@ class EstimatorProgram(ProgramRule):
         location = drafts.location(first.module, first.call)
         edits = tuple(drafts.final(rewrite.edits()))
         fix = Fix("migrate the Estimator program to Keras", edits, new_files=tuple(rewrite.new_files()))
-        message = f"tf.estimator.Estimator becomes {' and '.join(rewrite.class_names())}, a keras.Model"
+        message = f"tf.{first.name.split('.', 1)[1]} becomes {' and '.join(rewrite.class_names())}, a keras.Model"
         if isinstance(rewrite, BridgeRewrite):
             message += f", as native layers cannot hold it: {rewrite.reason}"
         yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
@@ -187,20 +192,22 @@ class EstimatorProgram(ProgramRule):
 
     def _in(self, drafts: Drafts, group: list[Module]) -> list[Construction]:
         """The Estimators that the present state of a group makes."""
-        return [c for module in group for c in self._constructions(drafts.project.modules[module.path])]
+        return [c for module in group for c in self._constructions(drafts.project.modules[module.path], group)]
 
-    def _constructions(self, module: Module) -> Iterator[Construction]:
-        if b"Estimator" not in module.source:
-            return
-        for node, name in module.references():
+    def _constructions(self, module: Module, group: list[Module]) -> Iterator[Construction]:
+        for node, name in module.references() if b"stimator" in module.source else ():
             on_tpu = tpu.short_name(name) == "TPUEstimator"
-            parent = module.parent(node) if name == ESTIMATOR or on_tpu else None
-            if isinstance(parent, ast.Call) and parent.func is node:
+            parent = module.parent(node) if name in KINDS or on_tpu else None
+            if not isinstance(parent, ast.Call) or parent.func is not node:
+                continue
+            if name == ESTIMATOR or on_tpu:
                 try:
                     given = bind(parent, tpu.ESTIMATOR if on_tpu else _SIGNATURE, "Estimator")
                 except Unsupported:
                     given = {}
-                yield Construction(module, parent, given, on_tpu)
+                yield Construction(module, parent, given, tpu=on_tpu)
+            else:
+                yield Construction(module, parent, {}, name, *dialect_of(module, node, group))
 
     def _manual(
         self, rewrite: ProgramRewrite, constructions: list[Construction], problem: Unsupported

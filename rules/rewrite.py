@@ -21,11 +21,15 @@ from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 
-from .driver import PREFIX, Driver
-from .estimator_values import Construction, estimator_values
+from . import canned, keras_estimator
+from .canned import CANNED
+from .canned_optimizers import OptimizerArguments, mentions
+from .driver import Driver
+from .estimator_values import ESTIMATOR, PREFIX, Construction, estimator_values
 from .finishing import file_fixes, finished, within
 from .helpers import Helpers
 from .hooks import hook_of
+from .keras_estimator import MODEL_TO_ESTIMATOR
 from .one_shot import one_shot_edits
 from .translations import translations
 
@@ -57,6 +61,8 @@ class ProgramRewrite:
         self._of: dict[int, ModelFn] = {}
         self._drivers: dict[str, Driver] = {}
         self._helpers: dict[str, Helpers] = {}
+        self._made: list[tuple[Construction, str]] = []
+        """Estimators without a model_fn, and the function that makes the model now."""
         self._edits: dict[str, list[Edit]] = {}
         self._unfolded: list[ast.expr] = []
         """References to `functools.partial` that go."""
@@ -83,8 +89,9 @@ class ProgramRewrite:
                 yield NewFile(path, vendoring.vendor(sorted(names), existing.text if existing else None))
 
     def class_names(self) -> list[str]:
-        """Names of the generated classes."""
-        return [f"`{m.class_name}`" for m in self.model_fns.values()]
+        """Names of the generated classes, and of the functions that make other models."""
+        names = [f"`{m.class_name}`" for m in self.model_fns.values()]
+        return list(dict.fromkeys(names + [f"`{factory}(…)`" for _, factory in self._made]))
 
     def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
         """What the owner should know about the rewrite."""
@@ -105,10 +112,10 @@ class ProgramRewrite:
                 yield model.definition.module, spec.fields["export_outputs"], text
 
     def programs(self) -> Iterator[tuple[str, Module, ast.AST]]:
-        """Name and place of each model_fn, or of the Estimator where none was found."""
-        if not self.model_fns:
-            for construction in self.constructions:
-                yield "Estimator", construction.module, construction.call
+        """Name and place of each model_fn, and of each Estimator that has none or whose model_fn was not found."""
+        for construction in self.constructions:
+            if not self.model_fns or construction.name != ESTIMATOR:
+                yield construction.name.rsplit(".", 1)[1], construction.module, construction.call
         for definition in self.model_fns:
             yield definition.name, definition.module, definition.node
 
@@ -117,12 +124,15 @@ class ProgramRewrite:
         return {c.module.path for c in self.constructions} | {d.module.path for d in self.model_fns}
 
     def units(self) -> Iterator[ProgramUnit]:
-        """One unit for each model_fn."""
+        """One unit for each model_fn and each Estimator without one."""
         files = tuple(sorted(self.files()))
         for definition, model in self.model_fns.items():
             assert model.generated is not None
             location = self.drafts.location(definition.module, definition.node)
             yield ProgramUnit(definition.name, location, "native", "", files, model.generated.variables)
+        for construction, _ in self._made:
+            name = construction.name.rsplit(".", 1)[1]
+            yield ProgramUnit(name, self.drafts.location(construction.module, construction.call), "native", "", files)
 
     def place(self, node: ast.AST | None) -> Location:
         """Where an obstacle stands: its own place if it has one, else that of the first Estimator."""
@@ -140,6 +150,8 @@ class ProgramRewrite:
         """Work out all edits. Raises Unsupported."""
         for construction in self.constructions:
             self.at = construction.module
+            if construction.name != ESTIMATOR:
+                continue
             if not construction.arguments:
                 raise Unsupported("the arguments of Estimator are not seen", construction.call)
             self._of[id(construction.call)] = self._model_fn(construction)
@@ -152,6 +164,11 @@ class ProgramRewrite:
         for module, node, reason in values.lost:
             self.at = module
             raise Unsupported(f"an Estimator is not followed here: {reason}", node)
+        others = [c for c in self.constructions if c.name != ESTIMATOR]
+        for construction in others:  # each may be rewritten together with what the next one takes
+            self._driver(construction.module).handled.update(canned.dropped(construction))
+        for module in self.group if others else ():
+            self._driver(module).handled.update(mentions(module))
         for construction in self.constructions:
             self.at = construction.module
             self._construct(construction)
@@ -242,6 +259,9 @@ class ProgramRewrite:
         model.factory = _free(base, taken | {m.factory for m in self.model_fns.values()}, "{}_")
 
     def _construct(self, construction: Construction) -> None:
+        if construction.name != ESTIMATOR:
+            self._made.append((construction, self._construct_other(construction)))
+            return
         model = self._of[id(construction.call)]
         assert model.plan is not None
         node = construction.arguments["model_fn"]
@@ -270,6 +290,29 @@ class ProgramRewrite:
                 raise Unsupported("a partial model_fn with ** is not followed", keyword.value)
             if keyword.arg not in plan.statics or keyword.arg in ("params", "config"):
                 raise Unsupported(f"a partial model_fn that fixes `{keyword.arg}` is not followed", keyword.value)
+
+    def _construct_other(self, construction: Construction) -> str:
+        """A canned Estimator, or one made of a Keras model. Returns the name of what makes it now."""
+        module = construction.module
+        driver = self._driver(module)
+        driver.handled.add(construction.call.func)
+        optimizers = OptimizerArguments(
+            self.project,
+            construction.dialect,
+            lambda where, name, at: self._driver(where).need(name, at if at is not None else where.tree),
+            lambda where: (self._driver(where), self._helpers[where.path].tensorflow())[1],
+            lambda where: (self._driver(where), Renderer(where, self._base_edits(where)))[1],
+            module,
+        )
+        if construction.name == MODEL_TO_ESTIMATOR:
+            driver.edits += keras_estimator.rewrite(construction, driver.need, driver.remark)
+            for other in self.group:
+                for edit in keras_estimator.compile_edits(other, construction.dialect, optimizers):
+                    self._driver(self.project.modules[edit.path]).edits.append(edit)
+            return "configure_keras_model"
+        for edit in canned.rewrite(construction, optimizers, driver.need, driver.remark):
+            self._driver(self.project.modules[edit.path]).edits.append(edit)
+        return CANNED[construction.name].factory
 
     def _home(self) -> str:
         """The folder of the first model_fn: where the helpers live, for every file that can import them from there."""
@@ -319,7 +362,10 @@ class ProgramRewrite:
     def _rename_model_fns(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> None:
         """References to a model_fn by name: imports of it, and `return model_fn` of a builder."""
         constructed = {
-            id(n) for c in self.constructions if c.module is module for n in ast.walk(c.arguments["model_fn"])
+            id(n)
+            for c in self.constructions
+            if c.module is module and "model_fn" in c.arguments
+            for n in ast.walk(c.arguments["model_fn"])
         }
         for model in self.model_fns.values():
             name = model.definition.name

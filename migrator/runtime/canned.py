@@ -41,7 +41,8 @@ class CannedModel(tf.keras.Model):
         labels, losses, weights = self.head.evaluated(x, y, y_pred)
         self.head_metrics["average_loss"].update_state(losses, sample_weight=weights)
         self.head.update_metrics(self.head_metrics, labels, y_pred, weights)
-        return self.get_metrics_result()
+        results: dict[str, Any] = self.get_metrics_result()
+        return results
 
     def train_step(self, data: Any) -> dict[str, Any]:
         """One step of each optimizer for its part; metrics are left to the evaluation."""
@@ -58,10 +59,11 @@ def compile_canned(head: Head, parts: Any, config: RunConfig | None, model_dir: 
     """Compiles a `CannedModel`. `parts` are layers, each with its optimizer or a function that makes it."""
     layers, optimizers = zip(*parts)
     with make_strategy(config).scope():
-        optimizers = [optimizer() if callable(optimizer) else optimizer for optimizer in optimizers]
-        model = CannedModel(head, layers, optimizers)
-        model.compile(optimizer=optimizers[0], steps_per_execution=100)
-    return configure(model, config, model_dir=model_dir)
+        made = [optimizer() if callable(optimizer) else optimizer for optimizer in optimizers]
+        model = CannedModel(head, layers, made)
+        model.compile(optimizer=made[0], steps_per_execution=100)
+    configure(model, config, model_dir=model_dir)
+    return model
 
 
 def linear_estimator(

@@ -280,7 +280,5 @@ def class_head(
 ) -> ClassHead:
     """The head of a classifier of 2 or more classes; arguments as for the heads."""
     if n_classes == 2:
-        return BinaryClassHead(
-            weight_column, (), label_vocabulary, loss_reduction, interpolate_auc=interpolate_auc
-        )
+        return BinaryClassHead(weight_column, (), label_vocabulary, loss_reduction, interpolate_auc=interpolate_auc)
     return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -60,6 +61,9 @@ class Recorder:
             self.writer.event("predictions", call=call, outputs=outputs, complete=complete)
 
 
+_KERAS_OPTIMIZER = re.compile(r"^training(_\d+)?/[A-Z]\w*/")
+
+
 def _slot_names(variables: list[Any]) -> set[str]:
     """Names of variables that optimizers made: they are no part of the model."""
     import tensorflow as tf
@@ -71,6 +75,11 @@ def _slot_names(variables: list[Any]) -> set[str]:
         if name in trainable or name.rsplit("/", 1)[-1] in ("moving_mean", "moving_variance"):
             continue
         parts = name.split("/")
+        if _KERAS_OPTIMIZER.match(name):  # of `tf.estimator` in TensorFlow 2
+            inner = {"/".join(parts[2:n]) for n in range(3, len(parts))}
+            if inner & trainable or (len(parts) == 3 and not variable.shape.rank):
+                found.add(name)
+                continue
         heads = {"/".join(parts[:n]) for n in range(1, len(parts))} | {
             "/".join(parts[n:]) for n in range(1, len(parts))
         }

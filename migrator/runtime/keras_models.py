@@ -1,0 +1,29 @@
+"""Compiled Keras models that `train`, `evaluate` and `predict` take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.training import configure, report_batch_loss
+
+
+def configure_keras_model(
+    keras_model: tf.keras.Model, model_dir: str | None = None, config: RunConfig | None = None
+) -> tf.keras.Model:
+    """``tf.keras.estimator.model_to_estimator``: a compiled functional or sequential model with `train` and the like.
+
+    Features are named by the inputs of the model; `predict` yields dicts by the names of its outputs.
+    """
+    if not keras_model.optimizer:
+        raise ValueError("The model has to be compiled.")
+    predict_step = keras_model.predict_step
+
+    def predict_by_name(data: Any) -> dict[str, tf.Tensor]:
+        return dict(zip(keras_model.output_names, tf.nest.flatten(predict_step(data))))
+
+    keras_model.predict_step = predict_by_name
+    report_batch_loss(keras_model)
+    return configure(keras_model, config, model_dir=model_dir)

@@ -1,0 +1,209 @@
+"""Canned Estimators: `tf.estimator.DNNClassifier(…)` becomes a call of `dnn_classifier(…)`, with every default written out.
+
+TensorFlow 1 and 2 have classes of the same names with other defaults: TensorFlow 1 adds the losses of a batch up,
+TensorFlow 2 averages them; a DNN is trained by Adagrad at 0.05 in the one and at 0.001 in the other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from migrator.calls import (
+    argument_span,
+    arguments,
+    delete_arguments,
+    merge_insertions,
+    name_argument,
+    parentheses,
+)
+from migrator.diagnostics import Edit
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind, is_none
+from migrator.module import Module
+
+from .canned_heads import loss_reduction
+from .canned_optimizers import OptimizerArguments
+from .estimator_values import PREFIX, Construction
+
+_CLASSIFIER = "model_dir n_classes weight_column label_vocabulary"
+_REGRESSOR = "model_dir label_dimension weight_column"
+_NETWORK = "optimizer activation_fn dropout input_layer_partitioner config warm_start_from"
+_LINEAR = "optimizer config partitioner warm_start_from loss_reduction sparse_combiner"
+_WIDE_DEEP = (
+    "model_dir linear_feature_columns linear_optimizer dnn_feature_columns dnn_optimizer dnn_hidden_units "
+    "dnn_activation_fn dnn_dropout"
+)
+_WIDE_DEEP_END = "input_layer_partitioner config warm_start_from loss_reduction batch_norm linear_sparse_combiner"
+_LINE_LENGTH = 100
+_PARTITIONERS = ("input_layer_partitioner", "partitioner")
+
+
+@dataclass(frozen=True)
+class Canned:
+    """One canned Estimator."""
+
+    factory: str
+    """The vendored function."""
+    signature: str
+    """Parameters of the class of TensorFlow 1; that of TensorFlow 2 has no partitioners."""
+    optimizers: tuple[tuple[str, str, float, float | None], ...]
+    """Argument, its default, and the learning rate of an optimizer given by name, in TensorFlow 1 and 2 (None: its own)."""
+
+
+_DNN = (("optimizer", "Adagrad", 0.05, None),)
+_FTRL = (("optimizer", "Ftrl", 0.2, 0.2),)
+_BOTH = (("linear_optimizer", "Ftrl", 0.005, 0.005), ("dnn_optimizer", "Adagrad", 0.001, 0.001))
+_BASELINE = (("optimizer", "Ftrl", 0.3, 0.3),)
+
+CANNED: dict[str, Canned] = {
+    PREFIX + name: Canned(*row)
+    for name, row in {
+        "DNNClassifier": (
+            "dnn_classifier",
+            f"hidden_units feature_columns {_CLASSIFIER} {_NETWORK} loss_reduction batch_norm",
+            _DNN,
+        ),
+        "DNNRegressor": (
+            "dnn_regressor",
+            f"hidden_units feature_columns {_REGRESSOR} {_NETWORK} loss_reduction batch_norm",
+            _DNN,
+        ),
+        "DNNEstimator": (
+            "dnn_estimator",
+            f"head hidden_units feature_columns model_dir {_NETWORK} batch_norm",
+            _DNN,
+        ),
+        "LinearClassifier": ("linear_classifier", f"feature_columns {_CLASSIFIER} {_LINEAR}", _FTRL),
+        "LinearRegressor": ("linear_regressor", f"feature_columns {_REGRESSOR} {_LINEAR}", _FTRL),
+        "LinearEstimator": (
+            "linear_estimator",
+            "head feature_columns model_dir optimizer config partitioner sparse_combiner warm_start_from",
+            _FTRL,
+        ),
+        "DNNLinearCombinedClassifier": (
+            "dnn_linear_combined_classifier",
+            f"{_WIDE_DEEP} n_classes weight_column label_vocabulary {_WIDE_DEEP_END}",
+            _BOTH,
+        ),
+        "DNNLinearCombinedRegressor": (
+            "dnn_linear_combined_regressor",
+            f"{_WIDE_DEEP} label_dimension weight_column {_WIDE_DEEP_END}",
+            _BOTH,
+        ),
+        "DNNLinearCombinedEstimator": (
+            "dnn_linear_combined_estimator",
+            f"head {_WIDE_DEEP} input_layer_partitioner config batch_norm linear_sparse_combiner",
+            _BOTH,
+        ),
+        "BaselineClassifier": ("baseline_classifier", f"{_CLASSIFIER} optimizer config loss_reduction", _BASELINE),
+        "BaselineRegressor": ("baseline_regressor", f"{_REGRESSOR} optimizer config loss_reduction", _BASELINE),
+        "BaselineEstimator": ("baseline_estimator", "head model_dir optimizer config", _BASELINE),
+    }.items()
+}
+
+
+def arguments_of(call: ast.Call, name: str, dialect: str) -> dict[str, ast.expr]:
+    """The arguments by parameter. Raises Unsupported."""
+    signature = CANNED[name].signature
+    if dialect == "v2":
+        signature = " ".join(word for word in signature.split() if word not in _PARTITIONERS)
+    return bind(call, signature, "tf." + name.split(".", 1)[1])
+
+
+def dropped(construction: Construction) -> Iterator[ast.AST]:
+    """What stands in arguments that go."""
+    for keyword in construction.call.keywords:
+        if keyword.arg in _PARTITIONERS:
+            yield from ast.walk(keyword.value)
+
+
+def rewrite(
+    construction: Construction,
+    optimizers: OptimizerArguments,
+    need: Callable[[str, ast.AST], str],
+    remark: Callable[[ast.AST, str], None],
+) -> list[Edit]:
+    """The edits of one construction. Raises Unsupported."""
+    module, call, dialect = construction.module, construction.call, construction.dialect
+    kind = CANNED[construction.name]
+    given = arguments_of(call, construction.name, dialect)
+    short = construction.name.rsplit(".", 1)[1]
+    _check_columns(module, given)
+    edits = [module.edit(call.func, need(kind.factory, call))]
+    added: list[str] = []
+    doomed: list[ast.expr | ast.keyword] = []
+    names = {id(value): name for name, value in given.items()}
+    for argument in arguments(call):
+        value = argument.value if isinstance(argument, ast.keyword) else argument
+        name = names[id(value)]
+        if name == "warm_start_from" and not is_none(value):
+            raise Unsupported(f"`warm_start_from` of {short} is not migrated yet", value)
+        if name == "warm_start_from" or name in _PARTITIONERS:
+            doomed.append(argument)
+            if not is_none(value):
+                remark(value, f"{name} is dropped: it splits variables over parameter servers and changes no number")
+        elif isinstance(argument, ast.expr):
+            edits.append(name_argument(module, call, argument, name))
+    said = []
+    for name, default, rate_1, rate_2 in kind.optimizers:
+        if short.startswith("DNNLinear") and is_none(given.get(name.replace("optimizer", "feature_columns"))):
+            continue
+        rate = rate_2 if dialect == "v2" else rate_1
+        if name not in given:
+            added.append(f"{name}={optimizers.by_name(default, rate)}")
+            said.append(f"{default} at {optimizers.rate_of(default, rate)}")
+        else:
+            edits += optimizers.edits(module, given[name], f"`{name}` of {short}", rate)
+    if "loss_reduction" in kind.signature.split():
+        if "loss_reduction" in given:
+            edits.append(module.edit(given["loss_reduction"], loss_reduction(module, given["loss_reduction"])))
+        else:
+            added.append(f'loss_reduction="{"sum_over_batch_size" if dialect == "v2" else "sum"}"')
+            said.append("losses averaged over the batch" if dialect == "v2" else "losses summed over the batch")
+    else:
+        edits += optimizers.head_edits(module, given.get("head"), f"`head` of {short}")
+    if dialect == "v2" and "n_classes" in kind.signature.split() and _may_be_binary(given.get("n_classes")):
+        added.append("interpolate_auc=True")
+    if said:
+        reason = construction.dialect_reason
+        remark(call, f"{short} is that of TensorFlow {dialect[1]}, as {reason}: {', '.join(said)}")
+    return merge_insertions([*_finish(module, call, doomed, added), *edits])
+
+
+def _finish(module: Module, call: ast.Call, doomed: list[ast.expr | ast.keyword], added: list[str]) -> list[Edit]:
+    """Deletions, and additions in the layout of the call: one argument a line where it has that or would get long."""
+    kept = [argument for argument in arguments(call) if argument not in doomed]
+    opening, closing = parentheses(module, call)
+    if not kept:
+        return [module.edit((opening + 1, closing), ", ".join(added))]
+    edits = delete_arguments(module, call, doomed)
+    if not added:
+        return edits
+    start, end = argument_span(module, call, kept[-1])
+    line = module.segment(module.line_span((start, end))).rstrip()
+    indent = line[: len(line) - len(line.lstrip())]
+    if not module.segment((module.line_span((start, start))[0], start)).strip():
+        return [*edits, module.insert(end, "".join(f",{module.newline}{indent}{item}" for item in added))]
+    text = "".join(f", {item}" for item in added)
+    if len(line) + len(text) <= _LINE_LENGTH or b"\n" in module.source[opening:closing]:
+        return [*edits, module.insert(end, text)]
+    inner = f"{module.newline}{indent}    "
+    text = "".join(f",{inner}{item}" for item in added) + f",{module.newline}{indent}"
+    return [module.insert(opening + 1, inner), *edits, module.insert(end, text)]
+
+
+def _may_be_binary(n_classes: ast.expr | None) -> bool:
+    return not (isinstance(n_classes, ast.Constant) and n_classes.value != 2)
+
+
+def _check_columns(module: Module, given: dict[str, ast.expr]) -> None:
+    """Refuse columns that are made by another library."""
+    for name, value in given.items():
+        if not name.endswith("feature_columns"):
+            continue
+        for node in ast.walk(value):
+            library = module.resolve(node.func) if isinstance(node, ast.Call) else None
+            if library is not None and library.endswith("_column") and not library.startswith("tensorflow."):
+                raise Unsupported(f"`{name}` has a feature column of another library, {library}", node)

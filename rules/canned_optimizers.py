@@ -1,0 +1,217 @@
+"""Optimizers that are handed to a canned Estimator: by name, as an object, or as a function that makes one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from migrator.calls import add_keyword, arguments, delete_argument, name_argument
+from migrator.diagnostics import Edit
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.render import Renderer
+from migrator.modelfn.translate import Value, bind, is_none
+from migrator.module import Module
+from migrator.project import Project
+
+from . import optimizers
+from .canned_heads import HEADS, SIGNATURES, loss_reduction
+
+# Optimizers by name, and the default learning rate of their classes in TensorFlow 2.
+_BY_NAME = {"Adagrad": 0.001, "Adam": 0.001, "Ftrl": 0.001, "RMSProp": 0.001, "SGD": 0.01}
+_CLASSES_1 = {name: f"{name}Optimizer" for name in _BY_NAME} | {"SGD": "GradientDescentOptimizer"}
+_CLASSES_2 = {name: name for name in _BY_NAME} | {"RMSProp": "RMSprop"}
+_KERAS = ("tensorflow.keras.optimizers.", "tensorflow.optimizers.")
+_DEPTH = 5
+
+
+def mentions(module: Module) -> Iterator[ast.AST]:
+    """References to optimizers, schedules and global steps of TensorFlow 1."""
+    known = optimizers.OPTIMIZERS | optimizers.SCHEDULES | optimizers.STEPS
+    return (node for node, name in module.references() if name in known)
+
+
+class OptimizerArguments:
+    """Finds and rewrites the optimizers that reach the arguments of canned Estimators."""
+
+    def __init__(
+        self,
+        project: Project,
+        dialect: str,
+        need: Callable[[Module, str, ast.AST | None], str],
+        tensorflow: Callable[[Module], str],
+        renderer: Callable[[Module], Renderer],
+        module: Module,
+    ) -> None:
+        self.project = project
+        self.dialect = dialect
+        self.need, self.tensorflow, self.renderer = need, tensorflow, renderer
+        self.module = module
+
+    def rate_of(self, name: str, rate: float | None) -> float:
+        """The learning rate of an optimizer that is given by name; None is the default of its class."""
+        return _BY_NAME[name] if rate is None else rate
+
+    def by_name(self, name: str, rate: float | None) -> str:
+        """The text that makes the optimizer which an Estimator made of a name."""
+        if self.dialect == "v2":
+            prefix = f"{self.tensorflow(self.module)}.keras.optimizers.legacy."
+            return f"{prefix}{_CLASSES_2[name]}({self.rate_of(name, rate)})"
+        call = ast.Call(ast.Name(_CLASSES_1[name]), [ast.Constant(self.rate_of(name, rate))], [])
+        writing = _Writing(self, self.module, lambda node: ast.unparse(node))
+        text = optimizers.EXPRESSIONS[f"tensorflow.train.{_CLASSES_1[name]}"](call, writing)
+        assert text is not None
+        return text
+
+    def edits(self, module: Module, value: ast.expr, what: str, rate: float | None) -> list[Edit]:
+        """Edits of all optimizers that `value` may be; `what` names the argument. Raises Unsupported."""
+        return [
+            edit for where, node in self._sources(module, value, what) for edit in self._edit(where, node, what, rate)
+        ]
+
+    def head_edits(self, module: Module, value: ast.expr | None, what: str) -> list[Edit]:
+        """Edits of the head that `value` is. Raises Unsupported."""
+        if value is None:
+            raise Unsupported(f"{what} is missing", None)
+        where, node = self._followed(module, value)
+        name = where.resolve(node.func) if isinstance(node, ast.Call) else None
+        helper = HEADS.get(name or "")
+        if not helper or not isinstance(node, ast.Call):
+            raise Unsupported(f"{what} is none of the heads for one label that is seen here", value)
+        given = bind(node, SIGNATURES[helper], f"tf.estimator.{helper}")
+        for refused in ("name", "inverse_link_fn"):
+            if not is_none(given.get(refused)):
+                raise Unsupported(f"`{refused}` of {helper} is not migrated yet", given[refused])
+        edits = [where.edit(node.func, self.need(where, helper, node))]
+        for argument in arguments(node):
+            parameter = next(n for n, v in given.items() if v is getattr(argument, "value", argument) or v is argument)
+            if parameter in ("name", "inverse_link_fn"):
+                edits.append(delete_argument(where, node, argument))
+            elif isinstance(argument, ast.expr):
+                edits.append(name_argument(where, node, argument, parameter))
+        added = []
+        if "loss_reduction" in given:
+            edits.append(where.edit(given["loss_reduction"], loss_reduction(where, given["loss_reduction"])))
+        else:
+            added.append('loss_reduction="sum_over_batch_size"')
+        if helper == "BinaryClassHead":
+            added.append("interpolate_auc=True")
+        if added:
+            edits.append(add_keyword(where, node, ", ".join(added)))
+        return edits
+
+    def _edit(self, module: Module, node: ast.expr, what: str, rate: float | None) -> Iterator[Edit]:
+        if isinstance(node, ast.Constant):
+            if node.value not in _BY_NAME:
+                known = ", ".join(sorted(_BY_NAME))
+                raise Unsupported(f"{what}: no optimizer is called {node.value!r}; known are {known}", node)
+            yield module.edit(node, self.by_name(str(node.value), rate))
+            return
+        function = node.func if isinstance(node, ast.Call) else node
+        name = module.resolve(function) or ""
+        if name.startswith(_KERAS):
+            if ".legacy." not in name:  # what Estimators took under this name until TensorFlow 2.10
+                short = name.rsplit(".", 1)[1]
+                yield module.edit(function, f"{self.tensorflow(module)}.keras.optimizers.legacy.{short}")
+        elif isinstance(node, ast.Call):
+            writing = _Writing(self, module)
+            text = optimizers.EXPRESSIONS[name](node, writing)
+            if text is not None:
+                yield module.edit(node, text)
+            yield from writing.edits
+        else:
+            raise Unsupported(f"{what} is an optimizer class, not an optimizer", node)
+
+    def _sources(self, module: Module, value: ast.expr, what: str, depth: int = 0) -> Iterator[tuple[Module, ast.expr]]:
+        """The optimizers, or names of optimizers, that an expression may stand for."""
+        where, node = self._followed(module, value)
+        if isinstance(node, ast.IfExp):
+            for part in (node.body, node.orelse):
+                yield from self._sources(where, part, what, depth + 1)
+            return
+        if isinstance(node, ast.Lambda):
+            yield from self._sources(where, node.body, what, depth + 1)
+            return
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield where, node
+            return
+        function = node.func if isinstance(node, ast.Call) else node
+        name = where.resolve(function)
+        if name in optimizers.OPTIMIZERS or (name or "").startswith(_KERAS):
+            yield where, node
+            return
+        definition = self.project.definition(where, function)
+        if definition is not None and isinstance(definition.node, ast.FunctionDef) and depth < _DEPTH:
+            returned = [n for n in ast.walk(definition.node) if isinstance(n, ast.Return) and n.value is not None]
+            for statement in returned:
+                assert statement.value is not None
+                yield from self._sources(definition.module, statement.value, what, depth + 1)
+            return
+        known = f" (tf.{name.split('.', 1)[1]})" if name is not None and name.startswith("tensorflow.") else ""
+        raise Unsupported(f"{what} is not followed to an optimizer that is known here{known}", value)
+
+    def _followed(self, module: Module, node: ast.expr, depth: int = 0) -> tuple[Module, ast.expr]:
+        """The expression behind a name that is assigned once."""
+        if isinstance(node, ast.Name) and depth < _DEPTH:
+            bindings = module.bindings(node)
+            if len(bindings) == 1 and isinstance(bindings[0].node, ast.Name):
+                statement = module.statement(bindings[0].node)
+                if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+                    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                    if targets == [bindings[0].node]:
+                        return self._followed(module, statement.value, depth + 1)
+        return module, node
+
+
+class _Writing:
+    """An optimizer outside of a model_fn, as `rules.optimizers` sees it."""
+
+    where = "factory"
+
+    def __init__(
+        self, owner: OptimizerArguments, module: Module, text: Callable[[ast.expr], str] | None = None
+    ) -> None:
+        self.owner, self.module = owner, module
+        self.tf = owner.tensorflow(module)
+        self.edits: list[Edit] = []
+        self._text = text
+
+    def text(self, value: Value) -> str:
+        if isinstance(value, str):
+            return value
+        if self._text is not None:
+            return self._text(value)
+        if isinstance(value, ast.Name):  # a schedule that has a name is translated where it is made
+            where, source = self.owner._followed(self.module, value)
+            name = where.resolve(source.func) if isinstance(source, ast.Call) else None
+            if isinstance(source, ast.Call) and name in optimizers.SCHEDULES:
+                self.edits.append(where.edit(source, self.text(source)))
+                return value.id
+        return self.owner.renderer(self.module).expression(value, self._transform)
+
+    def _transform(self, node: ast.AST) -> str | None:
+        if not isinstance(node, ast.Call):
+            return None
+        name = self.module.resolve(node.func)
+        return optimizers.EXPRESSIONS[name](node, self) if name in optimizers.SCHEDULES and name else None
+
+    def need(self, helper: str) -> str:
+        return self.owner.need(self.module, helper, None)
+
+    def resolve(self, node: ast.expr) -> str | None:
+        return self.module.resolve(node)
+
+    def is_static(self, node: ast.expr) -> bool:
+        return True
+
+    def is_step(self, node: ast.expr) -> bool:
+        _, source = self.owner._followed(self.module, node)
+        return isinstance(source, ast.Call) and self.module.resolve(source.func) in optimizers.STEPS
+
+    def followed(self, node: ast.expr) -> ast.expr:
+        return self.owner._followed(self.module, node)[1]
+
+    def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
+        return False
+
+    def fact(self, name: str) -> bool:
+        return name != "regularized"  # embeddings have sparse gradients, and a schedule may be anywhere
