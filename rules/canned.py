@@ -112,10 +112,10 @@ def arguments_of(call: ast.Call, name: str, dialect: str) -> dict[str, ast.expr]
     return bind(call, signature, "tf." + name.split(".", 1)[1])
 
 
-def dropped(construction: Construction) -> Iterator[ast.AST]:
-    """What stands in arguments that go."""
+def replaced(construction: Construction) -> Iterator[ast.AST]:
+    """What stands in arguments that go or become text."""
     for keyword in construction.call.keywords:
-        if keyword.arg in _PARTITIONERS:
+        if keyword.arg in (*_PARTITIONERS, "loss_reduction"):
             yield from ast.walk(keyword.value)
 
 

@@ -23,7 +23,6 @@ _REDUCTIONS = {
 }
 HEADS = {
     "tensorflow.estimator.BinaryClassHead": "BinaryClassHead",
-    "tensorflow.estimator.LogisticRegressionHead": "",
     "tensorflow.estimator.MultiClassHead": "MultiClassHead",
     "tensorflow.estimator.RegressionHead": "RegressionHead",
 }

@@ -22,12 +22,19 @@ _CLASSES_1 = {name: f"{name}Optimizer" for name in _BY_NAME} | {"SGD": "Gradient
 _CLASSES_2 = {name: name for name in _BY_NAME} | {"RMSProp": "RMSprop"}
 _KERAS = ("tensorflow.keras.optimizers.", "tensorflow.optimizers.")
 _DEPTH = 5
+_LINE_LENGTH = 80
 
 
 def mentions(module: Module) -> Iterator[ast.AST]:
-    """References to optimizers, schedules and global steps of TensorFlow 1."""
+    """References to optimizers, schedules and global steps of TensorFlow 1, and to heads with their reductions."""
     known = optimizers.OPTIMIZERS | optimizers.SCHEDULES | optimizers.STEPS
-    return (node for node, name in module.references() if name in known)
+    for node, name in module.references():
+        if name in known or name in HEADS:
+            yield node
+        call = module.parent(node) if name in HEADS else None
+        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+            if keyword.arg == "loss_reduction":
+                yield keyword.value
 
 
 class OptimizerArguments:
@@ -116,7 +123,7 @@ class OptimizerArguments:
             writing = _Writing(self, module)
             text = optimizers.EXPRESSIONS[name](node, writing)
             if text is not None:
-                yield module.edit(node, text)
+                yield module.edit(node, _laid_out(module, node, text))
             yield from writing.edits
         else:
             raise Unsupported(f"{what} is an optimizer class, not an optimizer", node)
@@ -160,6 +167,19 @@ class OptimizerArguments:
                     if targets == [bindings[0].node]:
                         return self._followed(module, statement.value, depth + 1)
         return module, node
+
+
+def _laid_out(module: Module, call: ast.Call, text: str) -> str:
+    """The text with one argument a line, where the call had several lines and the text does not fit into one."""
+    inside = module.segment(call).partition("\n")[2]
+    new = ast.parse(text, mode="eval").body
+    if not inside or len(text) <= _LINE_LENGTH or not isinstance(new, ast.Call):
+        return text
+    indent = inside[: len(inside) - len(inside.lstrip())]
+    values = [ast.get_source_segment(text, a) for a in new.args]
+    values += [f"{k.arg}={ast.get_source_segment(text, k.value)}" for k in new.keywords]
+    separator = f",{module.newline}{indent}"
+    return f"{ast.get_source_segment(text, new.func)}({module.newline}{indent}{separator.join(map(str, values))})"
 
 
 class _Writing:

@@ -13,6 +13,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Value, bind, is_none
 
 from .contrib_layers import LAYERS as CONTRIB
+from .feature_columns import LAYERS as COLUMNS
 from .keras_layers import TRAINING_OFF, is_keras_object, keras_layer
 from .rnn import LAYERS as RECURRENT
 
@@ -181,6 +182,8 @@ class LayerTable:
             return CONTRIB[name]
         if name in RECURRENT:
             return RECURRENT[name]
+        if name in COLUMNS:
+            return COLUMNS[name]
         if name == "tensorflow.get_variable":
             return get_variable
         if name.startswith("tensorflow.layers."):

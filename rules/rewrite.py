@@ -166,7 +166,7 @@ class ProgramRewrite:
             raise Unsupported(f"an Estimator is not followed here: {reason}", node)
         others = [c for c in self.constructions if c.name != ESTIMATOR]
         for construction in others:  # each may be rewritten together with what the next one takes
-            self._driver(construction.module).handled.update(canned.dropped(construction))
+            self._driver(construction.module).handled.update(canned.replaced(construction))
         for module in self.group if others else ():
             self._driver(module).handled.update(mentions(module))
         for construction in self.constructions:

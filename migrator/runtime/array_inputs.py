@@ -18,7 +18,7 @@ def numpy_input_fn(
     queue_capacity: int = 1000,
     num_threads: int = 1,
 ) -> Callable[[], tf.data.Dataset]:
-    """``tf.compat.v1.estimator.inputs.numpy_input_fn``: batches of an array, or of a dict of arrays of equal length.
+    """``estimator.inputs.numpy_input_fn``: batches of an array, or of a dict of arrays of equal length.
 
     Args:
         x: features.
@@ -54,7 +54,7 @@ def pandas_input_fn(
     num_threads: int = 1,
     target_column: str = "target",
 ) -> Callable[[], tf.data.Dataset]:
-    """``tf.compat.v1.estimator.inputs.pandas_input_fn``: batches of a data frame, as a dict of its columns.
+    """``estimator.inputs.pandas_input_fn``: batches of a data frame, as a dict of its columns.
 
     Args:
         x: data frame of features.

@@ -74,7 +74,7 @@ def linear_estimator(
     model_dir: str | None = None,
     config: RunConfig | None = None,
 ) -> CannedModel:
-    """``tf.estimator.LinearEstimator``: a weighted sum of feature columns."""
+    """``estimator.LinearEstimator``: a weighted sum of feature columns."""
     linear = LinearFeatures(feature_columns, head.units, sparse_combiner)
     return compile_canned(head, [(linear, optimizer)], config, model_dir)
 
@@ -89,7 +89,7 @@ def linear_classifier(
     interpolate_auc: bool = False,
     **others: Any,
 ) -> CannedModel:
-    """``tf.estimator.LinearClassifier``; `others` as for `linear_estimator`."""
+    """``estimator.LinearClassifier``; `others` as for `linear_estimator`."""
     head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
     return linear_estimator(head, feature_columns, optimizer, **others)
 
@@ -102,7 +102,7 @@ def linear_regressor(
     weight_column: Any = None,
     **others: Any,
 ) -> CannedModel:
-    """``tf.estimator.LinearRegressor``; `others` as for `linear_estimator`."""
+    """``estimator.LinearRegressor``; `others` as for `linear_estimator`."""
     head = RegressionHead(weight_column, label_dimension, loss_reduction)
     return linear_estimator(head, feature_columns, optimizer, **others)
 
@@ -118,7 +118,7 @@ def dnn_estimator(
     model_dir: str | None = None,
     config: RunConfig | None = None,
 ) -> CannedModel:
-    """``tf.estimator.DNNEstimator``: a network of dense layers; see `DenseNetwork`."""
+    """``estimator.DNNEstimator``: a network of dense layers; see `DenseNetwork`."""
     network = DenseNetwork(head.units, hidden_units, feature_columns, activation_fn, dropout, batch_norm)
     return compile_canned(head, [(network, optimizer)], config, model_dir)
 
@@ -134,7 +134,7 @@ def dnn_classifier(
     interpolate_auc: bool = False,
     **others: Any,
 ) -> CannedModel:
-    """``tf.estimator.DNNClassifier``; `others` as for `dnn_estimator`."""
+    """``estimator.DNNClassifier``; `others` as for `dnn_estimator`."""
     head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
     return dnn_estimator(head, hidden_units, feature_columns, optimizer, **others)
 
@@ -148,7 +148,7 @@ def dnn_regressor(
     weight_column: Any = None,
     **others: Any,
 ) -> CannedModel:
-    """``tf.estimator.DNNRegressor``; `others` as for `dnn_estimator`."""
+    """``estimator.DNNRegressor``; `others` as for `dnn_estimator`."""
     head = RegressionHead(weight_column, label_dimension, loss_reduction)
     return dnn_estimator(head, hidden_units, feature_columns, optimizer, **others)
 
@@ -167,7 +167,7 @@ def dnn_linear_combined_estimator(
     model_dir: str | None = None,
     config: RunConfig | None = None,
 ) -> CannedModel:
-    """``tf.estimator.DNNLinearCombinedEstimator``: "wide and deep", each with an optimizer of its own."""
+    """``estimator.DNNLinearCombinedEstimator``: "wide and deep", each with an optimizer of its own."""
     parts: list[Any] = []
     if dnn_feature_columns:
         if not dnn_hidden_units:
@@ -191,7 +191,7 @@ def dnn_linear_combined_classifier(
     interpolate_auc: bool = False,
     **others: Any,
 ) -> CannedModel:
-    """``tf.estimator.DNNLinearCombinedClassifier``; `others` as for `dnn_linear_combined_estimator`."""
+    """``estimator.DNNLinearCombinedClassifier``; `others` as for `dnn_linear_combined_estimator`."""
     head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
     return dnn_linear_combined_estimator(head, **others)
 
@@ -199,14 +199,14 @@ def dnn_linear_combined_classifier(
 def dnn_linear_combined_regressor(
     loss_reduction: str, label_dimension: int = 1, weight_column: Any = None, **others: Any
 ) -> CannedModel:
-    """``tf.estimator.DNNLinearCombinedRegressor``; `others` as for `dnn_linear_combined_estimator`."""
+    """``estimator.DNNLinearCombinedRegressor``; `others` as for `dnn_linear_combined_estimator`."""
     return dnn_linear_combined_estimator(RegressionHead(weight_column, label_dimension, loss_reduction), **others)
 
 
 def baseline_estimator(
     head: Head, optimizer: Any, model_dir: str | None = None, config: RunConfig | None = None
 ) -> CannedModel:
-    """``tf.estimator.BaselineEstimator``: the same prediction for every example."""
+    """``estimator.BaselineEstimator``: the same prediction for every example."""
     return compile_canned(head, [(ConstantLogits(head.units), optimizer)], config, model_dir)
 
 
@@ -219,7 +219,7 @@ def baseline_classifier(
     interpolate_auc: bool = False,
     **others: Any,
 ) -> CannedModel:
-    """``tf.estimator.BaselineClassifier``; `others` as for `baseline_estimator`."""
+    """``estimator.BaselineClassifier``; `others` as for `baseline_estimator`."""
     head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
     return baseline_estimator(head, optimizer, **others)
 
@@ -227,5 +227,5 @@ def baseline_classifier(
 def baseline_regressor(
     optimizer: Any, loss_reduction: str, label_dimension: int = 1, weight_column: Any = None, **others: Any
 ) -> CannedModel:
-    """``tf.estimator.BaselineRegressor``; `others` as for `baseline_estimator`."""
+    """``estimator.BaselineRegressor``; `others` as for `baseline_estimator`."""
     return baseline_estimator(RegressionHead(weight_column, label_dimension, loss_reduction), optimizer, **others)

@@ -59,7 +59,7 @@ class LinearFeatures(tf.keras.layers.Layer):
 
 
 class DenseNetwork(tf.keras.layers.Layer):
-    """The network of ``tf.estimator.DNNClassifier`` and its family.
+    """The network of ``estimator.DNNClassifier`` and its family.
 
     Args:
         units: width of the output.
@@ -102,7 +102,7 @@ class DenseNetwork(tf.keras.layers.Layer):
 
 
 class ConstantLogits(tf.keras.layers.Layer):
-    """The model of ``tf.estimator.BaselineClassifier`` and its family: the same logits for every example."""
+    """The model of ``estimator.BaselineClassifier`` and its family: the same logits for every example."""
 
     def __init__(self, units: int, name: str = "baseline") -> None:
         super().__init__(name=name, autocast=False)

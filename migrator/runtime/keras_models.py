@@ -13,7 +13,7 @@ from migrator.runtime.training import configure, report_batch_loss
 def configure_keras_model(
     keras_model: tf.keras.Model, model_dir: str | None = None, config: RunConfig | None = None
 ) -> tf.keras.Model:
-    """``tf.keras.estimator.model_to_estimator``: a compiled functional or sequential model with `train` and the like.
+    """``keras.estimator.model_to_estimator``: a compiled functional or sequential model with `train` and the like.
 
     Features are named by the inputs of the model; `predict` yields dicts by the names of its outputs.
     """

@@ -1,0 +1,215 @@
+"""Canned Estimators: what their call becomes, and what stands in the way."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import manual_reason, migrate, run
+
+V1 = "import tensorflow.compat.v1 as tf\n"
+V2 = "import tensorflow as tf\n"
+ADAGRAD = "tf.keras.optimizers.Adagrad(0.05, initial_accumulator_value=0.1, epsilon=0.0)"
+LEGACY = "tf.keras.optimizers.legacy."
+MEAN = 'loss_reduction="sum_over_batch_size"'
+
+
+def migrated(statements: str, head: str = V1) -> str:
+    """The statements after the imports of a program, migrated."""
+    text = migrate(f"{head}\n{statements}\n")
+    return text.split("from tf2_training import", 1)[1].split("\n\n", 1)[1].strip()
+
+
+def inner(call: str, head: str = V1) -> str:
+    """The arguments of a canned Estimator after migration, on one line."""
+    text = migrated(f"e = tf.estimator.{call}", head)
+    text = " ".join(text[len("e = ") :].split()).replace("( ", "(").replace(", )", ")")
+    return text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "DNNClassifier([8], COLUMNS)",
+            f'dnn_classifier(hidden_units=[8], feature_columns=COLUMNS, optimizer={ADAGRAD}, loss_reduction="sum")',
+        ),
+        (
+            "DNNRegressor([8], COLUMNS, 'dir', 2, 'w', 'SGD', tf.nn.tanh, 0.1, None, CONFIG)",
+            "dnn_regressor(hidden_units=[8], feature_columns=COLUMNS, model_dir='dir', label_dimension=2, weight_column='w', "
+            "optimizer=tf.keras.optimizers.SGD(0.05), activation_fn=tf.nn.tanh, dropout=0.1, config=CONFIG, "
+            'loss_reduction="sum")',
+        ),
+        (
+            "LinearClassifier(COLUMNS, n_classes=3, warm_start_from=None)",
+            'linear_classifier(feature_columns=COLUMNS, n_classes=3, optimizer=FtrlOptimizer(0.2), loss_reduction="sum")',
+        ),
+        (
+            "LinearRegressor(COLUMNS, sparse_combiner='mean', loss_reduction=tf.losses.Reduction.MEAN)",
+            "linear_regressor(feature_columns=COLUMNS, sparse_combiner='mean', loss_reduction=\"mean\", "
+            "optimizer=FtrlOptimizer(0.2))",
+        ),
+        (
+            "DNNLinearCombinedClassifier(dnn_feature_columns=COLUMNS, dnn_hidden_units=[8])",
+            "dnn_linear_combined_classifier(dnn_feature_columns=COLUMNS, dnn_hidden_units=[8], dnn_optimizer="
+            'tf.keras.optimizers.Adagrad(0.001, initial_accumulator_value=0.1, epsilon=0.0), loss_reduction="sum")',
+        ),
+        (
+            "DNNLinearCombinedRegressor(linear_feature_columns=COLUMNS, linear_optimizer='Ftrl')",
+            "dnn_linear_combined_regressor(linear_feature_columns=COLUMNS, linear_optimizer=FtrlOptimizer(0.005), "
+            'loss_reduction="sum")',
+        ),
+        ("BaselineClassifier()", 'baseline_classifier(optimizer=FtrlOptimizer(0.3), loss_reduction="sum")'),
+        (
+            "DNNEstimator(tf.estimator.RegressionHead(2), [8], COLUMNS)",
+            f"dnn_estimator(head=RegressionHead(label_dimension=2, {MEAN}), hidden_units=[8], feature_columns=COLUMNS, "
+            f"optimizer={ADAGRAD})",
+        ),
+    ],
+)
+def test_of_tensorflow_1(old: str, new: str) -> None:
+    assert inner(old) == new
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "DNNClassifier([8], COLUMNS)",
+            f"dnn_classifier(hidden_units=[8], feature_columns=COLUMNS, optimizer={LEGACY}Adagrad(0.001), {MEAN}, "
+            "interpolate_auc=True)",
+        ),
+        (
+            "DNNClassifier([8], COLUMNS, None, 3, None, None, 'RMSProp', tf.nn.relu, 0.1, CONFIG)",
+            "dnn_classifier(hidden_units=[8], feature_columns=COLUMNS, model_dir=None, n_classes=3, weight_column=None, "
+            f"label_vocabulary=None, optimizer={LEGACY}RMSprop(0.001), activation_fn=tf.nn.relu, dropout=0.1, "
+            f"config=CONFIG, {MEAN})",
+        ),
+        (
+            "LinearRegressor(COLUMNS, optimizer=tf.keras.optimizers.Adam(0.1))",
+            f"linear_regressor(feature_columns=COLUMNS, optimizer={LEGACY}Adam(0.1), {MEAN})",
+        ),
+        (
+            "LinearRegressor(COLUMNS, optimizer=tf.keras.optimizers.legacy.Adam(0.1))",
+            f"linear_regressor(feature_columns=COLUMNS, optimizer={LEGACY}Adam(0.1), {MEAN})",
+        ),
+        ("BaselineRegressor()", f"baseline_regressor(optimizer={LEGACY}Ftrl(0.3), {MEAN})"),
+    ],
+)
+def test_of_tensorflow_2(old: str, new: str) -> None:
+    assert inner(old, V2) == new
+
+
+@pytest.mark.parametrize(
+    ("program", "version"),
+    [
+        (V1 + "e = tf.estimator.BaselineRegressor()\n", 1),
+        ("import tensorflow as tf\ne = tf.compat.v1.estimator.BaselineRegressor()\n", 1),
+        ("from tensorflow.compat.v1 import estimator\ne = estimator.BaselineRegressor()\n", 1),
+        (V2 + "tf.logging.set_verbosity(tf.logging.INFO)\ne = tf.estimator.BaselineRegressor()\n", 1),
+        (V2 + "e = tf.estimator.BaselineRegressor()\n", 2),
+        (V2 + "tf.random.set_seed(1)\ne = tf.estimator.BaselineRegressor()\n", 2),
+        ("from tensorflow import estimator as est\ne = est.BaselineRegressor()\n", 2),
+    ],
+)
+def test_imports_decide_and_the_report_says_so(program: str, version: int) -> None:
+    outcome = run(program)["program.py"]
+    assert ("FtrlOptimizer(0.3)" if version == 1 else "legacy.Ftrl(0.3)") in outcome.after.decode()
+    said = [d.message for d in outcome.applied + outcome.remaining if "is that of TensorFlow" in d.message]
+    assert said and all(f"BaselineRegressor is that of TensorFlow {version}, as " in message for message in said)
+
+
+def test_another_file_of_the_program_decides_where_one_does_not() -> None:
+    files = {
+        "model.py": V2 + "\n\ndef build():\n    return tf.estimator.BaselineRegressor()\n",
+        "task.py": V2 + "import model\n\ntf.app.run\ne = model.build()\ne.train(F)\nc = tf.estimator.RunConfig()\n",
+    }
+    assert "FtrlOptimizer(0.3)" in run(files)["model.py"].after.decode()
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        (
+            "opt = tf.train.AdamOptimizer(0.1)\ne = tf.estimator.BaselineRegressor(optimizer=opt)",
+            "opt = AdamOptimizer(0.1)",
+        ),
+        (
+            "e = tf.estimator.BaselineRegressor(optimizer=lambda: tf.train.AdamOptimizer(0.1))",
+            "optimizer=lambda: AdamOptimizer(0.1)",
+        ),
+        (
+            "def make():\n    return tf.train.AdamOptimizer(0.1)\n\n\ne = tf.estimator.BaselineRegressor(optimizer=make)",
+            "    return AdamOptimizer(0.1)",
+        ),
+        (
+            "e = tf.estimator.BaselineRegressor(optimizer=tf.train.AdamOptimizer(0.1) if X else 'SGD')",
+            "optimizer=AdamOptimizer(0.1) if X else tf.keras.optimizers.SGD(0.3)",
+        ),
+        (
+            "e = tf.estimator.BaselineRegressor(optimizer=lambda: tf.train.AdamOptimizer(\n"
+            "    tf.train.exponential_decay(0.1, tf.train.get_global_step(), 100, 0.9)))",
+            "AdamOptimizer(tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.9))",
+        ),
+    ],
+)
+def test_optimizers_are_rewritten_where_they_are_made(statements: str, expected: str) -> None:
+    assert expected in migrated(statements)
+
+
+def test_layout_and_comments_stay() -> None:
+    before = """
+        e = tf.estimator.DNNRegressor(
+            # two layers
+            hidden_units=[8, 4],  # small
+            feature_columns=COLUMNS,
+            input_layer_partitioner=tf.fixed_size_partitioner(2),
+        )
+    """.replace("        ", "", 1).replace("\n        ", "\n")
+    assert migrated(before) == (
+        "e = dnn_regressor(\n    # two layers\n    hidden_units=[8, 4],  # small\n    feature_columns=COLUMNS,\n"
+        f'    optimizer={ADAGRAD},\n    loss_reduction="sum",\n)'
+    )
+
+
+@pytest.mark.parametrize(
+    ("statements", "reason"),
+    [
+        (
+            "e = tf.estimator.DNNClassifier([8], COLUMNS, optimizer='Lion')  # HERE",
+            "`optimizer` of DNNClassifier: no optimizer is called 'Lion'; known are Adagrad, Adam, Ftrl, RMSProp, SGD",
+        ),
+        (
+            "e = tf.estimator.DNNLinearCombinedRegressor(dnn_feature_columns=C, dnn_optimizer=FLAGS.optimizer)  # HERE",
+            "`dnn_optimizer` of DNNLinearCombinedRegressor is not followed to an optimizer",
+        ),
+        (
+            "e = tf.estimator.LinearRegressor(C, optimizer=tf.estimator.experimental.LinearSDCA('id'))  # HERE",
+            "not followed to an optimizer that is known here (tf.estimator.experimental.LinearSDCA)",
+        ),
+        ("e = tf.estimator.LinearRegressor(C, optimizer=tf.train.AdamOptimizer)  # HERE", "is an optimizer class"),
+        ("e = tf.estimator.LinearRegressor(C, warm_start_from='dir')  # HERE", "`warm_start_from` of LinearRegressor"),
+        ("e = tf.estimator.LinearRegressor(C, loss_reduction=R)  # HERE", "`loss_reduction` is none of"),
+        ("e = tf.estimator.LinearRegressor(C, units=3)  # HERE", "has no argument `units`"),
+        ("e = tf.estimator.LinearRegressor(**ARGUMENTS)  # HERE", "hidden behind * or **"),
+        ("e = tf.estimator.LinearEstimator(HEAD, C)  # HERE", "`head` of LinearEstimator is none of the heads"),
+        (
+            "e = tf.estimator.LinearEstimator(tf.estimator.RegressionHead(name='a'), C)  # HERE",
+            "`name` of RegressionHead is not migrated yet",
+        ),
+        (
+            "import tensorflow_hub as hub\ne = tf.estimator.DNNRegressor([8], [hub.text_embedding_column('a', 'b')])  # HERE",
+            "`feature_columns` has a feature column of another library, tensorflow_hub.text_embedding_column",
+        ),
+        ("e = tf.estimator.BoostedTreesClassifier(C, 10)  # HERE", "boosted trees have no match in Keras"),
+        (
+            "class Mine(tf.estimator.DNNClassifier):  # HERE\n    pass",
+            "a class derived from tf.estimator.DNNClassifier",
+        ),
+    ],
+)
+def test_refused(statements: str, reason: str) -> None:
+    assert reason in manual_reason(f"{V1}\n{statements}\n")
+
+
+def test_partitioners_are_unknown_in_tensorflow_2() -> None:
+    reason = manual_reason(f"{V2}\ne = tf.estimator.DNNRegressor([8], C, input_layer_partitioner=P)  # HERE\n")
+    assert "has no argument `input_layer_partitioner`" in reason
