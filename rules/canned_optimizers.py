@@ -233,5 +233,8 @@ class _Writing:
     def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
         return False
 
+    def collected(self, call: ast.Call, key: str) -> list[str]:
+        return []
+
     def fact(self, name: str) -> bool:
         return name != "regularized"  # embeddings have sparse gradients, and a schedule may be anywhere

@@ -31,6 +31,10 @@ class CannedModel(tf.keras.Model):
     def call(self, features: Any, training: bool = False) -> dict[str, tf.Tensor]:
         return self.head.predictions(tf.add_n([part(features, training=training) for part in self.parts]))
 
+    def serving_outputs(self, features: Any) -> dict[str, Any]:
+        """Outputs of an exported model by signature."""
+        return self.head.serving_outputs(self(features, training=False))
+
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> tf.Tensor:
         _, losses, weights = self.head.evaluated(x, y, y_pred)
         loss = self.head.reduce(losses, weights)

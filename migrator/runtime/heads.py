@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.exporting import ClassificationOutput, RegressionOutput
 from migrator.runtime.losses import mean_by_nonzero_weights, mean_by_total_weight
 from migrator.runtime.metrics import RiemannAUC
 
@@ -35,6 +36,10 @@ class Head(tf.Module):
 
     def predictions(self, logits: tf.Tensor) -> dict[str, tf.Tensor]:
         """What `predict` yields, from float32 logits ``[batch, units]``."""
+        raise NotImplementedError
+
+    def serving_outputs(self, predictions: dict[str, tf.Tensor]) -> dict[str, Any]:
+        """Outputs of an exported model by signature."""
         raise NotImplementedError
 
     def logits(self, outputs: dict[str, tf.Tensor]) -> tf.Tensor:
@@ -117,6 +122,10 @@ class ClassHead(Head):
             "all_classes": tf.tile(names[tf.newaxis], [batch_size, 1]),
         }
 
+    def serving_outputs(self, predictions: dict[str, tf.Tensor]) -> dict[str, Any]:
+        output = ClassificationOutput(predictions["probabilities"], predictions["all_classes"])
+        return {"serving_default": output, "classification": output, "predict": predictions}
+
     def process_labels(self, labels: tf.Tensor) -> tf.Tensor:
         """Class ids, of labels that may be names of classes. Fails for labels that are no class."""
         if self.label_vocabulary:
@@ -191,6 +200,9 @@ class BinaryClassHead(ClassHead):
         two_class_logits = tf.concat([tf.zeros_like(logits), logits], axis=-1)
         return {"logits": logits, "logistic": tf.sigmoid(logits), **self.class_predictions(two_class_logits)}
 
+    def serving_outputs(self, predictions: dict[str, tf.Tensor]) -> dict[str, Any]:
+        return {**super().serving_outputs(predictions), "regression": RegressionOutput(predictions["logistic"])}
+
     def process_labels(self, labels: tf.Tensor) -> tf.Tensor:
         return tf.cast(super().process_labels(labels), tf.float32)
 
@@ -251,6 +263,10 @@ class RegressionHead(Head):
 
     def predictions(self, logits: tf.Tensor) -> dict[str, tf.Tensor]:
         return {"predictions": logits}
+
+    def serving_outputs(self, predictions: dict[str, tf.Tensor]) -> dict[str, Any]:
+        output = RegressionOutput(predictions["predictions"])
+        return {"serving_default": output, "regression": output, "predict": predictions}
 
     def logits(self, outputs: dict[str, tf.Tensor]) -> tf.Tensor:
         return outputs["predictions"]

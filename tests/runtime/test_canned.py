@@ -11,10 +11,12 @@ import tensorflow as tf
 
 from migrator.runtime import canned
 from migrator.runtime.config import RunConfig
+from migrator.runtime.exporting import export_saved_model
 from migrator.runtime.heads import BinaryClassHead
 from migrator.runtime.optimizers import AdagradOptimizer, AdamOptimizer
 from migrator.runtime.prediction import predict
 from migrator.runtime.regularized_optimizers import FtrlOptimizer
+from migrator.runtime.serving import build_parsing_serving_input_receiver_fn
 from migrator.runtime.training import create_variables, evaluate, train
 
 pytestmark = [
@@ -206,6 +208,45 @@ def test_same_losses_weights_metrics_and_predictions(name: str, tmp_path: Path) 
             assert new_values.tolist() == old_values.tolist()
         else:
             np.testing.assert_allclose(new_values, old_values, rtol=1e-5, atol=1e-6, err_msg=key)
+
+
+@pytest.mark.parametrize("name", ["combined_classifier", "linear_classifier_vocabulary", "dnn_regressor_weighted"])
+def test_same_signatures(name: str, tmp_path: Path) -> None:
+    make_old, make_new, labels = CASES[name]
+    spec = fc.make_parse_example_spec([*WIDE, *DEEP])
+
+    def input_fn() -> tf.data.Dataset:
+        return tf.data.Dataset.from_tensor_slices((dict(FEATURES), labels)).batch(BATCH_SIZE)
+
+    estimator = make_old(tf.estimator.RunConfig(str(tmp_path / "old")))
+    estimator.train(input_fn, steps=1)
+    receiver_fn = tf.estimator.export.build_parsing_serving_input_receiver_fn(spec)
+    exported = estimator.export_saved_model(str(tmp_path / "export_old"), receiver_fn)
+    old = tf.saved_model.load(exported.decode())
+    expected = {
+        key: (
+            {**f.structured_input_signature[1]},
+            {n: (t.dtype, t.shape.as_list()) for n, t in f.structured_outputs.items()},
+        )
+        for key, f in old.signatures.items()
+    }
+    model = make_new(RunConfig(str(tmp_path / "new")))
+    train(model, input_fn, steps=1)
+    exported = export_saved_model(model, str(tmp_path / "export_new"), build_parsing_serving_input_receiver_fn(spec))
+    new = tf.saved_model.load(exported.decode())
+    assert set(new.signatures) == set(expected)
+    features = {key: tf.train.Feature(int64_list=tf.train.Int64List(value=[3])) for key in ("room",)}
+    features["age"] = tf.train.Feature(float_list=tf.train.FloatList(value=[33.0]))
+    features["hours"] = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5]))
+    for key in ("school", "city"):
+        features[key] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"hs"]))
+    example = tf.constant([tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()])
+    for key, (inputs, outputs) in expected.items():
+        function = new.signatures[key]
+        assert set(function.structured_input_signature[1]) == set(inputs)
+        result = function(**{next(iter(inputs)): example})
+        assert {n: t.dtype for n, t in result.items()} == {n: dtype for n, (dtype, _) in outputs.items()}
+        assert all(len(t.shape) == len(outputs[n][1]) for n, t in result.items())
 
 
 @pytest.mark.parametrize(
