@@ -223,7 +223,7 @@ def test_helpers_are_imported_once_and_only_where_needed() -> None:
         (ESTIMATOR + "c = tf.estimator.RunConfig(**ARGS)  # HERE", "hidden behind * or **"),
         (ESTIMATOR + "s = tf.estimator.TrainSpec(input_fn, hooks=[HOOK])  # HERE", "`hooks`"),
         (ESTIMATOR + "make = tf.estimator.RunConfig  # HERE", "RunConfig is not migrated yet"),
-        (ESTIMATOR + "fn = tf.estimator.inputs.numpy_input_fn({}, 1)  # HERE", "numpy_input_fn"),
+        (ESTIMATOR + "fn = tf.estimator.inputs.csv_input_fn({}, 1)  # HERE", "csv_input_fn"),
         ("e = tf.estimator.Estimator(model_fn, warm_start_from='dir')  # HERE", "warm_start_from"),
     ],
 )
