@@ -13,7 +13,7 @@ from migrator.modelfn.translate import Value, bind, is_none
 from migrator.module import Module
 from migrator.project import Project
 
-from . import optimizers
+from . import optimizers, schedules
 from .canned_heads import HEADS, SIGNATURES, loss_reduction
 
 # Optimizers by name, and the default learning rate of their classes in TensorFlow 2.
@@ -27,7 +27,7 @@ _LINE_LENGTH = 80
 
 def mentions(module: Module) -> Iterator[ast.AST]:
     """References to optimizers, schedules and global steps of TensorFlow 1, and to heads with their reductions."""
-    known = optimizers.OPTIMIZERS | optimizers.SCHEDULES | optimizers.STEPS
+    known = optimizers.OPTIMIZERS | schedules.SCHEDULES | optimizers.STEPS
     for node, name in module.references():
         if name in known or name in HEADS:
             yield node
@@ -203,7 +203,7 @@ class _Writing:
         if isinstance(value, ast.Name):  # a schedule that has a name is translated where it is made
             where, source = self.owner._followed(self.module, value)
             name = where.resolve(source.func) if isinstance(source, ast.Call) else None
-            if isinstance(source, ast.Call) and name in optimizers.SCHEDULES:
+            if isinstance(source, ast.Call) and name in schedules.SCHEDULES:
                 self.edits.append(where.edit(source, self.text(source)))
                 return value.id
         return self.owner.renderer(self.module).expression(value, self._transform)
@@ -212,7 +212,7 @@ class _Writing:
         if not isinstance(node, ast.Call):
             return None
         name = self.module.resolve(node.func)
-        return optimizers.EXPRESSIONS[name](node, self) if name in optimizers.SCHEDULES and name else None
+        return optimizers.EXPRESSIONS[name](node, self) if name in schedules.SCHEDULES and name else None
 
     def need(self, helper: str) -> str:
         return self.owner.need(self.module, helper, None)

@@ -64,7 +64,10 @@ def test_an_estimator_handed_to_another_file() -> None:
         ("e = tf.estimator.Estimator(model_fn)\nfit = e.train  # HERE\n", "`.train` of an Estimator"),
         ("e = tf.estimator.Estimator(model_fn)\ne.get_variable_names()  # HERE\n", "`.get_variable_names`"),
         ("e = tf.estimator.Estimator(model_fn)\ne.get_variable_value('d')  # HERE\n", "`.get_variable_value`"),
-        ("e = tf.estimator.Estimator(model_fn)\nd = tf.estimator.BoostedTreesClassifier([], 3)  # HERE\n", "boosted trees"),
+        (
+            "e = tf.estimator.Estimator(model_fn)\nd = tf.estimator.BoostedTreesClassifier([], 3)  # HERE\n",
+            "boosted trees",
+        ),
         (
             "class E(tf.estimator.Estimator):  # HERE\n    pass\n\n\ne = tf.estimator.Estimator(model_fn)\n",
             "Estimator is not",
