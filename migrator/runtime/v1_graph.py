@@ -144,6 +144,8 @@ class Graph:
             self.metrics = wrapped.prune(inputs, {name: value for name, (value, _) in metrics.items()})
         else:
             self.function = wrapped.prune(inputs, [spec.loss, self.update])
+            if self.summaries is not None:
+                self.recorded = wrapped.prune(inputs, [spec.loss, self.update, self.summaries])
 
     def trace(self, *flat: Any) -> Any:
         """Runs the `model_fn` in the graph that is the default one now."""
@@ -165,12 +167,14 @@ class Graph:
                 [update for _, update in (spec.eval_metric_ops or {}).values()] if mode == "eval" else [spec.train_op]
             )
             self.update = None if mode == "infer" else tf.group(*updates)
+            self.summaries = tf.compat.v1.summary.merge_all() if mode == "train" else None
         return []
 
     def create(self, next_creator: Callable[..., Any], **arguments: Any) -> tf.Variable:
         """Makes a variable outside of the graph, or takes the one that another graph has made by that name."""
         graph, keys = tf.compat.v1.get_default_graph(), tf.compat.v1.GraphKeys
-        model, name = self.model, graph.unique_name(arguments.get("name") or "Variable")
+        model, name = self.model, arguments.get("name") or "Variable"
+        name = name[:-1] if name.endswith("/") else graph.unique_name(name)  # slots come with a whole scope
         collections = set(arguments.get("collections") or [keys.GLOBAL_VARIABLES])
         local = keys.LOCAL_VARIABLES in collections
         variable = model.graphs.variables.get(name)
@@ -189,9 +193,19 @@ class Graph:
         return variable
 
     def run(self, features: Any, labels: Any) -> Any:
-        """Predictions, or the loss of a step."""
-        outputs = self.function(*flat_tensors(features, labels))
-        return outputs if self.mode == "infer" else outputs[0]
+        """Predictions, or the loss of a step, which writes its summaries where they are due."""
+        tensors = flat_tensors(features, labels)
+        if self.mode == "infer":
+            return self.function(*tensors)
+        if self.summaries is None:
+            return self.function(*tensors)[0]
+
+        def record() -> Any:
+            loss, _, summaries = self.recorded(*tensors)
+            tf.summary.experimental.write_raw_pb(summaries)
+            return loss
+
+        return tf.cond(self.model.run_state.logger.recording, record, lambda: self.function(*tensors)[0])
 
     def values(self, features: Any, labels: Any) -> dict[str, Any]:
         """The metrics so far, by name."""

@@ -1,0 +1,161 @@
+"""A `GraphModel` computes what the Estimator of the same model_fn does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from line_program import X, Y, input_fn, model_fn, read_events
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.prediction import predict
+from migrator.runtime.training import evaluate, train
+from migrator.runtime.v1_graph import EstimatorSpec, graph_model, init_graph_from_checkpoint
+from migrator.runtime.v1_layers import layer_norm
+from migrator.runtime.v1_tpu import tpu_graph_model, tpu_spec
+
+v1 = tf.compat.v1
+needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
+needs_keras_2 = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 has no layers of TensorFlow 1")
+
+
+def as_migrated(model_fn: Any) -> Any:
+    """The model_fn with the vendored tuple instead of an Estimator's."""
+
+    def new_model_fn(features: Any, labels: Any, mode: str) -> Any:
+        with mock.patch.object(tf.estimator, "EstimatorSpec", EstimatorSpec):
+            return model_fn(features, labels, mode)
+
+    return new_model_fn
+
+
+def rich_model_fn(features: Any, labels: Any, mode: str) -> Any:
+    """Two optimizers over variables of their scopes, shared and looped variables, a table, a wrapped cell, summaries."""
+    constant = v1.constant_initializer
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([0, 1], [2.0, 3.0]), 1.0)
+    hidden = features["x"] * table.lookup(tf.zeros([1], tf.int32))
+    for number in range(2):
+        with v1.variable_scope("shared", reuse=v1.AUTO_REUSE):
+            hidden = tf.tanh(hidden @ v1.get_variable("kernel", [3, 3], initializer=constant(0.1)))
+        hidden += v1.get_variable(f"bias_{number}", [3], initializer=constant(0.2 * number))
+    with v1.variable_scope("head"):
+        cell = v1.nn.rnn_cell.DropoutWrapper(v1.nn.rnn_cell.GRUCell(2, kernel_initializer=constant(0.3)), 1.0)
+        states, _ = v1.nn.dynamic_rnn(cell, hidden[:, :, tf.newaxis], dtype=tf.float32)
+        scale = v1.Variable(tf.ones([1]) * 2.0, name="scale")
+        outputs = tf.reduce_sum(states, [1, 2])[:, tf.newaxis] * scale
+    if mode == "infer":
+        return tf.estimator.EstimatorSpec(mode, {"output": outputs})
+    loss = v1.losses.mean_squared_error(labels, outputs)
+    v1.summary.scalar("largest", tf.reduce_max(outputs))
+    step = v1.train.get_global_step()
+    head = v1.trainable_variables("head")
+    rest = [variable for variable in v1.trainable_variables() if all(variable is not other for other in head)]
+    train_op = tf.group(
+        v1.train.AdamOptimizer(0.05).minimize(loss, var_list=rest),
+        v1.train.MomentumOptimizer(0.1, 0.9).minimize(loss, step, var_list=head),
+    )
+    metrics = {"mae": v1.metrics.mean_absolute_error(labels, outputs)}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+@needs_estimators
+@pytest.mark.parametrize("program", [model_fn, pytest.param(rich_model_fn, marks=needs_keras_2)])
+def test_same_as_estimator(tmp_path: Path, program: Any) -> None:
+    old = tf.estimator.Estimator(
+        program, str(tmp_path / "old"), tf.estimator.RunConfig(save_summary_steps=1, save_checkpoints_steps=4)
+    )
+    config = RunConfig(save_summary_steps=1, save_checkpoints_steps=4)
+    new = graph_model(as_migrated(program), str(tmp_path / "new"), config)
+    for steps in (5, 9):
+        old.train(input_fn, max_steps=steps)
+        train(new, input_fn, max_steps=steps)
+        for _ in range(2):  # metrics begin anew
+            assert evaluate(new, input_fn) == pytest.approx(old.evaluate(input_fn), rel=1e-5)
+    assert set(new.tf1_variables) == set(old.get_variable_names()) - {"global_step"}
+    for name, variable in new.tf1_variables.items():
+        np.testing.assert_allclose(variable.numpy(), old.get_variable_value(name), rtol=1e-5, atol=1e-7)
+    expected_rows = list(old.predict(input_fn))  # not in turns: the Estimator's graph is the default one meanwhile
+    for row, expected in zip(predict(new, input_fn), expected_rows):
+        np.testing.assert_allclose(row["output"], expected["output"], rtol=1e-5)
+    events = read_events(tmp_path / "new"), read_events(tmp_path / "old")
+    for tag in {"loss", "largest"} & set(events[1]):
+        assert events[0][tag] == pytest.approx(events[1][tag], rel=1e-5)
+
+
+@needs_estimators
+def test_training_goes_on_in_a_new_process(tmp_path: Path) -> None:
+    whole = graph_model(as_migrated(model_fn), str(tmp_path / "whole"))
+    train(whole, input_fn, max_steps=8)
+    train(graph_model(as_migrated(model_fn), str(tmp_path / "parts")), lambda: input_fn("train").take(4))
+    rest = graph_model(as_migrated(model_fn), str(tmp_path / "parts"))
+    train(rest, lambda: input_fn("train").skip(4), max_steps=8)
+    for name, variable in whole.tf1_variables.items():  # the sums of Adagrad among them
+        np.testing.assert_allclose(rest.tf1_variables[name].numpy(), variable.numpy(), rtol=1e-6)
+
+
+@needs_estimators
+def test_new_variables_from_a_checkpoint(tmp_path: Path) -> None:
+    old = tf.estimator.Estimator(model_fn, str(tmp_path / "old"))
+    old.train(input_fn, max_steps=3)
+
+    def warm_model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        spec: EstimatorSpec = as_migrated(model_fn)(features, labels, mode)
+        init_graph_from_checkpoint(str(tmp_path / "old"), {"kernel": "kernel"})
+        return spec
+
+    new = graph_model(warm_model_fn, str(tmp_path / "new"))
+    next(predict(new, input_fn))
+    np.testing.assert_array_equal(new.tf1_variables["kernel"].numpy(), old.get_variable_value("kernel"))
+    assert not new.tf1_variables["bias"].numpy().any()
+    train(new, input_fn, max_steps=2)
+    trained = new.tf1_variables["kernel"].numpy()
+    evaluate(new, input_fn)  # traces the model_fn once more
+    np.testing.assert_array_equal(new.tf1_variables["kernel"].numpy(), trained)
+
+
+def test_layer_norm_has_the_variables_and_the_formula_of_contrib() -> None:
+    graph = tf.Graph()
+    with graph.as_default(), v1.Session() as session:
+        inputs = tf.constant(X[:, :, np.newaxis] * [[[1.0, 2.0]]], tf.float32)
+        outputs = layer_norm(inputs, begin_norm_axis=-1, begin_params_axis=-1)
+        assert [variable.op.name for variable in v1.global_variables()] == ["LayerNorm/beta", "LayerNorm/gamma"]
+        session.run(v1.global_variables_initializer())
+        given, got = session.run([inputs, outputs])
+    mean, variance = given.mean(-1, keepdims=True), given.var(-1, keepdims=True)
+    np.testing.assert_allclose(got, (given - mean) / np.sqrt(variance + 1e-12), rtol=1e-4, atol=1e-5)
+
+
+def test_each_mode_gets_its_batch_size(tmp_path: Path) -> None:
+    seen: dict[str, Any] = {}
+
+    def tpu_model_fn(features: Any, labels: Any, mode: str, params: Any) -> EstimatorSpec:
+        seen[mode] = params
+        weight = v1.get_variable("weight", [], initializer=v1.ones_initializer())
+        loss = tf.reduce_mean(tf.square(features["x"] * weight))
+        if mode == "infer":
+            return tpu_spec(mode, {"output": features["x"] * weight})
+        train_op = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
+        metrics = (lambda values: {"mean": v1.metrics.mean(values)}), {"values": labels}
+        return tpu_spec(mode, loss=loss, train_op=train_op, eval_metrics=metrics)
+
+    def sized_input(params: Any) -> tf.data.Dataset:
+        return tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).batch(params["batch_size"])
+
+    model = tpu_graph_model(
+        tpu_model_fn, str(tmp_path), params={"a": 1}, train_batch_size=4, eval_batch_size=11, predict_batch_size=2
+    )
+    train(model, sized_input)
+    results = evaluate(model, sized_input)
+    assert results["global_step"] == 6 and results["mean"] == pytest.approx(Y.mean(), rel=1e-5)
+    assert next(predict(model, sized_input))["output"].shape == (3,)
+    assert {mode: params["batch_size"] for mode, params in seen.items()} == {"train": 4, "eval": 11, "infer": 2}
+    assert all(params["a"] == 1 and params["use_tpu"] is False for params in seen.values())
+
+
+def test_a_tpu_is_not_there() -> None:
+    with pytest.raises(NotImplementedError, match="use_tpu"):
+        tpu_graph_model(model_fn, use_tpu=True)
