@@ -11,27 +11,21 @@ from collections.abc import Iterator
 
 from migrator.diagnostics import Edit, ProgramUnit
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import bind
+from migrator.modelfn.plan import LATER, SPEC, SPEC_FIELDS
+from migrator.modelfn.translate import bind, is_empty
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 
 from . import tpu
 from .compat_v1 import SWITCHES
 from .driver import Driver
-from .estimator_values import Construction, estimator_values
+from .estimator_values import Construction
+from .finishing import touches, within
 from .helpers import Helpers
 from .rewrite import ProgramRewrite
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
 
-_SPEC = "mode predictions loss train_op eval_metric_ops export_outputs"
-_NEVER = {
-    "training_chief_hooks": "hooks of an EstimatorSpec run in a session",
-    "training_hooks": "hooks of an EstimatorSpec run in a session",
-    "evaluation_hooks": "hooks of an EstimatorSpec run in a session",
-    "prediction_hooks": "hooks of an EstimatorSpec run in a session",
-    "scaffold": "a scaffold sets up a session",
-}
 # Names whose calls only work where a session runs the graph.
 _SESSIONS = frozenset(
     f"tensorflow.{name}"
@@ -59,12 +53,6 @@ class BridgeRewrite(ProgramRewrite):
         """The one class that runs all model_fns."""
         return ["a GraphModel around its model_fn"]
 
-    def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
-        """What the owner should know about the rewrite."""
-        for driver in self._drivers.values():
-            for node, text in driver.remarks:
-                yield driver.module, node, text
-
     def units(self) -> Iterator[ProgramUnit]:
         """One unit for each Estimator."""
         files = tuple(sorted(self._drivers))
@@ -75,29 +63,22 @@ class BridgeRewrite(ProgramRewrite):
 
     def run(self) -> None:
         """Work out all edits. Raises Unsupported."""
-        values = estimator_values(self.project, self.constructions)
-        for module, node, reason in values.lost:
-            self.at = module
-            raise Unsupported(f"an Estimator is not followed here: {reason}", node)
+        reads = self._followed()
         for construction in self.constructions:
             self.at = construction.module
             if "model_fn" not in construction.arguments:
                 raise Unsupported("the arguments of Estimator are not seen", construction.call)
             driver = self._driver(construction.module)
             if construction.tpu:
-                tpu.construction(construction.module, driver, construction.call, construction.arguments)
+                tpu.construction(driver, construction.call, construction.arguments)
             else:
                 driver.graph_model(construction.call, construction.arguments)
-        for module, node in values.reads:
-            self.at = module
-            parent = module.parent(node)
-            if isinstance(parent, ast.Attribute) and parent.value is node:
-                self._driver(module).method(node, parent, module.segment(node) if isinstance(node, ast.Name) else "")
+        self._methods(reads)
         for module in self._reached():
             self.at = module
             driver = self._driver(module)
             for node, name in module.references():
-                if name == "tensorflow.estimator.EstimatorSpec":
+                if name == SPEC:
                     self._spec(module, driver, node)
                 elif name in _HELPERS and isinstance(module.parent(node), ast.Call):
                     driver.replace(node, driver.need(_HELPERS[name], node))
@@ -126,10 +107,9 @@ class BridgeRewrite(ProgramRewrite):
         """``tf.estimator.EstimatorSpec(…)`` becomes the vendored tuple of the same name."""
         call = module.parent(node)
         if isinstance(call, ast.Call) and call.func is node:
-            given = bind(call, f"{_SPEC} {' '.join(_NEVER)}", "EstimatorSpec")
-            for name, value in given.items():
-                if name in _NEVER and not _nothing(value):
-                    raise Unsupported(f"{_NEVER[name]}, and there is none", value)
+            for name, value in bind(call, SPEC_FIELDS, "EstimatorSpec").items():
+                if name in LATER and not is_empty(value):
+                    raise Unsupported(LATER[name], value)
         driver.replace(node, driver.need("EstimatorSpec", node))
 
     def _finished(self, module: Module, driver: Driver, helpers: Helpers) -> list[Edit]:
@@ -137,23 +117,19 @@ class BridgeRewrite(ProgramRewrite):
         switches = [node for node, name in module.references() if name[len("tensorflow.") :] in SWITCHES]
         own += [module.delete_statement(module.statement(node)) for node in switches]
         for fix in module.fixes:
-            if not any(_overlap(edit, own) for edit in fix.edits):
+            if not any(touches((edit.start, edit.end), own) for edit in fix.edits):
                 own += [edit for edit in fix.edits if edit not in own]
         for node, name in module.references():
             if name in _SESSIONS:
                 raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
-            if node in driver.handled or any(_inside(module.span(node), edit) for edit in own):
+            if node in driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
                 continue
             if name.startswith("tensorflow.contrib."):
                 raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
             old = is_refused(name) or name in _SCOPES
-            if old and not via_version_1_import(module, node) and not self._is_import(module, node):
+            if old and not via_version_1_import(module, node):
                 own += self._old_name(module, node, name)
         return own + helpers.import_edits()
-
-    @staticmethod
-    def _is_import(module: Module, node: ast.expr) -> bool:
-        return isinstance(module.statement(node), (ast.Import, ast.ImportFrom))
 
     @staticmethod
     def _old_name(module: Module, node: ast.expr, name: str) -> list[Edit]:
@@ -164,18 +140,3 @@ class BridgeRewrite(ProgramRewrite):
             raise Unsupported("the file has no name for TensorFlow as a whole", node)
         root, edits = found
         return [*edits, module.edit(node, f"{root}.compat.v1.{name[len('tensorflow.') :]}")]
-
-
-def _nothing(node: ast.expr) -> bool:
-    """Whether an argument is None or an empty list."""
-    if isinstance(node, ast.Constant):
-        return node.value is None
-    return isinstance(node, (ast.List, ast.Tuple)) and not node.elts
-
-
-def _inside(span: tuple[int, int], edit: Edit) -> bool:
-    return edit.start <= span[0] and span[1] <= edit.end and edit.start < edit.end
-
-
-def _overlap(edit: Edit, others: list[Edit]) -> bool:
-    return any(edit.start < other.end and other.start < edit.end for other in others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from migrator.calls import (
@@ -18,7 +18,7 @@ from migrator.calls import (
 )
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import bind, is_none
+from migrator.modelfn.translate import bind, is_empty, is_none
 from migrator.module import Module
 
 from .array_inputs import ARRAY_INPUTS
@@ -109,7 +109,7 @@ class Driver:
             self.replace(node, self.need(ARRAY_INPUTS[name], node))
             return True
         if short == "RunConfig" and call is not None:
-            self._run_config(node, call)
+            self.run_config(node, call)
             return True
         if short in _SPECS and call is not None:
             self.replace(node, self.need(short, node))
@@ -185,8 +185,7 @@ class Driver:
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
             if name not in kept or name in ("hooks", "exporters"):
-                empty = is_none(value) or (isinstance(value, (ast.List, ast.Tuple)) and not value.elts)
-                if empty or is_literal(value, *neutral.get(name, ())):
+                if is_empty(value) or is_literal(value, *neutral.get(name, ())):
                     doomed.append(argument)
                     continue
                 if name == "hooks" and name in kept and what != "tf.estimator.EvalSpec":
@@ -208,17 +207,24 @@ class Driver:
             self.edits += delete_arguments(self.module, call, doomed)
         return len(given) - len(doomed)
 
-    def _run_config(self, node: ast.expr, call: ast.Call) -> None:
+    def run_config(
+        self, node: ast.expr, call: ast.Call, dropped: Mapping[str, str] = MappingProxyType({})
+    ) -> list[ast.expr]:
+        """Migrate the making of a RunConfig; returns the values of arguments that go.
+
+        `dropped` are further parameters, before the usual ones, that have no meaning any more, and why.
+        """
         self.replace(node, self.need("RunConfig", node))
-        given = bind(call, RUN_CONFIG, "RunConfig")
+        given = bind(call, " ".join((*dropped, RUN_CONFIG)), "RunConfig")
+        reasons = {**dropped, **SESSION_FIELDS}
         doomed: list[ast.expr | ast.keyword] = []
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = next(n for n, v in given.items() if v is value)
-            if name in SESSION_FIELDS:
+            if name in reasons:
                 doomed.append(argument)
                 if not is_none(value):
-                    self.remarks.append((value, f"RunConfig({name}=…) is dropped: {SESSION_FIELDS[name]}"))
+                    self.remarks.append((value, f"RunConfig({name}=…) is dropped: {reasons[name]}"))
             elif name in _STRATEGY_FIELDS:
                 doomed += self._strategy_field(argument, name)
             elif isinstance(argument, ast.expr) and doomed:
@@ -226,6 +232,7 @@ class Driver:
         if doomed:
             self.edits += delete_arguments(self.module, call, doomed)
         self._task_fields(call)
+        return [argument.value if isinstance(argument, ast.keyword) else argument for argument in doomed]
 
     def _strategy_field(self, argument: ast.expr | ast.keyword, name: str) -> list[ast.expr | ast.keyword]:
         """Rename a field of RunConfig that holds a strategy; the argument itself where it is to be dropped."""
@@ -278,20 +285,25 @@ class Driver:
         if doomed:
             self.edits += delete_arguments(self.module, call, doomed)
 
-    def graph_model(self, call: ast.Call, given: dict[str, ast.expr]) -> None:
-        """``Estimator(model_fn, params=p)`` becomes ``graph_model(model_fn, params=p)``, which runs the model_fn as it is."""
+    def graph_model(
+        self, call: ast.Call, given: dict[str, ast.expr], helper: str = "graph_model", dropped: Collection[str] = ()
+    ) -> None:
+        """``Estimator(model_fn, params=p)`` becomes ``graph_model(model_fn, params=p)``, which runs the model_fn as it is.
+
+        `helper` is the function to call instead, `dropped` are arguments that it does not take.
+        """
         names = {id(value): name for name, value in given.items()}
         doomed: list[ast.expr | ast.keyword] = []
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
-            if name == "warm_start_from":
-                if not is_none(value):
-                    raise Unsupported("warm_start_from is not migrated yet", value)
+            if name == "warm_start_from" and not is_none(value):
+                raise Unsupported("warm_start_from is not migrated yet", value)
+            if name == "warm_start_from" or name in dropped:
                 doomed.append(argument)
             elif isinstance(argument, ast.expr) and name != "model_fn":
                 self.edits.append(name_argument(self.module, call, argument, name))
-        self.replace(call.func, self.need("graph_model", call))
+        self.replace(call.func, self.need(helper, call))
         self.edits += delete_arguments(self.module, call, doomed)
 
     def construction(

@@ -57,7 +57,7 @@ def _check_leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int
     """Refuse names of the old library that nobody rewrites: the program would stop at them."""
     for node, name in module.references():
         span = module.span(node)
-        if within(span, spans) or _touches(span, own) or not is_refused(name):
+        if within(span, spans) or touches(span, own) or not is_refused(name):
             continue
         statement = module.statement(node)
         alias = isinstance(statement, ast.Assign) and statement.value is node  # goes when nothing reads it
@@ -75,11 +75,12 @@ def _dead_imports(module: Module, own: list[Edit]) -> list[Edit]:
     return [
         module.delete_statement(statement)
         for statement, targets in statements.items()
-        if all((target + ".").startswith(PREFIX) for target in targets) and not _touches(module.span(statement), own)
+        if all((target + ".").startswith(PREFIX) for target in targets) and not touches(module.span(statement), own)
     ]
 
 
-def _touches(span: tuple[int, int], edits: list[Edit]) -> bool:
+def touches(span: tuple[int, int], edits: list[Edit]) -> bool:
+    """Whether a span shares a byte with one of `edits`."""
     return any(e.start < span[1] and span[0] < e.end for e in edits)
 
 

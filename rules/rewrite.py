@@ -160,10 +160,7 @@ class ProgramRewrite:
             assert isinstance(model.definition.node, ast.FunctionDef)
             model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
             self._name(model)
-        values = estimator_values(self.project, self.constructions)
-        for module, node, reason in values.lost:
-            self.at = module
-            raise Unsupported(f"an Estimator is not followed here: {reason}", node)
+        reads = self._followed()
         others = [c for c in self.constructions if c.name != ESTIMATOR]
         for construction in others:  # each may be rewritten together with what the next one takes
             self._driver(construction.module).handled.update(canned.replaced(construction))
@@ -172,12 +169,7 @@ class ProgramRewrite:
         for construction in self.constructions:
             self.at = construction.module
             self._construct(construction)
-        for module, node in values.reads:
-            self.at = module
-            parent = module.parent(node)
-            if isinstance(parent, ast.Attribute) and parent.value is node:
-                text = module.segment(node) if isinstance(node, ast.Name) else ""
-                self._driver(module).method(node, parent, text)
+        self._methods(reads)
         modules = self._modules()
         for module in modules:
             self.at = module
@@ -194,6 +186,23 @@ class ProgramRewrite:
             self.at = module
             driver, helpers = self._drivers[module.path], self._helpers[module.path]
             self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
+
+    def _followed(self) -> list[tuple[Module, ast.expr]]:
+        """Every place that reads an Estimator of the program. Raises Unsupported where one goes out of sight."""
+        values = estimator_values(self.project, self.constructions)
+        for module, node, reason in values.lost:
+            self.at = module
+            raise Unsupported(f"an Estimator is not followed here: {reason}", node)
+        return values.reads
+
+    def _methods(self, reads: list[tuple[Module, ast.expr]]) -> None:
+        """The edits of methods and properties of Estimators."""
+        for module, node in reads:
+            self.at = module
+            parent = module.parent(node)
+            if isinstance(parent, ast.Attribute) and parent.value is node:
+                text = module.segment(node) if isinstance(node, ast.Name) else ""
+                self._driver(module).method(node, parent, text)
 
     def _check_watched(self) -> None:
         """Refuse callbacks that read a value which no model hands out."""

@@ -8,20 +8,19 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
-from migrator.calls import arguments, delete_arguments, name_argument
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 
-from .driver import RUN_CONFIG, SESSION_FIELDS, Driver
+from .driver import Driver
 
 _FAMILIES = ("tensorflow.contrib.tpu.", "tensorflow.estimator.tpu.")
 ESTIMATOR = (
     "model_fn model_dir config params use_tpu train_batch_size eval_batch_size predict_batch_size batch_axis eval_on_tpu "
     "export_to_tpu export_to_cpu warm_start_from embedding_config_spec export_saved_model_api_version"
 )
-_KEPT = frozenset(
-    "model_fn model_dir config params use_tpu train_batch_size eval_batch_size predict_batch_size".split()
+_DROPPED = frozenset(
+    "batch_axis eval_on_tpu export_to_tpu export_to_cpu embedding_config_spec export_saved_model_api_version".split()
 )
 _FIELDS = {
     "tpu_config": "it describes a TPU",
@@ -37,26 +36,14 @@ def short_name(name: str) -> Optional[str]:
     return name.rsplit(".", 1)[1] if name.startswith(_FAMILIES) else None
 
 
-def construction(module: Module, driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> None:
+def construction(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> None:
     """``TPUEstimator(model_fn, …)`` becomes ``tpu_graph_model(model_fn, …)``."""
-    names = {id(value): name for name, value in given.items()}
-    doomed: list[ast.expr | ast.keyword] = []
-    for argument in arguments(call):
-        value = argument.value if isinstance(argument, ast.keyword) else argument
-        name = names[id(value)]
-        if name == "warm_start_from" and not is_none(value):
-            raise Unsupported("warm_start_from is not migrated yet", value)
-        if name not in _KEPT:
-            doomed.append(argument)
-        elif isinstance(argument, ast.expr) and name != "model_fn":
-            driver.edits.append(name_argument(module, call, argument, name))
     use = given.get("use_tpu")
     if isinstance(use, ast.Constant) and use.value is True:
         raise Unsupported("the program asks for a TPU", use)
     if use is None:
         raise Unsupported("the program asks for a TPU: use_tpu is True where it is not given", call)
-    driver.replace(call.func, driver.need("tpu_graph_model", call))
-    driver.edits += delete_arguments(module, call, doomed)
+    driver.graph_model(call, given, "tpu_graph_model", _DROPPED)
 
 
 def reference(module: Module, driver: Driver, node: ast.expr, name: str) -> None:
@@ -71,38 +58,19 @@ def reference(module: Module, driver: Driver, node: ast.expr, name: str) -> None
         if call is not None and any(k.arg == "host_call" and not is_none(k.value) for k in call.keywords):
             driver.remarks.append((call, "host_call is not run: it writes the summaries of a TPU"))
     elif short == "RunConfig" and call is not None:
-        _run_config(module, driver, node, call)
+        for value in driver.run_config(node, call, _FIELDS):
+            _drop_names(module, driver, value)
     elif short == "CrossShardOptimizer" and call is not None:
         given = bind(call, "opt reduction name group_assignment", "CrossShardOptimizer")
-        start, end = module.span(call)
-        inner = module.span(given["opt"])
+        (start, end), inner = module.span(call), module.span(given["opt"])
         driver.handled.add(node)
         statement = module.parent(call)
-        same = isinstance(statement, ast.Assign) and [ast.unparse(t) for t in statement.targets] == [
+        if isinstance(statement, ast.Assign) and list(map(ast.unparse, statement.targets)) == [
             ast.unparse(given["opt"])
-        ]
-        if same:  # `optimizer = CrossShardOptimizer(optimizer)`
-            driver.edits.append(module.delete_statement(module.statement(call)))
+        ]:
+            driver.edits.append(module.delete_statement(statement))  # `optimizer = CrossShardOptimizer(optimizer)`
         else:
             driver.edits += [module.edit((start, inner[0]), ""), module.edit((inner[1], end), "")]
-
-
-def _run_config(module: Module, driver: Driver, node: ast.expr, call: ast.Call) -> None:
-    driver.replace(node, driver.need("RunConfig", node))
-    given = bind(call, f"{' '.join(_FIELDS)} {RUN_CONFIG}", "RunConfig")
-    doomed: list[ast.expr | ast.keyword] = []
-    for argument in arguments(call):
-        value = argument.value if isinstance(argument, ast.keyword) else argument
-        name = next(n for n, v in given.items() if v is value)
-        reason = {**_FIELDS, **SESSION_FIELDS}.get(name)
-        if reason is not None:
-            doomed.append(argument)
-            _drop_names(module, driver, value)
-            if not is_none(value):
-                driver.remarks.append((value, f"RunConfig({name}=…) is dropped: {reason}"))
-        elif isinstance(argument, ast.expr):
-            driver.edits.append(name_argument(module, call, argument, name))
-    driver.edits += delete_arguments(module, call, doomed)
 
 
 def _drop_names(module: Module, driver: Driver, value: ast.expr) -> None:

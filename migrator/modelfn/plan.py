@@ -24,7 +24,8 @@ SPEC_FIELDS = (
     "mode predictions loss train_op eval_metric_ops export_outputs training_chief_hooks training_hooks scaffold "
     "evaluation_hooks prediction_hooks"
 )
-_LATER = {
+# Fields that are not migrated yet.
+LATER = {
     "training_chief_hooks": "hooks in an EstimatorSpec are not migrated yet",
     "training_hooks": "hooks in an EstimatorSpec are not migrated yet",
     "evaluation_hooks": "hooks in an EstimatorSpec are not migrated yet",
@@ -85,8 +86,8 @@ class Plan(Body):
                     value = self.followed_in(fields[name], at, mode)[0]
                     if is_none(value):
                         del fields[name]
-                    elif name in _LATER:
-                        raise Unsupported(_LATER[name], value)
+                    elif name in LATER:
+                        raise Unsupported(LATER[name], value)
                 found.setdefault(mode, Spec(at, fields))
         if self.flow.falls_through:
             missing = ", ".join(m for m in MODES if m in self.flow.falls_through)

@@ -218,3 +218,8 @@ def operand(value: ast.expr, writing: Writing) -> str:
 def is_none(node: ast.expr | None) -> bool:
     """Whether an argument is absent or the literal None."""
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
+
+
+def is_empty(node: ast.expr | None) -> bool:
+    """Whether an argument is absent, the literal None, or an empty list or tuple."""
+    return is_none(node) or (isinstance(node, (ast.List, ast.Tuple)) and not node.elts)

@@ -99,7 +99,7 @@ def test_migrating_again_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("loss, train_op)", "loss, train_op, training_hooks=[hook])", "hooks of an EstimatorSpec"),
+        ("loss, train_op)", "loss, train_op, training_hooks=[hook])", "hooks in an EstimatorSpec"),
         ("loss, train_op)", "loss, train_op, scaffold=make())", "a scaffold"),
         ("tf.square(", "tf.contrib.layers.instance_norm(", "tf.contrib.layers.instance_norm"),
         ("params=None)", "warm_start_from='x')", "warm_start_from"),
