@@ -10,6 +10,7 @@ from migrator.modelfn.collections import Collections
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
+from migrator.modelfn.names import binds
 from migrator.modelfn.objects import is_learning_phase
 from migrator.modelfn.sites import Site, find_sites
 from migrator.modelfn.times import Times, is_cheap
@@ -59,8 +60,8 @@ class Body:
             body = body[1:]
         self.sites: list[Site] = []
         self.site_of: dict[int, Site] = {}
-        imported = frozenset(entry.name for entry in module.imports)
-        self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, imported)
+        self._imported = frozenset(entry.name for entry in module.imports)
+        self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, self._imported)
         self.slicer = Slicer(self.flow)
         self.collections = Collections(self)
         self.gradients = gradient_leaves(self)
@@ -144,11 +145,11 @@ class Body:
         return all(isinstance(c, ast.Call) and self.module.resolve(c.func) in SCOPES for c in calls)
 
     def _stays_whole(self, node: ast.stmt) -> bool:
-        """Compound statements without layers, specs or mode tests move in one piece, unless they are scopes."""
+        """Compound statements without layers, specs, effects or mode tests move in one piece, unless they are scopes."""
         if isinstance(node, ast.With):
             return False
         for child in ast.walk(node):
-            if isinstance(child, ast.Return):
+            if isinstance(child, ast.Return) or self._is_effect(child):
                 return False
             if isinstance(child, ast.Call):
                 name = self.module.resolve(child.func)
@@ -177,7 +178,7 @@ class Body:
 
     def place(self, leaf: Leaf, call: set[Leaf], losses: set[Leaf], tainted: set[Leaf]) -> None:
         """Give a statement that is there for its effect (a message, a summary) to the phase that knows its values."""
-        if self.runs_when_built(leaf) or leaf in self.gradients:
+        if self.runs_when_built(leaf) or leaf in self.gradients or leaf in call or leaf in losses:
             return
         function = (
             leaf.node.value.func if isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call) else None
@@ -244,9 +245,15 @@ class Body:
             if (plain or isinstance(node, (ast.Assert, ast.Raise))) and not leaf.defs:
                 found.append(leaf)
             elif isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With)):
-                if not leaf.defs or any(isinstance(child, ast.Raise) for child in ast.walk(node)):
+                if not leaf.defs or any(self._is_effect(c) or isinstance(c, ast.Raise) for c in ast.walk(node)):
                     found.append(leaf)
         return found
+
+    def _is_effect(self, node: ast.AST) -> bool:
+        """Whether a statement calls something and neither keeps a value nor changes a name of the function."""
+        if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
+            return False
+        return not binds(node) - self._imported
 
     def metric_call(self, leaf: Leaf) -> ast.Call | None:
         """The metric that a leaf makes: ``accuracy = tf.metrics.accuracy(…)``."""

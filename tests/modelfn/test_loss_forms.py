@@ -184,7 +184,10 @@ READ = "loss = tf.losses.get_total_loss()"
 @pytest.mark.parametrize(
     ("statements", "reason"),
     [
-        (f"for i in range(2):\n    tf.losses.log_loss(labels, predictions)  # HERE\n{READ}", "larger expression"),
+        (
+            f"for i in range(2):\n    tf.losses.log_loss(labels, predictions)  # HERE\n{READ}",
+            "under a condition or in a loop",
+        ),
         (
             f"if mode == {TRAIN}:\n    tf.losses.log_loss(labels, predictions)  # HERE\n"
             f"tf.losses.log_loss(labels, predictions)\n{READ}",

@@ -1,0 +1,52 @@
+"""Statements that are there for what they do: they stand where their values are known, also in loops, or are refused."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate, model_fn
+
+NET = 'predictions = tf.layers.dense(features["x"], 3)'
+IN_CALL = {
+    "names and values": 'for name, value in [("p", predictions)]:\n    tf.summary.histogram(name, value)\n',
+    "counted": 'for i in range(2):\n    tf.summary.scalar("m%d" % i, tf.reduce_mean(predictions) * i)\n',
+    "features": "for key in sorted(features):\n    tf.summary.histogram(key, features[key])\n",
+    "two loops": (
+        'for i in range(2):\n    for j in range(2):\n        tf.summary.scalar(f"m{i}{j}", predictions[i, j])\n'
+    ),
+    "under a condition": (
+        'for name, value in [("p", predictions)]:\n'
+        '    if params["summaries"]:\n        tf.summary.histogram(name, value)\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(IN_CALL))
+def test_loops_of_summaries_stand_in_call(name: str) -> None:
+    text = migrate(model_fn(f"{NET}\n{IN_CALL[name]}"))
+    kept = IN_CALL[name].replace("params", "self.params")
+    assert "".join(f"    {line}\n" for line in kept.splitlines()) in method(text, "call")
+
+
+def test_loops_of_summaries_of_the_loss_stand_beside_it() -> None:
+    loop = 'for i in range(2):\n    tf.summary.scalar("loss%d" % i, loss * i)'
+    text = migrate(model_fn(NET, end=f"{LOSS}\n{loop}\n{TRAIN_OP}\n{SPEC}"))
+    assert '    for i in range(2):\n        tf.summary.scalar("loss%d" % i, loss * i)\n' in method(text, "compute_loss")
+
+
+def test_a_loop_that_prints_what_is_known_before_runs_when_the_model_is_built() -> None:
+    text = migrate(model_fn(f"{NET}\nfor key, value in params.items():\n    print(key, value)\n"))
+    assert "print(key, value)" in method(text, "__init__")
+    assert "print" not in method(text, "call")
+
+
+@pytest.mark.parametrize(
+    ("statements", "reason"),
+    [
+        ("for v in tf.trainable_variables():  # HERE\n    tf.summary.histogram(v.name, v)", "trainable variables"),
+        ("for p in [predictions]:\n    send(p)  # HERE", "only has an effect"),
+        ("while params['more']():\n    seen = tf.reduce_sum(predictions)\n    send(seen)", "only has an effect"),
+        ("try:\n    seen = tf.reduce_sum(predictions)\n    send(seen)\nfinally:\n    pass", "only has an effect"),
+    ],
+)
+def test_other_effects_are_left(statements: str, reason: str) -> None:
+    assert reason in manual_reason(model_fn(f"{NET}\n{statements}"))
