@@ -4,9 +4,8 @@ Keras has classes of the same names with other formulas. Where they differ the l
 the first steps on, most of all with a decayed learning rate (momentum) or with the sparse gradients of embeddings
 (TensorFlow 1 leaves the rows and slots of ids that a batch does not contain untouched; Keras decays all of them).
 
-Plain Keras is exact for ``GradientDescentOptimizer`` (``SGD``) and, in Keras 2, for ``AdamOptimizer``
-(``Adam(epsilon=1e-8)``) and ``AdagradOptimizer`` (``Adagrad(epsilon=0.0)``); the other optimizers need a class of
-this file.
+Plain Keras is exact for ``GradientDescentOptimizer`` (``SGD``) and, in Keras 2, for ``AdagradOptimizer``
+(``Adagrad(epsilon=0.0)``); the other optimizers need a class of this file.
 
 The classes work in ``Model.fit``, with learning rate schedules, in ``tf.train.Checkpoint`` and under ``tf.distribute``.
 To load a whole saved model give ``custom_objects``. The kernels for sparse gradients have no XLA version: do not
@@ -57,6 +56,9 @@ class KernelOptimizer(tf.keras.optimizers.Optimizer):
         """Update one variable and its slots. The indices of a sparse gradient are unique."""
         raise NotImplementedError
 
+    def finish_step(self) -> None:
+        """Update what the optimizer keeps beside the slots; called once a step, after the variables."""
+
     def build(self, var_list: list[tf.Variable]) -> None:
         """Create the slots of all variables; called by Keras before the first step."""
         super().build(var_list)
@@ -90,6 +92,16 @@ class KernelOptimizer(tf.keras.optimizers.Optimizer):
             values = tf.math.unsorted_segment_sum(gradient.values, positions, tf.size(indices))
             gradient = tf.IndexedSlices(values, indices, gradient.dense_shape)
         self.update(variable, gradient, rate)
+
+    def apply_gradients(self, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
+        iterations = super().apply_gradients(grads_and_vars, *args, **kwargs)
+        if not self.keras_3:  # Keras 3 comes through ``apply``
+            self.finish_step()
+        return iterations
+
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
+        super().apply(grads, trainable_variables)
+        self.finish_step()
 
     def run_kernel(self, name: str, gradient: tf.Tensor | tf.IndexedSlices, **arguments: Any) -> None:
         """Run ``ResourceApply<name>``, or ``ResourceSparseApply<name>`` where the gradient is sparse."""
@@ -276,103 +288,3 @@ class AdadeltaOptimizer(KernelOptimizer):
             rho=tf.cast(self.rho, variable.dtype),
             epsilon=tf.cast(self.epsilon, variable.dtype),
         )
-
-
-class AdamOptimizer(KernelOptimizer):
-    """``tf.compat.v1.train.AdamOptimizer``: sparse gradients move all rows, as their decayed moments say.
-
-    ``tf.keras.optimizers.Adam(epsilon=1e-8)`` is the same in Keras 2 (its default epsilon is 1e-7), but not in Keras
-    3, which squares each occurrence of an id in a batch where TF1 squares their sum.
-
-    Args:
-        learning_rate: a number or a schedule.
-        beta1: share of the first moment that is kept in a step.
-        beta2: share of the second moment that is kept in a step.
-        epsilon: added to the root of the second moment, before its bias is corrected ("epsilon hat" of the paper).
-        name, **kwargs: see ``KernelOptimizer``.
-    """
-
-    hyperparameters = ("beta1", "beta2", "epsilon")
-
-    def __init__(
-        self,
-        learning_rate: LearningRate = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-8,
-        name: str = "Adam",
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, name, **kwargs)
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
-
-    def initial_slots(self) -> dict[str, float]:
-        return {"m": 0.0, "v": 0.0}
-
-    def update(self, variable: tf.Variable, gradient: tf.Tensor | tf.IndexedSlices, learning_rate: tf.Tensor) -> None:
-        # As in TF1 cast before the subtraction: 1 - beta2 of float32 is 1e-5 off that of Python floats.
-        beta1, beta2 = tf.cast(self.beta1, variable.dtype), tf.cast(self.beta2, variable.dtype)
-        step = tf.cast(self.iterations + 1, variable.dtype)
-        beta1_power, beta2_power = beta1**step, beta2**step
-        m, v = self.slot("m", variable), self.slot("v", variable)
-        if isinstance(gradient, tf.IndexedSlices):
-            rate = learning_rate * tf.sqrt(1.0 - beta2_power) / (1.0 - beta1_power)
-            self.update_sparse(variable, m, v, gradient, rate, beta1, beta2)
-        else:
-            tf.raw_ops.ResourceApplyAdam(
-                var=variable.handle,
-                m=m.handle,
-                v=v.handle,
-                beta1_power=beta1_power,
-                beta2_power=beta2_power,
-                lr=learning_rate,
-                beta1=beta1,
-                beta2=beta2,
-                epsilon=tf.cast(self.epsilon, variable.dtype),
-                grad=gradient,
-            )
-
-    def update_sparse(
-        self,
-        variable: tf.Variable,
-        m: tf.Variable,
-        v: tf.Variable,
-        gradient: tf.IndexedSlices,
-        rate: tf.Tensor,
-        beta1: tf.Tensor,
-        beta2: tf.Tensor,
-    ) -> None:
-        """Decay the moments of all rows, add the rows of the gradient, move all rows."""
-        values, indices = gradient.values, gradient.indices
-        m.assign(m * beta1)
-        m.scatter_add(tf.IndexedSlices(values * (1.0 - beta1), indices))
-        v.assign(v * beta2)
-        v.scatter_add(tf.IndexedSlices(tf.square(values) * (1.0 - beta2), indices))
-        variable.assign_sub(rate * m / (tf.sqrt(v) + self.epsilon))
-
-
-class LazyAdamOptimizer(AdamOptimizer):
-    """``tf.contrib.opt.LazyAdamOptimizer``: Adam that leaves rows and moments of ids outside the batch as they are.
-
-    No Keras class is lazy. Arguments as for ``AdamOptimizer``.
-    """
-
-    def update_sparse(
-        self,
-        variable: tf.Variable,
-        m: tf.Variable,
-        v: tf.Variable,
-        gradient: tf.IndexedSlices,
-        rate: tf.Tensor,
-        beta1: tf.Tensor,
-        beta2: tf.Tensor,
-    ) -> None:
-        """Decay and move only the rows of the gradient."""
-        values, indices = gradient.values, gradient.indices
-        m_rows = beta1 * tf.gather(m, indices) + (1.0 - beta1) * values
-        v_rows = beta2 * tf.gather(v, indices) + (1.0 - beta2) * tf.square(values)
-        m.scatter_update(tf.IndexedSlices(m_rows, indices))
-        v.scatter_update(tf.IndexedSlices(v_rows, indices))
-        variable.scatter_sub(tf.IndexedSlices(rate * m_rows / (tf.sqrt(v_rows) + self.epsilon), indices))

@@ -11,7 +11,8 @@ import tensorflow as tf
 from line_program import X, Y, checkpoint_steps, create_model, input_fn, model_fn, read_events
 
 from migrator.runtime.config import RunConfig
-from migrator.runtime.optimizers import AdamOptimizer, MomentumOptimizer
+from migrator.runtime.optimizers import MomentumOptimizer
+from migrator.runtime.optimizers_adam import AdamOptimizer
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import configure, evaluate, report_batch_loss, train
 
