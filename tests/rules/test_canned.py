@@ -199,6 +199,10 @@ def test_layout_and_comments_stay() -> None:
             "import tensorflow_hub as hub\ne = tf.estimator.DNNRegressor([8], [hub.text_embedding_column('a', 'b')])  # HERE",
             "`feature_columns` has a feature column of another library, tensorflow_hub.text_embedding_column",
         ),
+        (
+            "e = tf.estimator.LinearRegressor(C)\ne.get_variable_shapes()  # HERE",
+            "`.get_variable_shapes` of an Estimator",
+        ),
         ("e = tf.estimator.BoostedTreesClassifier(C, 10)  # HERE", "boosted trees have no match in Keras"),
         (
             "class Mine(tf.estimator.DNNClassifier):  # HERE\n    pass",
