@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from migrator.module import Binding, Module
@@ -10,6 +11,7 @@ from migrator.project import Definition, Project
 
 PREFIX = "tensorflow.estimator."
 ESTIMATOR = PREFIX + "Estimator"
+_RUNNERS = ("tensorflow.app.run", "tensorflow.compat.v1.app.run", "absl.app.run")
 
 
 @dataclass(eq=False)
@@ -52,7 +54,8 @@ class _Follower:
         self.values = Values(constructions)
         self.seen: set[ast.AST] = set()
         self.functions: set[Definition] = set()
-        self.calls_of: dict[Definition, list[tuple[Module, ast.Call]]] | None = None
+        self.makers: set[ast.AST] = set()
+        """References to functions that return Estimators."""
 
     def run(self) -> Values:
         for construction in self.values.constructions:
@@ -155,8 +158,60 @@ class _Follower:
         if definition in self.functions:
             return
         self.functions.add(definition)
-        for where, call in self._calls().get(definition, []):
-            self.follow(where, call)
+        for where, reference in references_to(self.project, definition):
+            self._maker(where, reference)
+
+    def _maker(self, module: Module, node: ast.expr) -> None:
+        """`node` is a function that returns an Estimator: follow what its calls return, wherever it is handed to."""
+        if node in self.makers:
+            return
+        self.makers.add(node)
+        parent = module.parent(node)
+        if isinstance(parent, ast.Call) and parent.func is node:
+            self.follow(module, parent)
+            return
+        call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
+        if isinstance(call, ast.Call) and (module.resolve(call.func) or "").startswith(_RUNNERS):
+            return  # what `main` returns, nobody reads
+        loads: list[tuple[Module, ast.Name]] | None = None
+        if isinstance(call, ast.Call):
+            loads = self._parameter_loads(module, call, parent if isinstance(parent, ast.keyword) else node)
+        elif isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+            target = parent.targets[0]
+            holder = module.scope(target).holder(target.id)
+            if holder.kind != "class" and len(holder.bindings.get(target.id, [])) == 1:
+                where = module.analysis.loads
+                loads = [(module, n) for n, s in where if n.id == target.id and s.lookup(n.id) is holder]
+        if loads is None:
+            reason = "the function that makes it goes where it is not followed"
+            self.values.lost.append((module, node, reason))
+        for target_module, load in loads or ():
+            self._maker(target_module, load)
+
+    def _parameter_loads(
+        self, module: Module, call: ast.Call, argument: ast.AST
+    ) -> list[tuple[Module, ast.Name]] | None:
+        """Where a function of the project reads the parameter that gets `argument`; None if that is not seen."""
+        definition = self.project.definition(module, call.func)
+        if definition is None or not isinstance(definition.node, ast.FunctionDef):
+            return None
+        args = definition.node.args
+        names = [a.arg for a in (*args.posonlyargs, *args.args)]
+        if isinstance(argument, ast.keyword):
+            parameter = argument.arg
+        else:
+            position = next(i for i, a in enumerate(call.args) if a is argument)
+            hidden = any(isinstance(a, ast.Starred) for a in call.args[:position])
+            parameter = names[position] if position < len(names) and not hidden else None
+        if parameter is None or parameter not in [*names, *(a.arg for a in args.kwonlyargs)]:
+            return None
+        scope = [
+            (load, where.lookup(load.id)) for load, where in definition.module.analysis.loads if load.id == parameter
+        ]
+        held = [(load, holder) for load, holder in scope if holder is not None and holder.node is definition.node]
+        if any(len(holder.bindings.get(parameter, [])) > 1 for _, holder in held):
+            return None
+        return [(definition.module, load) for load, _ in held]
 
     def _passed(
         self, module: Module, call: ast.Call, node: ast.expr, position: int = 0, keyword: str | None = None
@@ -180,14 +235,18 @@ class _Follower:
             if holder is not None and holder.node is definition.node:
                 self.follow(target, load)
 
-    def _calls(self) -> dict[Definition, list[tuple[Module, ast.Call]]]:
-        if self.calls_of is None:
-            self.calls_of = {}
-            for module, call in self.project.calls():
-                definition = self.project.definition(module, call.func)
-                if definition is not None:
-                    self.calls_of.setdefault(definition, []).append((module, call))
-        return self.calls_of
+
+def references_to(project: Project, definition: Definition) -> Iterator[tuple[Module, ast.expr]]:
+    """Every expression of the project that stands for a function, in order."""
+    for path in sorted(project.modules):
+        module = project.modules[path]
+        names = {e.name for e in module.imports if e.target.rpartition(".")[2] == definition.name} | {definition.name}
+        found: list[ast.expr] = [node for node, _ in module.analysis.loads if node.id in names]
+        if definition.name.encode() in module.source:
+            found += [n for n in ast.walk(module.tree) if isinstance(n, ast.Attribute) and n.attr == definition.name]
+        for node in found:
+            if project.definition(module, node) == definition:
+                yield module, node
 
 
 def _is_train(call: ast.Call) -> bool:

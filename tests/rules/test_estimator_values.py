@@ -45,6 +45,47 @@ def test_estimators_are_followed(after: str, line: str) -> None:
     assert f"{line}\n" in migrate(use(after))
 
 
+@pytest.mark.parametrize(
+    ("after", "line"),
+    [
+        ("def run(build):\n    e = build()\n    e.train(F)\n\n\nrun(make)\n", "    train(e, F)"),
+        ("def run(n, build=None):\n    build().train(F)\n\n\nrun(1, build=make)\n", "    train(build(), F)"),
+        (
+            "def inner(f):\n    f().train(F)\n\n\ndef run(build):\n    inner(build)\n\n\nrun(make)\n",
+            "    train(f(), F)",
+        ),
+        ("build = make\nbuild().train(F)\n", "train(build(), F)"),
+        ("e = make()\ne.train(F)\ntf.app.run(make)\n", "train(e, F)"),
+    ],
+)
+def test_functions_that_make_estimators_are_followed(after: str, line: str) -> None:
+    assert f"{line}\n" in migrate(use(f"def make():\n    return tf.estimator.Estimator(model_fn)\n\n\n{after}"))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "unknown(make)  # HERE\n",
+        "makers = [make]  # HERE\n",
+        "def run(*functions):\n    functions[0]().train(F)\n\n\nrun(make)  # HERE\n",
+        "def run(**functions):\n    functions['f']().train(F)\n\n\nrun(f=make)  # HERE\n",
+        "build = other\nif F:\n    build = make  # HERE\nbuild().train(F)\n",
+        "def run(build):\n    build = build or F\n    build().train(F)\n\n\nrun(make)  # HERE\n",
+    ],
+)
+def test_functions_that_make_estimators_and_are_lost(after: str) -> None:
+    before = use(f"def make():\n    return tf.estimator.Estimator(model_fn)\n\n\n{after}")
+    assert "the function that makes it goes where it is not followed" in manual_reason(before)
+
+
+def test_a_function_of_another_file_that_makes_estimators() -> None:
+    loop = "def fit(build, input_fn):\n    build().train(input_fn, steps=1)\n"
+    main = "import loop\nimport model\n\nloop.fit(model.make, None)\n"
+    make = use("def make():\n    return tf.estimator.Estimator(model_fn)\n")
+    after = migrate_all({"main.py": main, "loop.py": loop, "model.py": make})
+    assert "    train(build(), input_fn, steps=1)\n" in after["loop.py"]
+
+
 def test_an_estimator_handed_to_another_file() -> None:
     loop = "def fit(estimator, input_fn):\n    estimator.train(input_fn, steps=1)\n    return estimator.evaluate(input_fn)\n"
     main = use("import loop\n\nprint(loop.fit(tf.estimator.Estimator(model_fn), None))\n")
