@@ -204,6 +204,7 @@ class BinaryClassHead(ClassHead):
         return {**super().serving_outputs(predictions), "regression": RegressionOutput(predictions["logistic"])}
 
     def process_labels(self, labels: tf.Tensor) -> tf.Tensor:
+        labels = labels if self.label_vocabulary else tf.cast(labels, tf.float32)  # they may be boolean
         return tf.cast(super().process_labels(labels), tf.float32)
 
     def losses(self, labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:

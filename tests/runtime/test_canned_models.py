@@ -114,6 +114,11 @@ CASES: dict[str, tuple[Make, Make, Any]] = {
         lambda c: canned.baseline_regressor(FtrlOptimizer(0.3), "sum", weight_column="weight", config=c),
         NUMBER,
     ),
+    "linear_classifier_boolean": (
+        lambda c: v1.estimator.LinearClassifier(WIDE, config=c),
+        lambda c: canned.linear_classifier(WIDE, FtrlOptimizer(0.2), "sum", config=c),
+        BINARY == 1,
+    ),
     "dnn_classifier_of_tensorflow_2": (
         lambda c: tf.estimator.DNNClassifier([8, 4], DEEP, weight_column="weight", config=c),
         lambda c: canned.dnn_classifier(
