@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
+_EXAMPLES = [
+    ("migrate trainer/", "Show what would change."),
+    ("migrate parity trainer/task.py", "Migrate a copy, train both versions, compare the losses."),
+    ("migrate trainer/ --apply", "Write it; `migrate --undo` takes it back."),
+    ("migrate . --assess", "How much there is to do."),
+    ("migrate . --format html -o report.html", "A page to read and to send."),
+    ("migrate . -q --format github", "Annotations for a pull request, in CI."),
+]
+
 
 class _Migrate(click.Group):
     """A group whose default command migrates paths; only a first argument that is exactly a command's name is one."""
@@ -48,6 +57,8 @@ class _Migrate(click.Group):
         """The help of the default command, and the other commands."""
         context = click.Context(run, info_name=ctx.info_name)
         run.format_help(context, formatter)
+        with formatter.section("Examples"):
+            formatter.write_dl(_EXAMPLES)
         with formatter.section("Commands"):
             formatter.write_dl(
                 [

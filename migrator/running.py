@@ -11,10 +11,11 @@ import click
 
 from migrator import runner
 from migrator.diagnostics import Outcome
-from migrator.reporting import text
+from migrator.reporting import closing, text
 from migrator.reporting.text import Line
 from migrator.runner import Result
 from migrator.settings import Settings
+from migrator.suggesting import suggestion
 from migrator.terminal import EXIT_DONE, EXIT_LEFT, fail, print_styled, progress
 
 
@@ -22,7 +23,7 @@ def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, allow_dirt
     """Migrate files and directories; returns the exit status."""
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
-        fail(f"no such file or directory: {', '.join(missing)}")
+        fail(f"no such file or directory: {', '.join(missing)}{suggestion(missing[0])}")
     result = _guarded(lambda: runner.migrate(paths, settings, progress()))
     written: list[str] | None = None
     outcomes = list(result.outcomes)
@@ -53,7 +54,7 @@ def run_stdin(name: str, settings: Settings, shown: Shown) -> int:
     extra = [outcome.path for outcome in outcomes[1:]]
     if extra:
         click.echo(f"migrate: the program also needs {', '.join(extra)}: migrate the file itself to get it", err=True)
-    lines = [*text.findings(outcomes, shown.verbosity), *text.units(outcomes)]
+    lines = closing.findings(outcomes, shown.verbosity)
     print_styled(lines, sys.stderr)
     return max(runner.exit_code(outcomes, pending=False), EXIT_LEFT if extra else EXIT_DONE)
 
@@ -100,7 +101,7 @@ class Shown:
             from migrator.reporting import assessment
 
             return assessment.lines(outcomes)
-        return text.report(outcomes, self.verbosity, written, brief=self.output is None and sys.stdout.isatty())
+        return closing.report(outcomes, self.verbosity, written, brief=self.output is None and sys.stdout.isatty())
 
 
 def interactive() -> bool:

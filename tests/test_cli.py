@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from migrator import __version__, cli
 from migrator.diagnostics import Outcome
 from migrator.registry import Registry
-from migrator.reporting import text
+from migrator.reporting import closing, text
 from migrator.terminal import EXIT_ABNORMAL, EXIT_DONE, EXIT_INTERRUPTED, EXIT_LEFT
 
 HEAD = "import tensorflow as tf\n"
@@ -81,10 +81,11 @@ def test_shows_a_diff_and_writes_nothing(sample_rules: Registry) -> None:
     assert result.output == (
         "--- a/pkg/a.py\n+++ b/pkg/a.py\n@@ -1,5 +1,5 @@\n"
         " import tensorflow as tf\n-x = tf.old\n+x = tf.new\n tf.risky\n tf.gone.x\n tf.note\n"
-        "pkg/a.py:3:1: TST002 risky is bold now [--unsafe applies it]\n"
+        "\nNotes\npkg/a.py:5:1: TST004 worth knowing\n"
+        "\nLeft to you\npkg/a.py:3:1: TST002 risky is bold now [--unsafe applies it]\n"
         "pkg/a.py:4:1: TST003 tensorflow.gone.x is gone\n"
-        "pkg/a.py:5:1: TST004 worth knowing\n"
-        "1 file: 1 change, 1 unsafe (--unsafe), 1 needs you. Nothing written; --apply writes.\n"
+        "\n1 file: 1 change, 1 unsafe (--unsafe), 1 needs you. Nothing written; --apply writes.\n"
+        "Next: --review asks about each change.\n"
     )
     assert path.stat() == before and sorted(os.listdir("pkg")) == ["a.py"]
 
@@ -123,10 +124,10 @@ def test_programs_are_listed_with_their_tier(sample_rules: Registry) -> None:
 
 def test_new_files_are_not_poured_over_a_terminal() -> None:
     created = Outcome("tf2_training.py", "created", b"", b"import x\nimport y\n")
-    lines = [line.text for line in text.report([created], brief=True)]
+    lines = [line.text for line in closing.report([created], brief=True)]
     assert lines[0] == "new file tf2_training.py: 2 lines (shown with -v)" and "+import x" not in lines
     for options in ({}, {"brief": True, "verbosity": 1}):
-        assert "+import x" in [line.text for line in text.report([created], **options)]  # type: ignore[arg-type]
+        assert "+import x" in [line.text for line in closing.report([created], **options)]  # type: ignore[arg-type]
 
 
 def test_quiet_and_verbose(sample_rules: Registry) -> None:
@@ -155,7 +156,7 @@ def test_apply_writes_and_then_nothing_is_left(sample_rules: Registry) -> None:
     path = write("a.py", "x = tf.old\n")
     result = invoke(".", "--apply")
     assert result.exit_code == EXIT_DONE and "+x = tf.new" in result.output
-    assert result.output.endswith("1 file: 1 change. 1 file written.\n")
+    assert "\n1 file: 1 change. 1 file written.\nNext: read what changed" in result.output
     assert path.read_text() == HEAD + "x = tf.new\n"
     again = invoke(".", "--apply")
     assert again.exit_code == EXIT_DONE and again.output.endswith("1 file: 0 changes. Nothing to write.\n")
@@ -241,6 +242,8 @@ def test_standard_input_with_a_helper_file_says_so(sample_rules: Registry) -> No
     ("arguments", "message"),
     [
         (["none.py"], "migrate: no such file or directory: none.py"),
+        (["b.py"], "no such file or directory: b.py; did you mean a.py?"),
+        (["explian", "E001"], "no such file or directory: explian, E001; did you mean `migrate explain`?"),
         (["a.py", "-"], "- stands alone"),
         (["a.py", "--select", "EST-1"], "EST-1 is no code"),
         (["a.py", "--ignore", "ETS1"], "ETS1 is no code"),

@@ -1,4 +1,4 @@
-"""The report for people: a diff, what is left to do, what became of each program, and a summary line.
+"""Parts of the report for people: diffs, findings, and a summary line.
 
 Everything is made of styled lines. User code is never read as markup.
 """
@@ -27,29 +27,6 @@ class Line:
     style: str = ""
 
 
-def report(
-    outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None, brief: bool = False
-) -> Iterator[Line]:
-    """The whole report.
-
-    Args:
-      outcomes: one for each file.
-      verbosity: -1 leaves out the diff, 1 lists each change with its rule.
-      written: the files written, or None where nothing was to be written.
-      brief: mention new files only by name and length, unless `verbosity` is 1.
-    """
-    if verbosity >= 0:
-        for outcome in outcomes:
-            if brief and verbosity == 0 and outcome.status == "created":
-                lines = outcome.after.count(b"\n")
-                yield Line(f"new file {outcome.path}: {_count(lines, 'line')} (shown with -v)", "bold green")
-            else:
-                yield from diff(outcome)
-    yield from findings(outcomes, verbosity)
-    yield from units(outcomes)
-    yield Line(summary(outcomes, written), "bold")
-
-
 def diff(outcome: Outcome) -> Iterator[Line]:
     """Unified diff of one file, or of the cells of a notebook; nothing for one that did not change."""
     yield from diff_lines(readable_diff(outcome))
@@ -62,29 +39,13 @@ def diff_lines(lines: Iterable[str]) -> Iterator[Line]:
         yield Line(line[:-1], "" if line == NO_NEWLINE else style)
 
 
-def findings(outcomes: Iterable[Outcome], verbosity: int = 0) -> Iterator[Line]:
-    """What is left, one line each, in the order of files and lines; with `verbosity` 1 what was applied, too."""
-    rows: list[tuple[Diagnostic, bool]] = []
-    for outcome in outcomes:
-        rows += [(diagnostic, False) for diagnostic in outcome.remaining]
-        if verbosity > 0:
-            rows += [(diagnostic, True) for diagnostic in outcome.applied]
-    for diagnostic, applied in sorted(rows, key=lambda row: (row[0].location, row[0].code, row[0].message, row[1])):
-        if applied:
-            title = diagnostic.fix.title if diagnostic.fix else diagnostic.message
-            yield Line(f"{diagnostic.location}: {diagnostic.code} changed: {title}", "green")
-        else:
-            hint = " [--unsafe applies it]" if is_unsafe(diagnostic) else ""
-            yield Line(f"{diagnostic}{hint}", _SEVERITIES[diagnostic.severity])
-
-
-def units(outcomes: Iterable[Outcome]) -> Iterator[Line]:
-    """One line for each program: its tier, and why not a better one."""
-    for outcome in outcomes:
-        for unit in outcome.units:
-            reason = f": {unit.reason}" if unit.reason else ""
-            style = "yellow" if unit.tier == "manual" else "green"
-            yield Line(f"{unit.location}: program {unit.name}: {unit.tier}{reason}", style)
+def finding(diagnostic: Diagnostic, applied: bool = False) -> Line:
+    """What was found and is left, or what was changed, as one line."""
+    if applied:
+        title = diagnostic.fix.title if diagnostic.fix else diagnostic.message
+        return Line(f"{diagnostic.location}: {diagnostic.code} changed: {title}", "green")
+    hint = " [--unsafe applies it]" if is_unsafe(diagnostic) else ""
+    return Line(f"{diagnostic}{hint}", _SEVERITIES[diagnostic.severity])
 
 
 def summary(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -> str:

@@ -1,0 +1,117 @@
+"""The report for people: diffs, notes, programs, what is left, numbers, and what to do next, in this order.
+
+What matters most comes last, where a terminal shows it. Findings keep one line each, so that `grep` and editors read them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from migrator.diagnostics import Diagnostic, Outcome, ProgramUnit, Severity
+from migrator.reporting.text import Line, diff, finding, is_unsafe, summary
+
+MANY = 10
+"""More notes of one code than this are cut to the first few."""
+FEW = 3
+
+
+def report(
+    outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None, brief: bool = False
+) -> Iterator[Line]:
+    """The whole report: diffs, then `closing`.
+
+    Args:
+      outcomes: one for each file.
+      verbosity: -1 leaves out the diff, 1 lists each change with its rule.
+      written: the files written, or None where nothing was to be written.
+      brief: mention new files only by name and length, unless `verbosity` is 1.
+    """
+    if verbosity >= 0:
+        for outcome in outcomes:
+            if brief and verbosity == 0 and outcome.status == "created":
+                lines = outcome.after.count(b"\n")
+                yield Line(f"new file {outcome.path}: {lines} line{'s' * (lines != 1)} (shown with -v)", "bold green")
+            else:
+                yield from diff(outcome)
+    yield from closing(outcomes, verbosity, written)
+
+
+def closing(outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None) -> Iterator[Line]:
+    """Sections with something in them, each after an empty line and a heading; then the numbers and the next step."""
+    for title, lines in _sections(outcomes, verbosity):
+        for number, line in enumerate(lines):
+            if number == 0:
+                yield from (Line(""), Line(title, "bold"))
+            yield line
+    yield Line("")
+    yield Line(summary(outcomes, written), "bold")
+    step = next_step(outcomes, written)
+    if step:
+        yield Line(step)
+
+
+def findings(outcomes: Sequence[Outcome], verbosity: int = 0) -> Iterator[Line]:
+    """The lines of all sections without headings, as editors read them."""
+    for _, lines in _sections(outcomes, verbosity):
+        yield from lines
+
+
+def _sections(outcomes: Sequence[Outcome], verbosity: int) -> Iterator[tuple[str, Iterable[Line]]]:
+    remaining = _sorted(item for outcome in outcomes for item in outcome.remaining)
+    left = [item for item in remaining if item.severity != Severity.INFO or is_unsafe(item)]
+    notes = [item for item in remaining if item.severity == Severity.INFO and not is_unsafe(item)]
+    applied = _sorted(item for outcome in outcomes for item in outcome.applied) if verbosity > 0 else []
+    yield "Changes", (finding(item, applied=True) for item in applied)
+    yield "Notes", (map(finding, notes) if verbosity > 0 else _cut(notes))
+    yield "Programs", units(outcomes)
+    yield "Left to you", map(finding, left)
+
+
+def units(outcomes: Iterable[Outcome]) -> Iterator[Line]:
+    """One line for each program: its tier, and why not a better one."""
+    for outcome in outcomes:
+        for unit in outcome.units:
+            reason = _reason(unit)
+            style = "yellow" if unit.tier == "manual" else "green"
+            yield Line(f"{unit.location}: program {unit.name}: {unit.tier}{f': {reason}' if reason else ''}", style)
+
+
+def next_step(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -> str:
+    """What a user would do now; nothing where nothing happened."""
+    programs = any(unit.tier != "manual" for outcome in outcomes for unit in outcome.units)
+    if written:
+        return "Next: read what changed, with `git diff`; `migrate --undo`, from this folder, takes it back."
+    if written is None and any(outcome.status in ("changed", "created") for outcome in outcomes):
+        proof = "`migrate parity FILE` trains a program and its migrated copy, and compares; " if programs else ""
+        return f"Next: {proof}--review asks about each change."
+    codes = {item.code for outcome in outcomes for item in outcome.remaining if item.severity != Severity.INFO}
+    return f"Next: `migrate explain {min(codes)}` says what to do about it." if codes else ""
+
+
+def _sorted(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return sorted(found, key=lambda item: (item.location, item.code, item.message))
+
+
+def _cut(notes: Sequence[Diagnostic]) -> Iterator[Line]:
+    """The notes, of a code with many only the first."""
+    counts = Counter(item.code for item in notes)
+    shown: Counter[str] = Counter()
+    for item in notes:
+        shown[item.code] += 1
+        if counts[item.code] <= MANY or shown[item.code] <= FEW:
+            yield finding(item)
+    for code, count in sorted(counts.items()):
+        if count > MANY:
+            yield Line(
+                f"{count - FEW} more notes of {code}: -v lists them, `migrate explain {code}` explains them", "dim"
+            )
+
+
+def _reason(unit: ProgramUnit) -> str:
+    """The reason, without the name of a file that the line begins with anyway."""
+    here = unit.location
+    text = unit.reason or ""
+    text = text.replace(f" ({here.path}:{here.line})", "")
+    return re.sub(rf"\({re.escape(here.path)}:(\d+)\)", r"(line \1)", text)
