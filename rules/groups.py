@@ -16,7 +16,7 @@ _FAMILIES = (
     "tensorflow.python.estimator.",
     "tensorflow_estimator.",
 )
-_ITERATOR = b"make_one_shot_iterator"
+_ITERATORS = (b"make_one_shot_iterator", b"make_initializable_iterator")
 
 
 def program_groups(project: Project) -> list[list[Module]]:
@@ -50,7 +50,7 @@ def program_groups(project: Project) -> list[list[Module]]:
 def _is_relevant(module: Module) -> bool:
     if not module.mentions_tensorflow or vendoring.is_vendored(module.text):
         return False
-    if _ITERATOR in module.source:
+    if any(word in module.source for word in _ITERATORS):
         return True
     return b"stimator" in module.source and any(speaks_of_estimators(name) for _, name in module.references())
 

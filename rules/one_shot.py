@@ -1,4 +1,7 @@
-"""Input functions that end in a one-shot iterator: in TensorFlow 2 they return the dataset."""
+"""Input functions that end in an iterator: in TensorFlow 2 they return the dataset.
+
+One that has to be initialized counts as well, where the function leaves that to the initializers of tables.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 
 ONE_SHOT = "make_one_shot_iterator"
-_FUNCTIONS = frozenset({"tensorflow.data.make_one_shot_iterator"})
+INITIALIZABLE = "make_initializable_iterator"
+_METHODS = (ONE_SHOT, INITIALIZABLE)
+_FUNCTIONS = frozenset(f"tensorflow.data.{method}" for method in _METHODS)
+_TABLE_INITIALIZERS = "tensorflow.GraphKeys.TABLE_INITIALIZERS"
 
 
 def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
@@ -22,24 +28,54 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
     handled: set[ast.AST] = set()
     for node in ast.walk(module.tree):
         if _made(module, node) is None:
+            if isinstance(node, ast.Attribute) and node.attr == INITIALIZABLE and node not in handled:
+                raise Unsupported("an initializable iterator is not migrated yet", node)
             continue
         assert isinstance(node, ast.Call)
         function = next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
         if function is None:
             raise Unsupported("an iterator outside of a function is not migrated yet", node)
-        edits += _edits(module, function, node)
-        handled.update(ast.walk(module.statement(node)))
+        initialized = _initialized(module, function, node)
+        edits += _edits(module, function, node, initialized)
+        for statement in (module.statement(node), *initialized):
+            handled.update(ast.walk(statement))
     return edits, handled
 
 
 def _made(module: Module, node: ast.AST | None) -> ast.expr | None:
     """The dataset of ``dataset.make_one_shot_iterator()``."""
     if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr == ONE_SHOT and not node.args:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS and not node.args:
             return node.func.value
         if module.resolve(node.func) in _FUNCTIONS and len(node.args) == 1:
             return node.args[0]
     return None
+
+
+def _initialized(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call) -> list[ast.stmt]:
+    """The statements that hand the iterator's initializer to those of the tables. Raises Unsupported for another use."""
+    if not any(isinstance(n, ast.Attribute) and n.attr == INITIALIZABLE for n in ast.walk(made.func)):
+        return []
+    target = getattr(module.statement(made), "targets", [None])[0]
+    found = []
+    for node in ast.walk(function):
+        if not (isinstance(node, ast.Attribute) and node.attr == "initializer"):
+            continue
+        if not (isinstance(node.value, ast.Name) and isinstance(target, ast.Name) and node.value.id == target.id):
+            continue
+        call = module.parent(node)
+        if not isinstance(call, ast.Call) or call.args[1:] != [node] or call.keywords:
+            raise Unsupported("an initializable iterator is not migrated yet", node)
+        if module.resolve(call.func) != "tensorflow.add_to_collection" or (
+            module.resolve(call.args[0]) != _TABLE_INITIALIZERS
+        ):
+            raise Unsupported("an initializable iterator is not migrated yet", node)
+        if not isinstance(module.parent(call), ast.Expr):
+            raise Unsupported("an initializable iterator is not migrated yet", node)
+        found.append(module.statement(call))
+    if not found:  # something that is not seen here initializes it
+        raise Unsupported("an initializable iterator is not migrated yet", made)
+    return found
 
 
 def _fetched(node: ast.AST | None) -> ast.AST | None:
@@ -56,7 +92,9 @@ def _only(module: Module, whole: ast.expr, part: ast.expr) -> list[Edit]:
     return [e for e in (module.edit((start, first), ""), module.edit((last, end), "")) if e.start < e.end]
 
 
-def _edits(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call) -> list[Edit]:
+def _edits(
+    module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call, initialized: list[ast.stmt]
+) -> list[Edit]:
     dataset = _made(module, made)
     assert dataset is not None
     statement = module.statement(made)
@@ -81,10 +119,12 @@ def _edits(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Cal
     reads = [
         n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == iterator and isinstance(n.ctx, ast.Load)
     ]
-    if len(fetches) != 1 or (iterator is not None and len(reads) != 1):
+    if len(fetches) != 1 or (iterator is not None and len(reads) != 1 + len(initialized)):
         raise Unsupported("the iterator is used for more than one get_next()", made)
     fetch = fetches[0]
     assert isinstance(fetch, ast.Call)
+    after = [statement for statement in initialized if statement.lineno > fetch.lineno]
+    edits += [module.delete_statement(statement) for statement in initialized if statement not in after]
     shortened = [module.edit(fetch, name)] if iterator is not None else _only(module, fetch, dataset)
     line = module.statement(fetch)
     if isinstance(function, ast.Lambda) and function.body is fetch:
@@ -99,11 +139,13 @@ def _edits(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Cal
         raise Unsupported("the function does not return right after it has read the iterator", line)
     target = line.targets[0]
     returned = rest[-1].value
-    if len(rest) == 1 and ast.unparse(target).strip("()") == ast.unparse(returned).strip("()"):
+    if len(rest) == 1 + len(after) and ast.unparse(target).strip("()") == ast.unparse(returned).strip("()"):
         # `a, b = it.get_next(); return a, b`
         edits.append(module.edit((module.span(line)[0], module.span(fetch)[0]), "return "))
-        gap = (module.span(line)[1], module.span(rest[0])[1])
+        gap = (module.span(line)[1], module.span(rest[-1])[1])
         return [*edits, *shortened, module.edit(gap, "")]
+    if after:
+        raise Unsupported("an iterator whose initializer is collected after it is read is not followed", after[0])
     if iterator is None and not isinstance(dataset, ast.Name):
         raise Unsupported("the dataset of the iterator has no name", made)
     name = name if iterator is not None else module.segment(dataset)

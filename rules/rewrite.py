@@ -30,6 +30,7 @@ from .finishing import file_fixes, finished, within
 from .helpers import Helpers
 from .hooks import hook_of
 from .keras_estimator import MODEL_TO_ESTIMATOR
+from .lookup_tables import table_reference
 from .one_shot import one_shot_edits
 from .translations import translations
 
@@ -344,15 +345,13 @@ class ProgramRewrite:
         for node, name in module.references():
             if ".distribute." in name and not within(module.span(node), inside):
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
-            if not (name.startswith(PREFIX) or hook_of(name)) or within(module.span(node), inside):
+            if within(module.span(node), inside) or node in driver.handled or table_reference(driver, node, name):
                 continue
-            if node in driver.handled:
+            if not (name.startswith(PREFIX) or hook_of(name)):
                 continue
             if not driver.reference(node, name):
                 raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         for part in ast.walk(module.tree):
-            if isinstance(part, ast.Attribute) and part.attr == "make_initializable_iterator":
-                raise Unsupported("an initializable iterator is not migrated yet", part)
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":
                 driver.replacement(part)
         driver.edits += self._idle_imports(module)

@@ -256,3 +256,64 @@ def test_left_alone(body: str, reason: str) -> None:
 def test_outside_of_a_function() -> None:
     source = MODEL + "batch = D(1).make_one_shot_iterator().get_next()  # HERE\n"
     assert "outside of a function" in manual_reason(source)
+
+
+COLLECT = "tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)"
+
+
+@pytest.mark.parametrize("made", ["data.make_initializable_iterator()", "tf.data.make_initializable_iterator(data)"])
+def test_an_iterator_that_is_initialized_with_the_tables(made: str) -> None:
+    one(
+        f"""
+        data = tf.data.TFRecordDataset(path).batch(2)
+        iterator = {made}
+        {COLLECT}
+        features, labels = iterator.get_next()
+        features["y"] = labels
+        return features, labels
+        """,
+        """
+        data = tf.data.TFRecordDataset(path).batch(2)
+        def transform(features, labels):
+            features["y"] = labels
+            return features, labels
+
+        return data.map(transform)
+        """,
+    )
+
+
+def test_an_initializer_that_is_collected_last() -> None:
+    one(
+        f"""
+        data = tf.data.TFRecordDataset(path).batch(2)
+        iterator = data.make_initializable_iterator()
+        features, labels = iterator.get_next()
+        {COLLECT}
+        return features, labels
+        """,
+        """
+        data = tf.data.TFRecordDataset(path).batch(2)
+        return data
+        """,
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "pass",
+        "hook.initializer = iterator.initializer",
+        "tf.add_to_collection(tf.GraphKeys.LOCAL_VARIABLES, iterator.initializer)",
+        "session.run(iterator.initializer)",
+        "tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, value=iterator.initializer)",
+    ],
+)
+def test_another_initialization_is_refused(statement: str) -> None:
+    body = f"""
+        data = tf.data.TFRecordDataset(path)
+        iterator = data.make_initializable_iterator()
+        {statement}
+        return iterator.get_next()
+        """
+    assert "an initializable iterator is not migrated yet" in manual_reason(program(body))

@@ -6,8 +6,10 @@ names the symbol, never something that is merely similar.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import types
+from collections.abc import Callable
 from typing import Any
 
 # contrib module -> places to look in, in order; a place is a module that can be imported, or a dotted name below it.
@@ -169,7 +171,21 @@ def _nest() -> Any:
     return tf.nest
 
 
-_OWN = {
+def _table_from_tensor(name: str) -> Any:
+    """With the parameter name of contrib: `mapping`."""
+    from tensorflow.python.ops import lookup_ops
+
+    def table_from_tensor(mapping: Any, *args: Any, **named: Any) -> Any:
+        return getattr(lookup_ops, name)(mapping, *args, **named)
+
+    return table_from_tensor
+
+
+_OWN: dict[tuple[str, str], Callable[[], Any]] = {
+    ("lookup", "index_table_from_tensor"): functools.partial(_table_from_tensor, "index_table_from_tensor"),
+    ("lookup", "index_to_string_table_from_tensor"): functools.partial(
+        _table_from_tensor, "index_to_string_table_from_tensor"
+    ),
     ("training", "HParams"): lambda: HParams,
     ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
     ("framework", "nest"): _nest,
