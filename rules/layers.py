@@ -14,6 +14,7 @@ from migrator.modelfn.translate import Layer, Value, bind, is_none
 
 from .contrib_layers import LAYERS as CONTRIB
 from .feature_columns import LAYERS as COLUMNS
+from .graph_variables import VARIABLE, variable
 from .keras_layers import TRAINING_OFF, is_keras_object, keras_layer
 from .rnn import LAYERS as RECURRENT
 
@@ -186,6 +187,8 @@ class LayerTable:
             return COLUMNS[name]
         if name == "tensorflow.get_variable":
             return get_variable
+        if name == VARIABLE:
+            return variable
         if name.startswith("tensorflow.layers."):
             short = name.rsplit(".", 1)[1]
             if short in FUNCTIONS:

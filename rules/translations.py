@@ -7,6 +7,7 @@ from migrator.modelfn.translate import Translations
 from . import collections, losses, metrics, optimizers, rnn, schedules, summaries
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
+from .graph_variables import VARIABLE
 from .keras_layers import is_keras_object, is_phased
 from .layers import LayerTable
 from .symbol_rows import endpoints
@@ -90,6 +91,7 @@ def translations() -> Translations:
         },
         metrics=metrics.METRICS,
         training=optimizers.OPTIMIZERS | schedules.SCHEDULES,
+        initialized=frozenset({VARIABLE}),
         steps=optimizers.STEPS,
         collections=collections.LossCollections(),
         variables=collections.VARIABLES,

@@ -74,6 +74,16 @@ def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str
     return None
 
 
+def keras_name(plan: Body, site: Site, text: str) -> str:
+    """The name of a variable (source text) with its TF1 scope."""
+    prefix = scope_prefix(plan, site.leaf)
+    if not prefix or "*" in prefix:
+        return text
+    prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
+    literal = site.layer.name is None or isinstance(site.layer.name, ast.Constant)
+    return text[0] + prefix + text[1:] if literal and text[0] in "\"'" else f'"{prefix}" + {text}'
+
+
 def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
     """Pairs of TF1 variable name and attribute path, where both are known from the source; ``*`` is a running number."""
     return tuple(_pairs(plan, "", "", {}, {}, False))

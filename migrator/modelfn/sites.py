@@ -221,7 +221,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
         if base is None and site.layer.helper is not None:
             assigned.pop(id(site.call), None)  # a part of the network is called after its function
         if base is None:
-            base = assigned.get(id(site.call))
+            base = assigned.get(id(site.call)) or _literal_name(_key(plan, site.call))
         if base is None:
             number = counts.get(site.layer.scope, 0)
             counts[site.layer.scope] = number + 1
@@ -250,6 +250,14 @@ def _name(plan: Plan, sites: list[Site]) -> None:
                 number += 1
             site.item = local
             items.add(local)
+
+
+def _key(plan: Plan, call: ast.Call) -> ast.expr | None:
+    """``"w1"`` of ``{"w1": tf.Variable(…)}``."""
+    parent = plan.module.parent(call)
+    if not isinstance(parent, ast.Dict):
+        return None
+    return next((key for key, value in zip(parent.keys, parent.values) if value is call), None)
 
 
 def _literal_name(node: ast.expr | None) -> str | None:

@@ -102,6 +102,8 @@ class Times:
         if isinstance(node, ast.Lambda):
             return max((self.name(n) for n in reads(node)), default=Time.STATIC)
         if isinstance(node, ast.Call):
+            if self._resolve(node.func) in self._translations.initialized:
+                return Time.STATIC
             own = self._calls(node)
             if own is None:
                 own = self._library_call(node)

@@ -137,6 +137,8 @@ class Translations:
     metrics: dict[str, MetricRule] = field(default_factory=dict)
     training: frozenset[str] = frozenset()
     """Functions that make optimizers, schedules or train ops."""
+    initialized: frozenset[str] = frozenset()
+    """Functions that make a variable out of a tensor, for which the rule of the layer finds an initializer."""
     steps: frozenset[str] = frozenset()
     """Functions that give the global step."""
     task_fields: frozenset[str] = frozenset()

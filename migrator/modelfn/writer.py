@@ -13,7 +13,7 @@ from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.objects import call_arguments, object_of
 from migrator.modelfn.render import Renderer
-from migrator.modelfn.scopes import scope_prefix
+from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
 from migrator.modelfn.translate import Time, Value, format_call
 from migrator.modelfn.variables import trainable_variables
@@ -260,17 +260,12 @@ class Writer:
         """The arguments that a layer is made from."""
         arguments = [(name, self._argument(value)) for name, value in site.layer.arguments]
         if site.layer.constructor == "self.add_weight":
-            arguments = [(name, self._scoped(site, text) if name == "name" else text) for name, text in arguments]
+            if site.layer.name is None:
+                arguments.insert(0, ("name", f'"{site.attribute}"'))
+            arguments = [
+                (name, keras_name(self.plan, site, text) if name == "name" else text) for name, text in arguments
+            ]
         return arguments
-
-    def _scoped(self, site: Site, text: str) -> str:
-        """The name of a variable with its TF1 scope."""
-        prefix = scope_prefix(self.plan, site.leaf)
-        if not prefix or "*" in prefix:
-            return text
-        prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
-        literal = isinstance(site.layer.name, ast.Constant)
-        return text[0] + prefix + text[1:] if literal and text[0] in "\"'" else f'"{prefix}" + {text}'
 
     def _argument(self, value: Value) -> str:
         if not isinstance(value, str):
@@ -279,6 +274,8 @@ class Writer:
                 raise Unsupported("a layer is made from a value that is known only when data flows", value)
             if time is Time.MODE and self.plan.modes.table(value) is None:
                 raise Unsupported("a layer is made from a value that depends on the mode", value)
+        elif value.startswith("tf."):
+            return self.tf + value[2:]
         return self.text(value)
 
     def _used(self, site: Site) -> str:

@@ -149,8 +149,8 @@ LEFT = {
         """,
         "global_variables",
     ),
-    "a variable of the old kind": (
-        "w = tf.Variable(tf.zeros([1]))  # HERE\npredictions = features['x'] * w",
+    "a variable that begins with data": (
+        "w = tf.Variable(features['x'])  # HERE\npredictions = features['x'] * w",
         END,
         "tf.Variable",
     ),

@@ -1,0 +1,116 @@
+"""`tf.Variable(initial_value)` inside a model_fn: a weight of the model, with the initializer that the value stands for.
+
+A value is computed once when a TF1 session starts; `add_weight` asks an initializer of the same distribution for it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Optional
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import Layer, Value, bind, is_none
+
+VARIABLE = "tensorflow.Variable"
+Resolve = Callable[[ast.expr], Optional[str]]
+
+_SIGNATURE = (
+    "initial_value trainable collections validate_shape caching_device name variable_def dtype expected_shape "
+    "import_scope constraint use_resource synchronization aggregation shape"
+)
+_KEPT = frozenset({"initial_value", "trainable", "name", "dtype", "constraint", "use_resource"})
+# Function that draws the value: signature, initializer, and its defaults in TF1 where Keras has others.
+_DRAWN: dict[str, tuple[str, str, dict[str, str]]] = {
+    **dict.fromkeys(
+        ("random_normal", "random.normal"),
+        ("shape mean stddev dtype seed name", "RandomNormal", {"stddev": "1.0"}),
+    ),
+    **dict.fromkeys(
+        ("truncated_normal", "random.truncated_normal"),
+        ("shape mean stddev dtype seed name", "TruncatedNormal", {"stddev": "1.0"}),
+    ),
+    **dict.fromkeys(
+        ("random_uniform", "random.uniform"),
+        ("shape minval maxval dtype seed name", "RandomUniform", {"minval": "0.0", "maxval": "1.0"}),
+    ),
+}
+_FILLED = {"zeros": '"zeros"', "ones": '"ones"'}
+
+
+def variable(call: ast.Call, name: str, resolve: Resolve) -> Layer:
+    """``tf.Variable(tf.random_normal([3, 4]), name="w")``: a weight of the model."""
+    given = bind(call, _SIGNATURE, "tf.Variable")
+    for argument, node in given.items():
+        if argument not in _KEPT and not is_none(node):
+            raise Unsupported(f"tf.Variable with `{argument}` is not migrated yet", node)
+    _check_float(given.get("dtype"), resolve)
+    if "initial_value" not in given:
+        raise Unsupported("tf.Variable without an initial value", call)
+    shape, initializer = _initial(given["initial_value"], resolve)
+    arguments: list[tuple[str | None, Value]] = [("shape", shape), ("initializer", initializer)]
+    arguments += [(key, given[key]) for key in ("trainable", "constraint") if not is_none(given.get(key))]
+    if not is_none(given.get("name")):
+        arguments.insert(0, ("name", given["name"]))
+    return Layer("self.add_weight", tuple(arguments), None, "variable", given.get("name"))
+
+
+def _initial(node: ast.expr, resolve: Resolve) -> tuple[Value, Value]:
+    """Shape and initializer of the variable that begins with a value."""
+    if _is_float(node):
+        return "()", f"tf.constant_initializer({ast.unparse(node)})"
+    if not isinstance(node, ast.Call):
+        raise Unsupported("the initial value of a tf.Variable is not seen", node)
+    short = (resolve(node.func) or "").replace("tensorflow.", "", 1)
+    if short in _DRAWN:
+        return _drawn(node, short, resolve)
+    if short in _FILLED:
+        given = bind(node, "shape dtype name", f"tf.{short}")
+        _check_float(given.get("dtype"), resolve)
+        return _shape(given, node), _FILLED[short]
+    if short == "constant":
+        given = bind(node, "value dtype shape name verify_shape", "tf.constant")
+        _check_float(given.get("dtype"), resolve)
+        value = given.get("value")
+        if value is not None and _is_float(value):
+            return given.get("shape", "()"), f"tf.constant_initializer({ast.unparse(value)})"
+    raise Unsupported("the initial value of this tf.Variable is not migrated yet", node)
+
+
+def _drawn(node: ast.Call, short: str, resolve: Resolve) -> tuple[Value, Value]:
+    signature, initializer, defaults = _DRAWN[short]
+    given = bind(node, signature, f"tf.{short}")
+    _check_float(given.get("dtype"), resolve)
+    settings = dict(defaults)
+    for argument in ("mean", "stddev", "minval", "maxval", "seed"):
+        value = given.get(argument)
+        if is_none(value):
+            continue
+        assert value is not None
+        if not _is_number(value):
+            raise Unsupported(f"`{argument}` of a tf.Variable's initial value is not a number", value)
+        settings[argument] = ast.unparse(value)
+    text = ", ".join(f"{argument}={value}" for argument, value in settings.items())
+    return _shape(given, node), f"tf.keras.initializers.{initializer}({text})"
+
+
+def _shape(given: dict[str, ast.expr], node: ast.Call) -> ast.expr:
+    if "shape" not in given:
+        raise Unsupported("the initial value of a tf.Variable has no shape", node)
+    return given["shape"]
+
+
+def _is_number(node: ast.expr) -> bool:
+    node = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def _is_float(node: ast.expr) -> bool:
+    node = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(node, ast.Constant) and isinstance(node.value, float)
+
+
+def _check_float(node: ast.expr | None, resolve: Resolve) -> None:
+    """Refuse types other than the one that `add_weight` gives a variable."""
+    if not is_none(node) and node is not None and resolve(node) != "tensorflow.float32":
+        raise Unsupported("a tf.Variable of another type than float32 is not migrated yet", node)

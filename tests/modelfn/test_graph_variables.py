@@ -1,0 +1,103 @@
+"""`tf.Variable` in a model_fn: a weight with the initializer that its value stands for, or the program is left alone."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import SPEC, TRAIN_OP, manual_reason, method, migrate, model_fn
+
+END = f"""
+loss = tf.reduce_mean(tf.square(labels - predictions))
+{TRAIN_OP}
+{SPEC}
+"""
+
+
+def program(value: str, rest: str = "") -> str:
+    body = f'w = tf.Variable({value}{rest})\npredictions = tf.matmul(features["x"], w)'
+    return model_fn(body, end=END)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (
+            "tf.random_normal([3, 1])",
+            "shape=[3, 1], initializer=tf.keras.initializers.RandomNormal(stddev=1.0)",
+        ),
+        (
+            "tf.random.normal([3, 1], 0.5, 2.0, seed=3)",
+            "shape=[3, 1], initializer=tf.keras.initializers.RandomNormal(stddev=2.0, mean=0.5, seed=3)",
+        ),
+        (
+            "tf.truncated_normal(shape=[3, 1], stddev=0.1)",
+            "shape=[3, 1], initializer=tf.keras.initializers.TruncatedNormal(stddev=0.1)",
+        ),
+        (
+            "tf.random_uniform([3, 1])",
+            "shape=[3, 1], initializer=tf.keras.initializers.RandomUniform(minval=0.0, maxval=1.0)",
+        ),
+        (
+            "tf.random_uniform([3, 1], -1.0, 1.0)",
+            "shape=[3, 1], initializer=tf.keras.initializers.RandomUniform(minval=-1.0, maxval=1.0)",
+        ),
+        ("tf.zeros([3, 1])", 'shape=[3, 1], initializer="zeros"'),
+        ("tf.ones(shape=[3, 1], dtype=tf.float32)", 'shape=[3, 1], initializer="ones"'),
+        ("tf.constant(0.1, shape=[3, 1])", "shape=[3, 1], initializer=tf.constant_initializer(0.1)"),
+        ("-0.5", "shape=(), initializer=tf.constant_initializer(-0.5)"),
+    ],
+)
+def test_the_value_becomes_an_initializer(value: str, written: str) -> None:
+    text = migrate(program(value))
+    init = " ".join(method(text, "__init__").split()).replace("( ", "(").replace(", )", ")")  # long calls are wrapped
+    assert f'self.w = self.add_weight(name="w", {written})' in init
+    assert 'tf.matmul(features["x"], self.w)' in method(text, "call")
+
+
+def test_name_and_trainable_are_kept() -> None:
+    init = method(migrate(program("tf.zeros([3, 1])", ', trainable=False, name="weights"')), "__init__")
+    assert 'self.add_weight(name="weights", shape=[3, 1], initializer="zeros", trainable=False)' in init
+
+
+def test_a_dict_of_variables_stays_a_dict() -> None:
+    body = """
+weights = {
+    "h1": tf.Variable(tf.random_normal([3, 2], stddev=0.1)),
+    "out": tf.Variable(tf.zeros([2, 1])),
+}
+predictions = tf.matmul(tf.matmul(features["x"], weights["h1"]), weights["out"])
+"""
+    text = migrate(model_fn(body, end=END))
+    init, call = method(text, "__init__"), method(text, "call")
+    assert '"h1": self.add_weight(name="h1", shape=[3, 2], ' in init
+    assert '"out": self.add_weight(name="out", shape=[2, 1], initializer="zeros")' in init
+    assert 'self.weights_["h1"]' in call and "add_weight" not in call
+
+
+@pytest.mark.parametrize(
+    ("value", "rest", "reason"),
+    [
+        ("tf.random_normal([3, 1], dtype=tf.float64)", "", "another type than float32"),
+        ("tf.zeros([3, 1])", ", dtype=tf.float64", "another type than float32"),
+        ("1", "", "not seen"),
+        ("features['x']", "", "not seen"),
+        ("tf.constant(1, shape=[3, 1])", "", "not migrated yet"),
+        ("tf.zeros([3, 1]) + 1.0", "", "not seen"),
+        ("tf.random_normal([3, 1], stddev=scale())", "", "not a number"),
+        ("tf.zeros([tf.shape(features['x'])[1], 1])", "", "known only when data flows"),
+        ("tf.zeros([3, 1])", ", collections=[]", "`collections`"),
+        ("tf.zeros([3, 1])", ", validate_shape=False", "`validate_shape`"),
+    ],
+)
+def test_what_no_initializer_stands_for_is_refused(value: str, rest: str, reason: str) -> None:
+    assert reason in manual_reason(program(value, rest))
+
+
+def test_variables_chosen_by_a_name_that_keras_gives_otherwise_are_refused() -> None:
+    body = 'w = tf.Variable(tf.zeros([3, 1]))\npredictions = tf.matmul(features["x"], w)'
+    end = f"""
+penalty = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if "Variable" in v.name])
+loss = tf.reduce_mean(tf.square(labels - predictions)) + penalty
+{TRAIN_OP}
+{SPEC}
+"""
+    assert "chosen by name" in manual_reason(model_fn(body, end=end))
