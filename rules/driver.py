@@ -142,9 +142,9 @@ class Driver:
         helper = self.need("export_saved_model" if name in EXPORTS else name, node)
         self.exports |= name in EXPORTS
         kept = self.arguments(call, _METHODS[name], _KEPT[name], f"Estimator.{name}", _NEUTRAL)
-        start, end = self.module.span(node)
+        start, end = self.module.outer_span(node)
         opening, _ = parentheses(self.module, call)
-        if isinstance(node, ast.Name):
+        if text:
             self.edits.append(self.module.edit((start, self.module.span(attribute)[1]), helper))
             gap = "" if self.module.source[opening + 1 : opening + 2] in (b"\n", b"\r", b" ") else " "
             self.edits.append(self.module.insert(opening + 1, text + ("," + gap if kept else "")))
@@ -154,7 +154,7 @@ class Driver:
 
     def _latest_checkpoint(self, node: ast.expr, call: ast.Call, text: str) -> None:
         """``estimator.latest_checkpoint()``, of a name or of anything else."""
-        start, end = self.module.span(node)
+        start, end = self.module.outer_span(node)
         opening = f"{self.tensorflow()}.train.latest_checkpoint("
         if text:
             self.edits.append(self.module.edit(call, f"{opening}{text}.run_config.model_dir)"))

@@ -20,18 +20,20 @@ from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
+from migrator.symbols import dotted
 
 from . import canned, keras_estimator
 from .canned import CANNED
 from .canned_optimizers import OptimizerArguments, mentions
 from .driver import Driver
-from .estimator_values import ESTIMATOR, PREFIX, Construction, estimator_values
+from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
 from .helpers import Helpers
 from .hooks import hook_of
 from .keras_estimator import MODEL_TO_ESTIMATOR
 from .lookup_tables import table_reference
 from .one_shot import one_shot_edits
+from .settled import estimator_values
 from .translations import translations
 
 PARTIAL = "functools.partial"
@@ -202,7 +204,7 @@ class ProgramRewrite:
             self.at = module
             parent = module.parent(node)
             if isinstance(parent, ast.Attribute) and parent.value is node:
-                text = module.segment(node) if isinstance(node, ast.Name) else ""
+                text = module.segment(node) if dotted(node) is not None else ""
                 self._driver(module).method(node, parent, text)
 
     def _check_watched(self) -> None:
