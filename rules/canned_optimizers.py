@@ -14,6 +14,7 @@ from migrator.module import Module
 from migrator.project import Project
 
 from . import optimizers, schedules
+from .canned_clipping import CLIP, clipped, rebound
 from .canned_heads import HEADS, SIGNATURES, loss_reduction
 
 # Optimizers by name, and the default learning rate of their classes in TensorFlow 2.
@@ -27,7 +28,7 @@ _LINE_LENGTH = 80
 
 def mentions(module: Module) -> Iterator[ast.AST]:
     """References to optimizers, schedules and global steps of TensorFlow 1, and to heads with their reductions."""
-    known = optimizers.OPTIMIZERS | schedules.SCHEDULES | optimizers.STEPS
+    known = optimizers.OPTIMIZERS | schedules.SCHEDULES | optimizers.STEPS | {CLIP}
     for node, name in module.references():
         if name in known or name in HEADS:
             yield node
@@ -71,9 +72,30 @@ class OptimizerArguments:
 
     def edits(self, module: Module, value: ast.expr, what: str, rate: float | None) -> list[Edit]:
         """Edits of all optimizers that `value` may be; `what` names the argument. Raises Unsupported."""
+        if isinstance(value, ast.Name):
+            found = rebound(module, value)
+            if found is not None:
+                inner, norm, deletion = found
+                return [*self._clipped(module, inner, inner, norm, what), deletion]
+        where, node = self._followed(module, value)
+        parts = clipped(where, node)
+        if parts is not None:
+            return self._clipped(where, node, parts[0], parts[1], what)
         return [
             edit for where, node in self._sources(module, value, what) for edit in self._edit(where, node, what, rate)
         ]
+
+    def _clipped(self, module: Module, place: ast.expr, inner: ast.expr, norm: ast.expr, what: str) -> list[Edit]:
+        """Write at `place` the optimizer that `inner` makes, with the norm that its gradients are clipped to."""
+        name = module.resolve(inner.func) if isinstance(inner, ast.Call) else None
+        if not isinstance(inner, ast.Call) or name not in optimizers.OPTIMIZERS:
+            raise Unsupported(f"{what}: clip_gradients_by_norm of an optimizer that is made elsewhere", inner)
+        writing = _Writing(self, module)
+        text = optimizers.EXPRESSIONS[name](inner, writing)
+        if text is None or not text.endswith(")"):
+            raise Unsupported(f"{what}: the optimizer inside of clip_gradients_by_norm is not migrated yet", inner)
+        text = f"{text[:-1]}, global_clipnorm={module.segment(norm)})"
+        return [module.edit(place, _laid_out(module, inner, text)), *writing.edits]
 
     def head_edits(self, module: Module, value: ast.expr | None, what: str) -> list[Edit]:
         """Edits of the head that `value` is. Raises Unsupported."""

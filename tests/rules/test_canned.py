@@ -149,6 +149,16 @@ def test_another_file_of_the_program_decides_where_one_does_not() -> None:
             "    tf.train.exponential_decay(0.1, tf.train.get_global_step(), 100, 0.9)))",
             "AdamOptimizer(tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.9))",
         ),
+        (
+            "opt = tf.train.AdamOptimizer(0.1)\nopt = tf.contrib.estimator.clip_gradients_by_norm(opt, 5.0)\n"
+            "e = tf.estimator.BaselineRegressor(optimizer=opt)",
+            "opt = AdamOptimizer(0.1, global_clipnorm=5.0)\ne = ",
+        ),
+        (
+            "opt = tf.contrib.estimator.clip_gradients_by_norm(tf.train.AdamOptimizer(0.1), clip_norm=FLAGS.norm)\n"
+            "e = tf.estimator.BaselineRegressor(optimizer=opt)",
+            "opt = AdamOptimizer(0.1, global_clipnorm=FLAGS.norm)\ne = ",
+        ),
     ],
 )
 def test_optimizers_are_rewritten_where_they_are_made(statements: str, expected: str) -> None:
@@ -186,6 +196,26 @@ def test_layout_and_comments_stay() -> None:
             "not followed to an optimizer that is known here (tf.estimator.experimental.LinearSDCA)",
         ),
         ("e = tf.estimator.LinearRegressor(C, optimizer=tf.train.AdamOptimizer)  # HERE", "is an optimizer class"),
+        (
+            "o = tf.train.AdamOptimizer(0.1)\nkeep = o\no = tf.contrib.estimator.clip_gradients_by_norm(o, 5.0)\n"
+            "e = tf.estimator.LinearRegressor(C, optimizer=o)  # HERE",
+            "`optimizer` of LinearRegressor is not followed to an optimizer",
+        ),
+        (
+            "o = tf.train.AdamOptimizer(0.1)\nif F:\n    o = tf.contrib.estimator.clip_gradients_by_norm(o, 5.0)\n"
+            "e = tf.estimator.LinearRegressor(C, optimizer=o)  # HERE",
+            "`optimizer` of LinearRegressor is not followed to an optimizer",
+        ),
+        (
+            "o = tf.contrib.estimator.clip_gradients_by_norm(UNSEEN, 5.0)  # HERE\n"
+            "e = tf.estimator.LinearRegressor(C, optimizer=o)",
+            "clip_gradients_by_norm of an optimizer that is made elsewhere",
+        ),
+        (
+            "o = tf.contrib.estimator.clip_gradients_by_norm(tf.train.AdamOptimizer(), f())  # HERE\n"
+            "e = tf.estimator.LinearRegressor(C, optimizer=o)",
+            "the norm of clip_gradients_by_norm is computed",
+        ),
         ("e = tf.estimator.LinearRegressor(C, warm_start_from='dir')  # HERE", "`warm_start_from` of LinearRegressor"),
         ("e = tf.estimator.LinearRegressor(C, loss_reduction=R)  # HERE", "`loss_reduction` is none of"),
         ("e = tf.estimator.LinearRegressor(C, units=3)  # HERE", "has no argument `units`"),

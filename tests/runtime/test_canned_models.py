@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from migrator.parity.probe.clipping import clip_gradients_by_norm
 from migrator.runtime import canned
 from migrator.runtime.config import RunConfig
 from migrator.runtime.exporting import export_saved_model
@@ -112,6 +113,13 @@ CASES: dict[str, tuple[Make, Make, Any]] = {
     "baseline_regressor": (
         lambda c: v1.estimator.BaselineRegressor(weight_column="weight", config=c),
         lambda c: canned.baseline_regressor(FtrlOptimizer(0.3), "sum", weight_column="weight", config=c),
+        NUMBER,
+    ),
+    "dnn_regressor_clipped": (
+        lambda c: v1.estimator.DNNRegressor(
+            [8], DEEP, optimizer=lambda: clip_gradients_by_norm(v1.train.AdagradOptimizer(0.05), 0.5), config=c
+        ),
+        lambda c: canned.dnn_regressor([8], DEEP, AdagradOptimizer(0.05, global_clipnorm=0.5), "sum", config=c),
         NUMBER,
     ),
     "linear_classifier_boolean": (

@@ -181,7 +181,14 @@ def _table_from_tensor(name: str) -> Any:
     return table_from_tensor
 
 
+def _clip_gradients_by_norm() -> Any:
+    from .clipping import clip_gradients_by_norm
+
+    return clip_gradients_by_norm
+
+
 _OWN: dict[tuple[str, str], Callable[[], Any]] = {
+    ("estimator", "clip_gradients_by_norm"): _clip_gradients_by_norm,
     ("lookup", "index_table_from_tensor"): functools.partial(_table_from_tensor, "index_table_from_tensor"),
     ("lookup", "index_to_string_table_from_tensor"): functools.partial(
         _table_from_tensor, "index_to_string_table_from_tensor"
