@@ -69,8 +69,7 @@ def evaluate_here(model: tf.keras.Model, dataset: tf.data.Dataset) -> dict[str, 
     """Evaluates in this process: workers would share the batches out in no certain way."""
     model.reset_metrics()
     with model.distribute_strategy.scope():
-        test_step = tf.function(model.test_step)
+        test_step, results = tf.function(model.test_step), model.get_metrics_result()
         for batch in dataset:
-            test_step(batch)
-        results = model.get_metrics_result()
+            results = test_step(batch)
     return {name: float(value) for name, value in results.items()}

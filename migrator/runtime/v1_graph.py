@@ -10,8 +10,8 @@ from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import ClusterError
 from migrator.runtime.config import RunConfig
+from migrator.runtime.coordinator import is_coordinated
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.strategy import make_strategy
 from migrator.runtime.training import configure
@@ -36,8 +36,6 @@ def graph_model(
 ) -> GraphModel:
     """Compiles a `GraphModel` for `train`, `evaluate` and `predict`; checkpoints go to `model_dir`."""
     strategy = make_strategy(config)
-    if isinstance(strategy, tf.distribute.ParameterServerStrategy):
-        raise ClusterError("A model_fn that is kept as a graph trains in one process: unset TF_CONFIG.")
     with strategy.scope():
         model = GraphModel(model_fn, {} if params is None else params)
         model.compile(steps_per_execution=100)
@@ -49,7 +47,8 @@ class GraphModel(tf.keras.Model):
     """Runs a `model_fn` of TensorFlow 1: traces it as a graph, once for each mode and kind of batch.
 
     Graphs share variables by name, as they did through checkpoints; those names are the ones of TensorFlow 1. A train
-    step runs the `train_op` and nothing else. Needs Keras 2 where the `model_fn` makes layers; trains on one replica.
+    step runs the `train_op` and nothing else. Needs Keras 2 where the `model_fn` makes layers; trains on one replica, or
+    on workers with parameter servers.
 
     Args:
       model_fn: takes `features`, and those of `labels`, `mode`, `params` and `config` that it names.
@@ -112,6 +111,19 @@ class GraphModel(tf.keras.Model):
         super().reset_metrics()
         for variable, value in self.graphs.local:
             variable.assign(value)
+
+    def new_variable(self, value: Any, **arguments: Any) -> tf.Variable:
+        """A variable, on a parameter server where there are some: slots on that of the variable that they are for."""
+        if not is_coordinated(self):
+            return tf.Variable(value, **arguments)
+        parts = arguments["name"].split("/")
+        for length in range(len(parts) - 1, 0, -1):
+            scope = "/".join(parts[:length])
+            if scope in self.tf1_variables:
+                with tf.device(self.tf1_variables[scope].device):
+                    return tf.Variable(value, **arguments)
+        with self.distribute_strategy.scope():
+            return tf.Variable(value, **arguments).get()
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def graph(self, mode: str, features: Any, labels: Any) -> Graph:
@@ -182,7 +194,8 @@ class Graph:
             value = initial_value(graph, arguments["initial_value"])
             given = {key: arguments.get(key) for key in ("dtype", "constraint", "shape")}
             trainable = arguments.get("trainable", True) is not False and not local
-            variable = outside(tf.Variable, value, trainable=trainable, name=name, **given)
+            variable = outside(model.new_variable, value, trainable=trainable, name=name, **given)
+            remember_slice(variable)
             model.graphs.variables[name] = variable
             graph.add_to_collection("new_variables", variable)
             if local:
@@ -224,6 +237,16 @@ def outside(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         return thread.submit(function, *args, **named).result()
 
 
+def remember_slice(variable: tf.Variable) -> None:
+    """Lets a variable be a part of a partitioned one, while optimizers of TensorFlow 1 see it as any other variable.
+
+    They would look for the operation of the variable, to name a slot by it; outside of a graph there is none.
+    """
+    slices: list[Any] = []
+    variable._set_save_slice_info = slices.append
+    variable._get_save_slice_info = lambda: slices[-1] if slices else None
+
+
 def initial_value(graph: Any, value: Any) -> Any:
     """The value that a variable starts with; a tensor of the graph under construction is computed on its own."""
     if callable(value):
@@ -243,13 +266,21 @@ def init_graph_from_checkpoint(checkpoint: str, assignment_map: Mapping[str, Any
     `assignment_map` leads from names, or from scopes that end in a slash, to variables, their names, or scopes.
     """
     reader = tf.train.load_checkpoint(checkpoint)
-    new = {v.name.partition(":")[0]: v for v in tf.compat.v1.get_collection("new_variables")}
+    new: dict[str, list[tf.Variable]] = {}  # by name, that of the whole for the parts of a partitioned variable
+    for variable in tf.compat.v1.get_collection("new_variables"):
+        part = variable._get_save_slice_info()
+        new.setdefault(part.full_name if part else variable.name.partition(":")[0], []).append(variable)
     for old, target in assignment_map.items():
         if isinstance(target, str) and target.endswith("/"):
             inside = target.lstrip("/")
             pairs = {old.lstrip("/") + name[len(inside) :]: name for name in new if name.startswith(inside)}
+        elif isinstance(target, list):  # parts
+            pairs = {old: target[0]._get_save_slice_info().full_name}
         else:
             pairs = {old: target if isinstance(target, str) else target.name.partition(":")[0]}
         for source, name in pairs.items():
-            if name in new:  # the others have been trained since
-                outside(new[name].assign, reader.get_tensor(source))
+            for variable in new.get(name, ()):  # the others have been trained since
+                value, part = reader.get_tensor(source), variable._get_save_slice_info()
+                if part:
+                    value = value[tuple(slice(o, o + n) for o, n in zip(part.var_offset, part.var_shape))]
+                outside(variable.assign, value)

@@ -17,14 +17,15 @@ from migrator.parity.local_cluster import Run, Shape, run_cluster, started, wait
 from migrator.parity.process import environment
 
 PROGRAM = Path(__file__).with_name("cluster_program.py")
+GRAPH_PROGRAM = Path(__file__).with_name("cluster_graph_program.py")
 pytestmark = [
     pytest.mark.parity,
     pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on clusters"),
 ]
 
 
-def run(jobs: dict[str, int], folder: Path, what: str, steps: int, root: Path) -> Run:
-    command = [sys.executable, str(PROGRAM), str(folder / "model"), what, str(steps)]
+def run(jobs: dict[str, int], folder: Path, what: str, steps: int, root: Path, program: Path = PROGRAM) -> Run:
+    command = [sys.executable, str(program), str(folder / "model"), what, str(steps)]
     env = environment(str(folder), PYTHONPATH=str(root))
     done = run_cluster(Shape(jobs), lambda job, index: command, folder / "logs", folder, env, 150)
     logs = "\n".join(f"{name}: {done.log(name).read_text()[-1500:]}" for name in done.codes)
@@ -46,6 +47,16 @@ def test_one_worker_and_parameter_servers_train_as_one_process(tmp_path: Path, a
     done = run({"chief": 1, "worker": 1, "ps": 2}, tmp_path, "train", 20, root)
     assert result(done, "chief0") == pytest.approx(alone, rel=1e-5)
     assert checkpoint_steps(tmp_path / "model") == [0, 10, 20]
+
+
+def test_a_kept_graph_trains_with_parameter_servers_as_in_one_process(tmp_path: Path, root: Path) -> None:
+    alone = run({"worker": 1}, tmp_path / "alone", "train", 20, root, GRAPH_PROGRAM)
+    done = run({"chief": 1, "worker": 1, "ps": 2}, tmp_path / "cluster", "train", 20, root, GRAPH_PROGRAM)
+    trained = result(done, "chief0")
+    assert trained == pytest.approx(result(alone, "worker0"), rel=1e-5)
+    again = run({"worker": 1}, tmp_path / "cluster", "train", 20, root, GRAPH_PROGRAM)  # from the checkpoint
+    del trained["weights"]  # there are slots among them
+    assert {name: result(again, "worker0")[name] for name in trained} == pytest.approx(trained, rel=1e-6)
 
 
 def test_mirrored_workers_with_equal_batches_train_as_one_process(tmp_path: Path, alone: Any, root: Path) -> None:

@@ -62,6 +62,48 @@ def rich_model_fn(features: Any, labels: Any, mode: str) -> Any:
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
 
 
+def partitioned_model_fn(features: Any, labels: Any, mode: str) -> Any:
+    """Partitioned variables with slots; rows of the first are shared out in turn, as `embedding_lookup` reads them."""
+    constant = v1.constant_initializer
+    rows = tf.cast(5.0 * features["x"], tf.int32)
+    with v1.variable_scope("net", partitioner=v1.fixed_size_partitioner(2)):
+        embeddings = v1.get_variable("embeddings", [5, 3], initializer=constant(0.1))
+        hidden = tf.reduce_sum(v1.nn.embedding_lookup(embeddings, rows), 1) + features["x"]
+        outputs = hidden @ v1.get_variable("kernel", [3, 1], initializer=constant(0.2))
+    if mode == "infer":
+        return tf.estimator.EstimatorSpec(mode, {"output": outputs})
+    loss = v1.losses.mean_squared_error(labels, outputs)
+    train_op = v1.train.AdamOptimizer(0.05).minimize(loss, v1.train.get_global_step())
+    metrics = {"mae": v1.metrics.mean_absolute_error(labels, outputs)}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+@needs_estimators
+def test_partitioned_variables_as_under_estimator(tmp_path: Path) -> None:
+    old = tf.estimator.Estimator(partitioned_model_fn, str(tmp_path / "old"))
+    new = graph_model(as_migrated(partitioned_model_fn), str(tmp_path / "new"))
+    old.train(input_fn, max_steps=9)
+    train(new, input_fn, max_steps=9)
+    assert evaluate(new, input_fn) == pytest.approx(old.evaluate(input_fn), rel=1e-5)
+    parts = {name: variable for name, variable in new.tf1_variables.items() if "/part_" in name}
+    for name in ("net/embeddings", "net/kernel"):  # each with the two slots of Adam
+        for slot in ("", "/Adam", "/Adam_1"):
+            whole = np.concatenate([parts.pop(f"{name}/part_{i}{slot}").numpy() for i in range(2)])
+            np.testing.assert_allclose(whole, old.get_variable_value(name + slot), rtol=1e-5, atol=1e-7)
+    assert not parts
+
+    def warm_model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        spec: EstimatorSpec = as_migrated(partitioned_model_fn)(features, labels, mode)
+        init_graph_from_checkpoint(str(tmp_path / "old"), {"net/": "net/"})
+        return spec
+
+    warm = graph_model(warm_model_fn, str(tmp_path / "warm"))
+    next(predict(warm, input_fn))
+    for name in ("net/embeddings", "net/kernel"):
+        whole = np.concatenate([warm.tf1_variables[f"{name}/part_{i}"].numpy() for i in range(2)])
+        np.testing.assert_array_equal(whole, old.get_variable_value(name))
+
+
 @needs_estimators
 @pytest.mark.parametrize("program", [model_fn, pytest.param(rich_model_fn, marks=needs_keras_2)])
 def test_same_as_estimator(tmp_path: Path, program: Any) -> None:
