@@ -20,6 +20,7 @@ from . import tpu
 from .compat_v1 import SWITCHES
 from .driver import Driver
 from .estimator_values import Construction
+from .exporters import OUTPUTS, export_output
 from .finishing import touches, within
 from .helpers import Helpers
 from .rewrite import ProgramRewrite
@@ -82,6 +83,8 @@ class BridgeRewrite(ProgramRewrite):
                     self._spec(module, driver, node)
                 elif name in _HELPERS and isinstance(module.parent(node), ast.Call):
                     driver.replace(node, driver.need(_HELPERS[name], node))
+                elif name.startswith(OUTPUTS):
+                    export_output(driver, node, name)
                 elif node not in driver.handled:
                     tpu.reference(module, driver, node, name)
             self._module(module)

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -22,6 +23,8 @@ _EXPORTERS = {
         "name serving_input_receiver_fn event_file_pattern compare_fn assets_extra as_text exports_to_keep"
     ),
 }
+OUTPUTS = tuple(f"tensorflow.estimator.export.{kind}Output" for kind in ("Predict", "Classification", "Regression"))
+"""What a model_fn makes for `export_outputs`."""
 _PLACEHOLDERS = ("placeholder", "placeholder_with_default", "sparse_placeholder", "sparse.placeholder")
 
 
@@ -45,6 +48,24 @@ def exporting_reference(driver: Driver, node: ast.expr, short: str) -> bool:
             _placeholders(driver, node, None)
         return True
     return False
+
+
+def export_output(driver: Driver, node: ast.expr, name: str) -> None:
+    """Migrate a name of `OUTPUTS` in a model_fn that stays: predictions go without their class, the others keep theirs."""
+    module = driver.module
+    if name != OUTPUTS[0]:
+        driver.replace(node, driver.need(name.rpartition(".")[2], node))
+        return
+    call = module.parent(node)
+    if not isinstance(call, ast.Call) or call.func is not node:
+        raise Unsupported("PredictOutput is handed on without a call", node)
+    value = bind(call, "outputs", "PredictOutput").get("outputs")
+    if value is None:
+        raise Unsupported("PredictOutput without outputs", call)
+    (start, end), (first, last) = module.span(call), module.span(value)
+    enclosed = isinstance(value, (ast.Name, ast.Dict, ast.Call)) or value.lineno == value.end_lineno
+    driver.handled.add(node)
+    driver.edits += [module.edit((start, first), "" if enclosed else "("), module.edit((last, end), ")"[enclosed:])]
 
 
 def _placeholders(driver: Driver, node: ast.expr, prefix: str | None) -> None:

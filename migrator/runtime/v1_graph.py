@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import inspect
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
@@ -106,6 +106,10 @@ class GraphModel(tf.keras.Model):
         """The `predictions` for a batch of features."""
         return self.graph("infer", data, None).run(data, None)
 
+    def serving_outputs(self, features: Any) -> dict[str, Any]:
+        """Outputs of an exported model by signature: the `export_outputs`, or else the predictions."""
+        return self.graph("infer", features, None).exports(features)
+
     def reset_metrics(self) -> None:
         """Sets the variables of the metrics back."""
         super().reset_metrics()
@@ -150,6 +154,7 @@ class Graph:
         spec = self.result
         if mode == "infer":
             self.function = wrapped.prune(inputs, spec.predictions)
+            self.served = wrapped.prune(inputs, flat_tensors(spec.export_outputs))
         elif mode == "eval":
             metrics = dict(spec.eval_metric_ops or {})
             self.function = wrapped.prune(inputs, [spec.loss, self.update])
@@ -220,6 +225,15 @@ class Graph:
 
         return tf.cond(self.model.run_state.logger.recording, record, lambda: self.function(*tensors)[0])
 
+    def exports(self, features: Any) -> dict[str, Any]:
+        """The outputs of an exported model by signature."""
+        outputs = self.result.export_outputs
+        if not outputs:
+            return {"serving_default": self.run(features, None)}
+        tensors = self.served(*flat_tensors(features))
+        found: dict[str, Any] = tf.nest.pack_sequence_as(outputs, with_gaps(outputs, tensors), expand_composites=True)
+        return found
+
     def values(self, features: Any, labels: Any) -> dict[str, Any]:
         """The metrics so far, by name."""
         values: dict[str, Any] = self.metrics(*flat_tensors(features, labels))
@@ -229,6 +243,12 @@ class Graph:
 def flat_tensors(*structures: Any) -> list[Any]:
     """The tensors of nested structures, without None."""
     return [part for part in tf.nest.flatten(structures, expand_composites=True) if part is not None]
+
+
+def with_gaps(structure: Any, tensors: Iterable[Any]) -> list[Any]:
+    """`tensors`, and None at the places where flattening `structure` gives None."""
+    rest = iter(tensors)
+    return [None if part is None else next(rest) for part in tf.nest.flatten(structure, expand_composites=True)]
 
 
 def outside(function: Callable[..., Any], *args: Any, **named: Any) -> Any:

@@ -73,6 +73,30 @@ def test_switches_to_graph_mode_go() -> None:
     assert "disable_v2_behavior" not in text
 
 
+@pytest.mark.parametrize(
+    ("given", "becomes"),
+    [
+        ("PredictOutput(prediction)", "prediction"),
+        ('PredictOutput(outputs={"p": prediction})', '{"p": prediction}'),
+        ("PredictOutput(prediction\n        + 1)", "(prediction\n        + 1)"),
+        ("ClassificationOutput(classes=prediction)", "ClassificationOutput(classes=prediction)"),
+        ("RegressionOutput(prediction)", "RegressionOutput(prediction)"),
+    ],
+)
+def test_what_is_exported(given: str, becomes: str) -> None:
+    exports = f"    exports = tf.estimator.export.{given}\n    return"
+    spec = 'train_op, export_outputs={"p": exports})'
+    text, _, _ = migrated(PROGRAM.replace("    return tf.e", f"{exports} tf.e").replace("train_op)", spec))
+    assert f"    exports = {becomes}\n" in text
+    assert 'train_op, export_outputs={"p": exports})' in text
+
+
+@pytest.mark.parametrize("given", ["PredictOutput", "PredictOutput()", "PredictOutput(**values)"])
+def test_what_is_exported_and_not_seen_is_left(given: str) -> None:
+    text = PROGRAM.replace("    return tf.e", f"    make = tf.estimator.export.{given}\n    return tf.e")
+    assert migrated(text)[0] == text
+
+
 def test_an_import_of_version_1_stays() -> None:
     old = PROGRAM.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
     text, _, _ = migrated(old)

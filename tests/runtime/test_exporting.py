@@ -19,6 +19,7 @@ from migrator.runtime.serving import (
     build_raw_serving_input_receiver_fn,
 )
 from migrator.runtime.training import train
+from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 
 v1 = tf.compat.v1
 KERNEL, BIAS = np.float32([[1.0], [-2.0], [3.0]]), np.float32([0.25])
@@ -33,6 +34,21 @@ EXAMPLES = [
 
 def estimator_export(folder: Path, receiver_fn: Callable[[], Any], outputs: Callable[[Any, Any], Any] | None) -> str:
     """What the TF1 Estimator writes for a model whose weights are KERNEL and BIAS."""
+    model_fn = model_fn_of(tf.estimator.EstimatorSpec, tf.estimator.export, outputs)
+    estimator = tf.estimator.Estimator(model_fn, str(folder / "old"))
+    estimator.train(lambda: tf.data.Dataset.from_tensors({"x": X[:2]}), steps=1)
+    return str(estimator.export_saved_model(str(folder / "old_export"), receiver_fn).decode())
+
+
+def graph_export(folder: Path, receiver_fn: Callable[[], Any], outputs: Callable[[Any, Any], Any] | None) -> str:
+    """The same of a model around the model_fn."""
+    model = graph_model(model_fn_of(EstimatorSpec, Exports, outputs), str(folder / "graph"))
+    train(model, lambda: tf.data.Dataset.from_tensors({"x": X[:2]}), steps=1)
+    return export_saved_model(model, str(folder / "graph_export"), receiver_fn).decode()
+
+
+def model_fn_of(spec: Any, export: Any, outputs: Callable[[Any, Any], Any] | None) -> Any:
+    """A model_fn with the classes of one side."""
 
     def model_fn(features: Any, labels: Any, mode: str) -> Any:
         kernel = v1.get_variable("kernel", initializer=KERNEL)
@@ -40,15 +56,13 @@ def estimator_export(folder: Path, receiver_fn: Callable[[], Any], outputs: Call
         x = features["feature"] if "feature" in features else features["x"]
         result = x @ kernel + bias
         predictions = {"output": result, "twice": 2 * result}
-        exports = None if outputs is None else outputs(tf.estimator.export, predictions)
+        exports = None if outputs is None else outputs(export, predictions)
         loss = tf.reduce_sum(result)
         step = v1.train.get_global_step()
         train_op = v1.train.GradientDescentOptimizer(0.0).minimize(loss, global_step=step)
-        return tf.estimator.EstimatorSpec(mode, predictions, loss, train_op, export_outputs=exports)
+        return spec(mode, predictions, loss, train_op, export_outputs=exports)
 
-    estimator = tf.estimator.Estimator(model_fn, str(folder / "old"))
-    estimator.train(lambda: tf.data.Dataset.from_tensors({"x": X[:2]}), steps=1)
-    return str(estimator.export_saved_model(str(folder / "old_export"), receiver_fn).decode())
+    return model_fn
 
 
 class Exports:
@@ -95,16 +109,17 @@ def read(folder: str, feed: dict[str, Any]) -> tuple[dict[str, Any], dict[str, A
 
 
 def same(folder: Path, old_fn: Any, new_fn: Any, feed: dict[str, Any], outputs: Any = None) -> dict[str, Any]:
-    """Exports both, compares, and gives the signatures."""
+    """Exports all three, compares, and gives the signatures."""
     old_shape, old_values = read(estimator_export(folder, old_fn, outputs), feed)
-    new_shape, new_values = read(keras_export(folder, new_fn, outputs), feed)
-    assert new_shape == old_shape
-    for key, found in old_values.items():
-        for name, value in found.items():
-            if value.dtype.kind == "f":
-                np.testing.assert_allclose(new_values[key][name], value, rtol=1e-6)
-            else:
-                assert new_values[key][name].tolist() == value.tolist()
+    for export in (keras_export, graph_export):
+        new_shape, new_values = read(export(folder, new_fn, outputs), feed)
+        assert new_shape == old_shape
+        for key, found in old_values.items():
+            for name, value in found.items():
+                if value.dtype.kind == "f":
+                    np.testing.assert_allclose(new_values[key][name], value, rtol=1e-6)
+                else:
+                    assert new_values[key][name].tolist() == value.tolist()
     return old_shape
 
 
