@@ -108,7 +108,8 @@ class GraphModel(tf.keras.Model):
 
     def serving_outputs(self, features: Any) -> dict[str, Any]:
         """Outputs of an exported model by signature: the `export_outputs`, or else the predictions."""
-        return self.graph("infer", features, None).exports(features)
+        graph: Graph = self.graph("infer", features, None)
+        return graph.exports(features)
 
     def reset_metrics(self) -> None:
         """Sets the variables of the metrics back."""
@@ -230,9 +231,8 @@ class Graph:
         outputs = self.result.export_outputs
         if not outputs:
             return {"serving_default": self.run(features, None)}
-        tensors = self.served(*flat_tensors(features))
-        found: dict[str, Any] = tf.nest.pack_sequence_as(outputs, with_gaps(outputs, tensors), expand_composites=True)
-        return found
+        tensors = with_gaps(outputs, self.served(*flat_tensors(features)))
+        return dict(tf.nest.pack_sequence_as(outputs, tensors, expand_composites=True))
 
     def values(self, features: Any, labels: Any) -> dict[str, Any]:
         """The metrics so far, by name."""
