@@ -20,7 +20,7 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.outputs import boundary, outputs, repr_key
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
-from migrator.modelfn.scopes import variable_map
+from migrator.modelfn.scopes import refuse_shared_variables, variable_map
 from migrator.modelfn.trainop import train_op
 from migrator.modelfn.trainstep import train_step_lines
 from migrator.modelfn.translate import format_call
@@ -102,6 +102,7 @@ class Generator(ClassWriter):
         factory = factory_lines(self, training)
         blank = "\n\n\n" if not self.indent else "\n\n"
         text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
+        refuse_shared_variables(plan)
         return Generated(tidy(text), variable_map(plan))
 
     # -- names --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from migrator.modelfn.sites import Site
 
 Patterns = dict[str, str]
+Sites = tuple["Site", ...]
 
 _SCOPE_ARGUMENTS = frozenset(
     {"name_or_scope", "default_name", "values", "initializer", "partitioner", "reuse", "auxiliary_name_scope"}
@@ -86,12 +87,33 @@ def keras_name(plan: Body, site: Site, text: str) -> str:
 
 def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
     """Pairs of TF1 variable name and attribute path, where both are known from the source; ``*`` is a running number."""
-    return tuple(_pairs(plan, "", "", {}, {}, False))
+    return tuple((name, attribute) for name, attribute, _ in _pairs(plan, "", "", {}, {}, False))
+
+
+def refuse_shared_variables(plan: Body) -> None:
+    """Refuse two layers that are one variable in TF1, each perhaps in a helper of its own. Raises Unsupported."""
+    seen: dict[str, list[Sites]] = {}
+    for name, _, sites in _pairs(plan, "", "", {}, {}, False):
+        if "*" in name or sites[-1].layer.keras:
+            continue
+        for others in seen.setdefault(name, []):
+            first, second = next(((a, b) for a, b in zip(others, sites) if a is not b), (sites[-1], sites[-1]))
+            if first is second or not _exclusive(first, second):
+                raise Unsupported(f"the variable `{name}` is shared by two calls", sites[0].call)
+        seen[name].append(sites)
+
+
+def _exclusive(first: Site, second: Site) -> bool:
+    """Whether two sites of a body stand in different arms of one `if`."""
+    return any(
+        one.node is other.node and one.arm != other.arm for one in first.leaf.frames for other in second.leaf.frames
+    )
 
 
 def _pairs(
-    plan: Body, scope: str, path: str, names: Patterns, numbers: dict[str, int], repeated: bool
-) -> Iterator[tuple[str, str]]:
+    plan: Body, scope: str, path: str, names: Patterns, numbers: dict[str, int], repeated: bool, around: Sites = ()
+) -> Iterator[tuple[str, str, Sites]]:
+    """TF1 name and attribute path of each variable, with its site and the sites of the helpers around it."""
     for site in plan.sites:
         prefix = scope_prefix(plan, site.leaf, names)
         if prefix is None:
@@ -100,10 +122,9 @@ def _pairs(
         if site.layer.helper is not None:
             given = {name: literal_pattern(node, names) for name, node in site.layer.given}
             known = {name: pattern for name, pattern in given.items() if pattern is not None}
-            inner = _pairs(
-                site.layer.helper, scope + prefix, own_path + ".", known, numbers, repeated or bool(site.loops)
-            )
-            yield from inner
+            turns = repeated or bool(site.loops)
+            outer = (*around, site)
+            yield from _pairs(site.layer.helper, scope + prefix, own_path + ".", known, numbers, turns, outer)
             continue
         own = _own_name(site, numbers, scope + prefix, names, repeated)
         if own is None:
@@ -113,7 +134,7 @@ def _pairs(
             if keras == "bias" and unbiased:
                 continue
             name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}"
-            yield name, f"{own_path}.{keras}" if keras else own_path
+            yield name, f"{own_path}.{keras}" if keras else own_path, (*around, site)
 
 
 def _is_false(value: Value) -> bool:
