@@ -37,6 +37,7 @@ _SESSIONS = frozenset(
 _HELPERS = {
     "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
     "tensorflow.contrib.layers.layer_norm": "layer_norm",
+    "tensorflow.contrib.layers.optimize_loss": "optimize_loss",
 }
 
 # Names of variable scopes, which native translates wherever they stand.

@@ -176,3 +176,18 @@ def test_a_program_for_a_tpu_is_left_alone(old: str, new: str) -> None:
         text = text.replace("tf.train.unknown.x", "tf.contrib.tpu.shard")
     after, _, units = migrated(text, "auto")
     assert after == text and units[0].startswith("manual")
+
+
+def test_optimize_loss_of_contrib_is_vendored() -> None:
+    new = 'tf.contrib.layers.optimize_loss(loss, tf.train.get_global_step(), 0.1, "Adam", clip_gradients=1.0)'
+    text, _, units = migrated(
+        PROGRAM.replace("tf.train.FtrlOptimizer(0.1).minimize(loss, tf.train.get_global_step())", new), "auto"
+    )
+    assert 'optimize_loss(loss, tf.compat.v1.train.get_global_step(), 0.1, "Adam", clip_gradients=1.0)' in text
+    assert units[0].startswith("bridge: ")
+
+
+def test_a_mention_of_optimize_loss_stays() -> None:
+    text, said, _ = migrated(PROGRAM.replace("w = tf.V", "f = tf.contrib.layers.optimize_loss\n    w = tf.V"), "auto")
+    assert "tf.contrib.layers.optimize_loss\n" in text
+    assert any("tf.contrib.layers.optimize_loss is not migrated yet" in message for message in said)

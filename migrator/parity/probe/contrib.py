@@ -187,12 +187,25 @@ def _clip_gradients_by_norm() -> Any:
     return clip_gradients_by_norm
 
 
+def _optimize_loss() -> Any:
+    """tf_slim's asks for names that TensorFlow 2.15 no longer has at that place."""
+    import tensorflow as tf
+    from tensorflow.python.framework import ops
+    from tf_slim.layers import optimizers
+
+    if not hasattr(ops, "Tensor"):
+        moved = {"Tensor": tf.Tensor, "IndexedSlices": tf.IndexedSlices}
+        optimizers.ops = types.SimpleNamespace(**{**vars(ops), **moved})
+    return optimizers.optimize_loss
+
+
 _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("estimator", "clip_gradients_by_norm"): _clip_gradients_by_norm,
     ("lookup", "index_table_from_tensor"): functools.partial(_table_from_tensor, "index_table_from_tensor"),
     ("lookup", "index_to_string_table_from_tensor"): functools.partial(
         _table_from_tensor, "index_to_string_table_from_tensor"
     ),
+    ("layers", "optimize_loss"): _optimize_loss,
     ("training", "HParams"): lambda: HParams,
     ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
     ("framework", "nest"): _nest,
