@@ -103,7 +103,7 @@ def make_v1_optimizer(optimizer: Any, rate: Any) -> Any:
         return optimizer
     if isinstance(optimizer, str) and optimizer not in V1_OPTIMIZERS:
         raise ValueError(f"optimizer is one of {', '.join(V1_OPTIMIZERS)}, not {optimizer}")
-    made = V1_OPTIMIZERS[optimizer] if isinstance(optimizer, str) else optimizer
+    made: Any = V1_OPTIMIZERS[optimizer] if isinstance(optimizer, str) else optimizer
     if rate is None and (isinstance(optimizer, str) or isinstance(optimizer, type)):
         raise ValueError(f"the optimizer {optimizer} needs a learning rate")
     return made() if rate is None else made(rate)
