@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from migrator.diagnostics import Edit, ProgramUnit
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.plan import LATER, SPEC, SPEC_FIELDS
-from migrator.modelfn.translate import bind, is_empty
+from migrator.modelfn.plan import SPEC, SPEC_FIELDS
+from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 
@@ -22,6 +22,7 @@ from .driver import Driver
 from .estimator_values import Construction
 from .exporters import OUTPUTS, export_output
 from .finishing import touches, within
+from .graph_specs import GraphSpecs
 from .helpers import Helpers
 from .rewrite import ProgramRewrite
 from .tensorflow_names import tensorflow_root, via_version_1_import
@@ -79,7 +80,10 @@ class BridgeRewrite(ProgramRewrite):
         for module in self._reached():
             self.at = module
             driver = self._driver(module)
+            specs = GraphSpecs(module, driver)
+            specs.check()
             for node, name in module.references():
+                specs.reference(node, name)
                 if name == SPEC:
                     self._spec(module, driver, node)
                 elif name in _HELPERS and isinstance(module.parent(node), ast.Call):
@@ -111,9 +115,7 @@ class BridgeRewrite(ProgramRewrite):
         """``tf.estimator.EstimatorSpec(…)`` becomes the vendored tuple of the same name."""
         call = module.parent(node)
         if isinstance(call, ast.Call) and call.func is node:
-            for name, value in bind(call, SPEC_FIELDS, "EstimatorSpec").items():
-                if name in LATER and not is_empty(value):
-                    raise Unsupported(LATER[name], value)
+            bind(call, SPEC_FIELDS, "EstimatorSpec")
         driver.replace(node, driver.need("EstimatorSpec", node))
 
     def _finished(self, module: Module, driver: Driver, helpers: Helpers) -> list[Edit]:

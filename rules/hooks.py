@@ -89,7 +89,7 @@ def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
 
 def _names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, ast.expr]:
     """Names of the ops whose values are logged."""
-    value = _value_of(module, node)
+    value = assigned_value(module, node)
     parts = (
         value.values if isinstance(value, ast.Dict) else value.elts if isinstance(value, (ast.List, ast.Tuple)) else []
     )
@@ -103,7 +103,7 @@ def _names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, a
     return found
 
 
-def _value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
+def assigned_value(module: Module, node: ast.expr | None) -> ast.expr | None:
     """The expression behind a name that is assigned once."""
     if isinstance(node, ast.Name):
         bindings = module.bindings(node)
@@ -117,12 +117,12 @@ def _value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
 
 def check_hooks(module: Module, node: ast.expr, what: str) -> None:
     """Refuse hooks that are not all seen to be made by calls that `hook_reference` migrates."""
-    value = _value_of(module, node)
+    value = assigned_value(module, node)
     if isinstance(value, (ast.List, ast.Tuple)):
         if isinstance(node, ast.Name):
             _check_uses(module, node, what)
         for element in value.elts:
-            made = _value_of(module, element)
+            made = assigned_value(module, element)
             if not isinstance(made, ast.Call) or hook_of(module.resolve(made.func)) is None:
                 raise Unsupported(f"`hooks` of {what} is not migrated yet", element)
         return
@@ -139,7 +139,9 @@ def _check_uses(module: Module, node: ast.Name, what: str) -> None:
         call = module.parent(parent) if isinstance(parent, ast.Attribute) else None
         if isinstance(parent, ast.Attribute):
             appended = isinstance(call, ast.Call) and parent.attr == "append" and len(arguments(call)) == 1
-            made = _value_of(module, call.args[0]) if isinstance(call, ast.Call) and appended and call.args else None
+            made = (
+                assigned_value(module, call.args[0]) if isinstance(call, ast.Call) and appended and call.args else None
+            )
             if not isinstance(made, ast.Call) or hook_of(module.resolve(made.func)) is None:
                 raise Unsupported(f"`hooks` of {what} is not migrated yet", load)
         elif load is not node and not (isinstance(parent, ast.keyword) and parent.arg == "hooks"):

@@ -24,13 +24,13 @@ SPEC_FIELDS = (
     "mode predictions loss train_op eval_metric_ops export_outputs training_chief_hooks training_hooks scaffold "
     "evaluation_hooks prediction_hooks"
 )
-# Fields that are not migrated yet.
+# Fields that only a graph can have, and what to say of them.
 LATER = {
-    "training_chief_hooks": "hooks in an EstimatorSpec are not migrated yet",
-    "training_hooks": "hooks in an EstimatorSpec are not migrated yet",
-    "evaluation_hooks": "hooks in an EstimatorSpec are not migrated yet",
-    "prediction_hooks": "hooks in an EstimatorSpec are not migrated yet",
-    "scaffold": "a scaffold is not migrated yet",
+    "training_chief_hooks": "hooks in an EstimatorSpec read tensors of a graph",
+    "training_hooks": "hooks in an EstimatorSpec read tensors of a graph",
+    "evaluation_hooks": "hooks in an EstimatorSpec read tensors of a graph",
+    "prediction_hooks": "hooks in an EstimatorSpec read tensors of a graph",
+    "scaffold": "a Scaffold prepares a graph",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import inspect
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
@@ -15,6 +15,7 @@ from migrator.runtime.coordinator import is_coordinated
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.strategy import make_strategy
 from migrator.runtime.training import configure
+from migrator.runtime.v1_hooks import GraphHooks, GraphSession
 
 
 class EstimatorSpec(NamedTuple):
@@ -26,6 +27,16 @@ class EstimatorSpec(NamedTuple):
     train_op: Any = None
     eval_metric_ops: Mapping[str, tuple[Any, Any]] | None = None
     export_outputs: Mapping[str, Any] | None = None
+    training_chief_hooks: Sequence[Any] | None = None
+    training_hooks: Sequence[Any] | None = None
+    scaffold: Any = None
+    evaluation_hooks: Sequence[Any] | None = None
+
+    def hooks(self) -> list[Any]:
+        """Those of the mode."""
+        if self.mode == "train":
+            return [*(self.training_hooks or ()), *(self.training_chief_hooks or ())]
+        return list(self.evaluation_hooks or ()) if self.mode == "eval" else []
 
 
 def graph_model(
@@ -111,6 +122,51 @@ class GraphModel(tf.keras.Model):
         graph: Graph = self.graph("infer", features, None)
         return graph.exports(features)
 
+    def make_train_function(self, force: bool = False) -> Any:
+        """The function of Keras, or one that calls the hooks of the graphs around each step."""
+        return self.with_hooks("train", super().make_train_function(force))
+
+    def make_test_function(self, force: bool = False) -> Any:
+        """The function of Keras, or one that calls the hooks of the graphs around each step."""
+        return self.with_hooks("eval", super().make_test_function(force))
+
+    def with_hooks(self, mode: str, function: Any) -> Any:
+        """`function`, which makes steps on the batches of an iterator, with hooks where graphs of `mode` have some."""
+        if not any(graph.mode == mode and graph.hooks for graph in self.graphs.traced):
+            return function
+
+        def run_steps(iterator: Any) -> dict[str, Any]:
+            step = self.train_step if mode == "train" else self.test_step
+            logs: dict[str, Any] = {}
+            for _ in range(int(tf.identity(self.steps_per_execution))):
+                logs = step(next(iterator))
+                if mode == "train" and self.stop_training:
+                    break
+            return logs
+
+        return run_steps
+
+    def fit(self, *args: Any, **named: Any) -> Any:
+        """Trains, and ends the hooks."""
+        history = super().fit(*args, **named)
+        self.end_hooks("train")
+        return history
+
+    def evaluate(self, *args: Any, **named: Any) -> Any:
+        """Evaluates, and ends the hooks."""
+        results = super().evaluate(*args, **named)
+        self.end_hooks("eval")
+        return results
+
+    def end_hooks(self, mode: str) -> None:
+        """Calls `end` of the hooks. The next training or evaluation traces its graph anew, with new hooks."""
+        hooked = [graph for graph in self.graphs.traced if graph.mode == mode and graph.hooks]
+        for graph in hooked:
+            graph.hooks.end()
+            self.graphs.traced.remove(graph)
+        if hooked:
+            setattr(self, "train_function" if mode == "train" else "test_function", None)
+
     def reset_metrics(self) -> None:
         """Sets the variables of the metrics back."""
         super().reset_metrics()
@@ -135,6 +191,10 @@ class GraphModel(tf.keras.Model):
         """The graph of the `model_fn` in `mode` for batches like this one."""
         spec = tf.nest.map_structure(tf.type_spec_from_value, (features, labels))
         known: list[Graph] = self.graphs.traced
+        if tf.executing_eagerly():  # a batch is more definite than what the graph was traced for
+            for graph in known:
+                if graph.mode == mode and graph.takes((features, labels)):
+                    return graph
         if not any(graph.mode == mode and graph.spec == spec for graph in known):
             known.append(outside(Graph, self, mode, spec))  # not within the function that Keras is tracing here
         return next(graph for graph in known if graph.mode == mode and graph.spec == spec)
@@ -146,12 +206,14 @@ class Graph:
     def __init__(self, model: GraphModel, mode: str, spec: Any) -> None:
         self.mode, self.spec, self.model = mode, spec, model
         self.result: Any = None
+        self.hooks: GraphHooks | None = None
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
         wrapped = tf.compat.v1.wrap_function(self.trace, flat)
         inputs = wrapped.graph.inputs[: len(tf.nest.flatten(flat, expand_composites=True))]
         tables = wrapped.graph.get_collection(tf.compat.v1.GraphKeys.TABLE_INITIALIZERS)
         if tables:
             wrapped.prune([], tables)()
+        self.prepare(GraphSession(wrapped), inputs)
         spec = self.result
         if mode == "infer":
             self.function = wrapped.prune(inputs, spec.predictions)
@@ -165,6 +227,26 @@ class Graph:
             if self.summaries is not None:
                 self.recorded = wrapped.prune(inputs, [spec.loss, self.update, self.summaries])
 
+    def takes(self, batch: Any) -> bool:
+        """Whether the graph was traced for batches like this one."""
+        flat, own = tf.nest.flatten(batch), tf.nest.flatten(self.spec)
+        pairs = [(spec, part) for spec, part in zip(own, flat) if spec is not None]
+        return len(own) == len(flat) and all(spec.is_compatible_with(part) for spec, part in pairs)
+
+    def prepare(self, session: GraphSession, inputs: list[Any]) -> None:
+        """Does what the Scaffold says for new variables, and binds the hooks."""
+        spec, scaffold = self.result, self.result.scaffold
+        if scaffold is not None:
+            if self.fresh and scaffold.init_fn is not None:
+                scaffold.init_fn(session)
+            if isinstance(scaffold.local_init_op, tf.Operation):
+                session.run(scaffold.local_init_op)
+        if spec.hooks():
+            step = [spec.loss, self.update]
+            if self.summaries is not None:
+                step.append(self.summaries)
+            self.hooks = GraphHooks(spec.hooks(), session, inputs, step)
+
     def trace(self, *flat: Any) -> Any:
         """Runs the `model_fn` in the graph that is the default one now."""
         parts = iter(flat)
@@ -177,7 +259,9 @@ class Graph:
         offered = {"labels": labels, "mode": mode, "params": params, "config": model.run_config}
         named = inspect.signature(model.graphs.model_fn).parameters
         with tf.variable_creator_scope(self.create):
-            tf.compat.v1.train.create_global_step()
+            step = tf.compat.v1.train.create_global_step()
+            # Hooks read the step through this collection; TensorFlow would build the read for variables of a graph only.
+            tf.compat.v1.add_to_collection("global_step_read_op_cache", step.read_value() + 0)
             self.result = model.graphs.model_fn(features, **{name: offered[name] for name in offered if name in named})
             spec = self.result
             # As an operation: what a step only fetches as a value, TensorFlow leaves out where nobody reads the value.
@@ -186,6 +270,9 @@ class Graph:
             )
             self.update = None if mode == "infer" else tf.group(*updates)
             self.summaries = tf.compat.v1.summary.merge_all() if mode == "train" else None
+            self.fresh = mode == "train" and bool(tf.compat.v1.get_collection("new_variables"))
+            for hook in spec.hooks():
+                hook.begin()
         return []
 
     def create(self, next_creator: Callable[..., Any], **arguments: Any) -> tf.Variable:
@@ -216,6 +303,14 @@ class Graph:
         tensors = flat_tensors(features, labels)
         if self.mode == "infer":
             return self.function(*tensors)
+        if self.hooks is not None and tf.executing_eagerly():
+            (loss, _, *summaries), stop = self.hooks.run(tensors)
+            if stop and self.mode == "eval":
+                raise NotImplementedError("A hook cannot end an evaluation early.")
+            self.model.stop_training = self.model.stop_training or stop
+            if summaries and self.model.run_state.logger.recording:
+                tf.summary.experimental.write_raw_pb(summaries[0])
+            return tf.convert_to_tensor(loss)
         if self.summaries is None:
             return self.function(*tensors)[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -41,16 +42,25 @@ def tpu_spec(
     export_outputs: Any = None,
     scaffold_fn: Callable[[], Any] | None = None,
     host_call: Any = None,
+    training_hooks: Sequence[Any] | None = None,
+    evaluation_hooks: Sequence[Any] | None = None,
 ) -> EstimatorSpec:
     """A `TPUEstimatorSpec` as an `EstimatorSpec`. `eval_metrics` are a function and its tensors, a list or a dict."""
-    if scaffold_fn is not None:
-        scaffold = scaffold_fn()
-        if scaffold is not None and getattr(scaffold, "init_fn", None) is not None:
-            raise NotImplementedError("There is no session that the init_fn of a Scaffold could use.")
+    scaffold = scaffold_fn() if scaffold_fn is not None else None
     metrics = None
     if mode == "eval" and eval_metrics is not None:
         function, tensors = eval_metrics
         metrics = function(**tensors) if isinstance(tensors, dict) else function(*tensors)
     if isinstance(loss, tf.Tensor) and loss.shape.rank != 0:
         loss = tf.reshape(loss, [])
-    return EstimatorSpec(mode, predictions, loss, train_op, metrics, export_outputs)
+    return EstimatorSpec(
+        mode,
+        predictions,
+        loss,
+        train_op,
+        metrics,
+        export_outputs,
+        training_hooks=training_hooks,
+        scaffold=scaffold,
+        evaluation_hooks=evaluation_hooks,
+    )

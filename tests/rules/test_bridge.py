@@ -123,8 +123,7 @@ def test_migrating_again_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("loss, train_op)", "loss, train_op, training_hooks=[hook])", "hooks in an EstimatorSpec"),
-        ("loss, train_op)", "loss, train_op, scaffold=make())", "a scaffold"),
+        ("loss, train_op)", "loss, train_op, prediction_hooks=[hook])", "hooks of prediction"),
         ("tf.square(", "tf.contrib.layers.instance_norm(", "tf.contrib.layers.instance_norm"),
         ("params=None)", "warm_start_from='x')", "warm_start_from"),
         ("    w =", "    tf.Session().run(features)\n    w =", "tf.Session"),
@@ -144,6 +143,61 @@ def test_a_hook_that_reads_an_op_is_refused() -> None:
     after, _, units = migrated(text)
     assert after == text
     assert [unit.startswith("manual: no op of the model_fn that can be watched") for unit in units] == [True]
+
+
+SPEC = "train_op = tf.train"
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("hook = tf.train.NanTensorHook(loss)", "hook = tf.compat.v1.train.NanTensorHook(loss)"),
+        ("hook = tf.estimator.NanTensorHook(loss)", "hook = tf.compat.v1.train.NanTensorHook(loss)"),
+        ("hook = tf.train.StopAtStepHook(5)", "hook = tf.compat.v1.train.StopAtStepHook(5)"),
+        ("hook = tf.train.StepCounterHook(5)", "hook = StepCounterHook(5)"),
+        ("s = tf.train.Scaffold(init_fn=f)", "s = tf.compat.v1.train.Scaffold(init_fn=f)"),
+        (
+            "s = tf.train.Scaffold(local_init_op=tf.local_variables_initializer())",
+            "s = tf.compat.v1.train.Scaffold(local_init_op=tf.no_op())",
+        ),
+        (
+            "s = tf.train.Scaffold(saver=tf.train.Saver(max_to_keep=2))",
+            "s = tf.compat.v1.train.Scaffold(saver=tf.compat.v1.train.Saver(max_to_keep=2))",
+        ),
+    ],
+)
+def test_hooks_and_scaffold_of_a_spec_stay(line: str, written: str) -> None:
+    text, _, units = migrated(PROGRAM.replace(SPEC, f"{line}\n    {SPEC}"))
+    assert f"    {written}\n" in text
+    assert units == ["bridge: --style bridge"]
+
+
+def test_a_hook_of_the_training_loop_becomes_a_callback() -> None:
+    text, _, _ = migrated(PROGRAM.replace("steps=3", "hooks=[tf.train.StopAtStepHook(5)]"))
+    assert "train(estimator, input_fn, callbacks=[StopAtStep(5)])" in text
+
+
+def test_a_hook_class_of_the_program_stays() -> None:
+    text, _, _ = migrated(
+        PROGRAM.replace("def input_fn", "class Hook(tf.estimator.SessionRunHook):\n    pass\n\ndef input_fn")
+    )
+    assert "class Hook(tf.compat.v1.train.SessionRunHook):" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("s = tf.train.Scaffold(saver=tf.train.Saver([w]))", "some variables only"),
+        ("s = tf.train.Scaffold(saver=make_saver())", "the Saver of a Scaffold is not seen"),
+        ("s = tf.train.Scaffold(ready_op=loss)", "`ready_op` of a Scaffold"),
+        ("s = tf.train.Scaffold(init_fn=lambda s, session: session.run(w, feed_dict={w: 1}))", "a feed_dict"),
+    ],
+)
+def test_scaffolds_that_are_refused(line: str, reason: str) -> None:
+    text = PROGRAM.replace(SPEC, f"{line}\n    {SPEC}")
+    after, said, _ = migrated(text)
+    assert after == text
+    assert any(reason in message for message in said), said
 
 
 TPU = """\

@@ -1,0 +1,84 @@
+"""Hooks and Scaffolds of an EstimatorSpec whose model_fn stays a graph: they stay what they are, as names of compat.v1."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.plan import SPEC
+from migrator.modelfn.translate import bind, is_empty, is_none
+from migrator.module import Module
+
+from .driver import Driver
+from .hooks import assigned_value
+from .tensorflow_names import via_version_1_import
+
+_FAMILIES = ("tensorflow.train", "tensorflow.estimator")
+_HOOKS = frozenset(
+    "LoggingTensorHook StopAtStepHook StepCounterHook NanTensorHook SummarySaverHook FinalOpsHook GlobalStepWaiterHook".split()
+)
+_PROTOCOL = frozenset("SessionRunHook SessionRunArgs SessionRunContext SessionRunValues".split())
+_SAVER = "tensorflow.train.Saver"
+_SAVER_SIGNATURE = (
+    "var_list reshape sharded max_to_keep keep_checkpoint_every_n_hours name restore_sequentially saver_def builder "
+    "defer_build allow_empty write_version pad_step_number save_relative_paths filename"
+)
+_SCAFFOLD = "init_op init_feed_dict init_fn ready_op ready_for_local_init_op local_init_op summary_op saver"
+_RUN = frozenset({"init_fn", "local_init_op", "saver"})
+_INITIALIZERS = frozenset({"tensorflow.local_variables_initializer", "tensorflow.global_variables_initializer"})
+
+
+class GraphSpecs:
+    """What the functions of one module that return an EstimatorSpec say about sessions."""
+
+    def __init__(self, module: Module, driver: Driver) -> None:
+        self.module, self.driver = module, driver
+        specs = [n for n, name in module.references() if name == SPEC or name.endswith(".TPUEstimatorSpec")]
+        self.functions = {f for node in specs for f in module.ancestors(node) if isinstance(f, ast.FunctionDef)}
+
+    def check(self) -> None:
+        """Refuse what a graph without a session cannot do."""
+        for function in self.functions:
+            for node in ast.walk(function):
+                if isinstance(node, ast.keyword) and node.arg == "feed_dict":
+                    raise Unsupported("a feed_dict has tensors as keys, which TensorFlow 2 does not take", node.value)
+                if isinstance(node, ast.keyword) and node.arg == "prediction_hooks" and not is_empty(node.value):
+                    raise Unsupported("hooks of prediction are not migrated yet", node.value)
+
+    def reference(self, node: ast.expr, name: str) -> None:
+        """Migrate a reference to a name around hooks, if it is one. Raises Unsupported."""
+        family, _, short = name.rpartition(".")
+        inside = any(parent in self.functions for parent in self.module.ancestors(node))
+        if family in _FAMILIES and (short in _PROTOCOL or (short in _HOOKS and inside)):
+            if short == "StepCounterHook":
+                self.driver.replace(node, self.driver.need(short, node))
+            elif family == "tensorflow.train" and via_version_1_import(self.module, node):
+                self.driver.handled.add(node)
+            else:
+                self.driver.replace(node, f"{self.driver.tensorflow()}.compat.v1.train.{short}")
+        elif name in _INITIALIZERS:
+            self.driver.replace(node, f"{self.driver.tensorflow()}.no_op")  # the model starts its variables
+        elif name == "tensorflow.train.Scaffold":
+            call = self.module.parent(node)
+            if isinstance(call, ast.Call) and call.func is node:
+                self._scaffold(call)
+
+    def _scaffold(self, call: ast.Call) -> None:
+        for name, value in bind(call, _SCAFFOLD, "Scaffold").items():
+            if is_none(value):
+                continue
+            if name not in _RUN:
+                raise Unsupported(f"`{name}` of a Scaffold is not migrated yet", value)
+            if name == "saver":
+                self._saver(value)
+
+    def _saver(self, node: ast.expr) -> None:
+        """A Saver of a Scaffold may say how many checkpoints are kept, but not which variables are restored."""
+        made = assigned_value(self.module, node)
+        if not isinstance(made, ast.Call) or self.module.resolve(made.func) != _SAVER:
+            raise Unsupported("the Saver of a Scaffold is not seen", node)
+        given = bind(made, _SAVER_SIGNATURE, "Saver")
+        if not is_none(given.get("var_list")):
+            raise Unsupported("a Scaffold whose Saver holds some variables only is not migrated yet", given["var_list"])
+        text = "the Saver of the Scaffold no longer writes checkpoints: RunConfig says how many are kept"
+        self.driver.remark(node, text)
