@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from migrator import registry
 from migrator.registry import Registry
@@ -18,6 +19,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up note
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 # Shells start background jobs with interrupts ignored, which children would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# How fast examples are made says how busy the machine is, and nothing about what is tested.
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
