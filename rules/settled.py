@@ -156,8 +156,7 @@ def _stores(owner: Definition, name: str) -> Iterator[tuple[ast.AST, ast.expr | 
         if not isinstance(node.value, ast.Name):
             continue
         parent = module.parent(node)
-        whole = isinstance(parent, (ast.Assign, ast.AnnAssign))
-        yield node, parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) and whole else ast.Name("?")
+        yield node, parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else ast.Name("?")
 
 
 def _returns(module: Module, function: ast.FunctionDef) -> list[ast.Return]:

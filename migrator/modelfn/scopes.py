@@ -98,12 +98,12 @@ def refuse_shared_variables(plan: Body) -> None:
             continue
         for others in seen.setdefault(name, []):
             first, second = next(((a, b) for a, b in zip(others, sites) if a is not b), (sites[-1], sites[-1]))
-            if first is second or not _exclusive(first, second):
+            if first is second or not exclusive(first, second):
                 raise Unsupported(f"the variable `{name}` is shared by two calls", sites[0].call)
         seen[name].append(sites)
 
 
-def _exclusive(first: Site, second: Site) -> bool:
+def exclusive(first: Site, second: Site) -> bool:
     """Whether two sites of a body stand in different arms of one `if`."""
     return any(
         one.node is other.node and one.arm != other.arm for one in first.leaf.frames for other in second.leaf.frames

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.objects import holder, settled
-from migrator.modelfn.scopes import literal_pattern, scope_calls, scope_prefix
+from migrator.modelfn.scopes import exclusive, literal_pattern, scope_calls, scope_prefix
 from migrator.modelfn.translate import Layer, Time, is_none
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> None:
 
 def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:
     """Refuse calls that share variables in TF1: two with one name, or one name in every turn of a loop."""
-    seen: dict[str, tuple[ast.With, ...]] = {}
+    seen: dict[str, Site] = {}
     for site in sites:
         if not site.layer.variables and site.layer.helper is None:
             continue
@@ -163,7 +163,6 @@ def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:
         scopes = scope_calls(plan, site.leaf)
         reused = reused or any(k.arg == "reuse" and not _is_false(k.value) for call in scopes for k in call.keywords)
         own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
-        withs = tuple(f.node for f in site.leaf.frames if isinstance(f.node, ast.With))
         unknown = prefix is None or (site.layer.name is not None and own is None)
         if reused and unknown:
             raise Unsupported("variables may be shared under a name that is not a literal", site.call)
@@ -172,27 +171,19 @@ def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:
         full = f"{prefix}{own if own is not None else site.layer.scope}"
         if reused and site.loops and "*" not in full:
             raise Unsupported(f"the variables of `{full}` are shared by all turns of a loop", site.call)
-        again = full in seen and (own is not None or (reused and seen[full] != withs))
-        if again and not _exclusive(sites, site, full):
+        before = seen.get(full)
+        again = before is not None and (own is not None or (reused and _withs(before) != _withs(site)))
+        if before is not None and again and not exclusive(before, site):
             raise Unsupported(f"the variables of `{full}` are shared by two calls", site.call)
-        seen[full] = withs
+        seen[full] = site
 
 
 def _is_false(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and not node.value
 
 
-def _exclusive(sites: list[Site], site: Site, full: str) -> bool:
-    """Whether the sites stand in different arms of one `if`."""
-    del full
-    for other in sites:
-        if other is site:
-            break
-        for frame in site.leaf.frames:
-            for another in other.leaf.frames:
-                if frame.node is another.node and frame.arm != another.arm:
-                    return True
-    return False
+def _withs(site: Site) -> list[ast.stmt]:
+    return [frame.node for frame in site.leaf.frames if isinstance(frame.node, ast.With)]
 
 
 def _calls(node: ast.AST, hidden: bool) -> Iterator[tuple[ast.Call, bool]]:
