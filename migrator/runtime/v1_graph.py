@@ -214,18 +214,17 @@ class Graph:
         if tables:
             wrapped.prune([], tables)()
         self.prepare(GraphSession(wrapped), inputs)
-        spec = self.result
+        result = self.result
         if mode == "infer":
-            self.function = wrapped.prune(inputs, spec.predictions)
-            self.served = wrapped.prune(inputs, flat_tensors(spec.export_outputs))
-        elif mode == "eval":
-            metrics = dict(spec.eval_metric_ops or {})
-            self.function = wrapped.prune(inputs, [spec.loss, self.update])
+            self.function = wrapped.prune(inputs, result.predictions)
+            self.served = wrapped.prune(inputs, flat_tensors(result.export_outputs))
+            return
+        self.function = wrapped.prune(inputs, [result.loss, self.update])
+        if mode == "eval":
+            metrics = dict(result.eval_metric_ops or {})
             self.metrics = wrapped.prune(inputs, {name: value for name, (value, _) in metrics.items()})
-        else:
-            self.function = wrapped.prune(inputs, [spec.loss, self.update])
-            if self.summaries is not None:
-                self.recorded = wrapped.prune(inputs, [spec.loss, self.update, self.summaries])
+        elif self.summaries is not None:
+            self.recorded = wrapped.prune(inputs, [result.loss, self.update, self.summaries])
 
     def takes(self, batch: Any) -> bool:
         """Whether the graph was traced for batches like this one."""
