@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from .cells import SUFFIX, CellLines
 from .diagnostics import Edit, Fix, Location
@@ -23,6 +23,7 @@ _NEWLINE = re.compile(rb"\r\n|\r|\n")
 
 Span = tuple[int, int]
 Place = Union[ast.AST, Span]
+N = TypeVar("N", ast.Attribute, ast.Call, ast.ClassDef, ast.FunctionDef)
 
 
 class Module:
@@ -232,6 +233,21 @@ class Module:
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that `node` stands in."""
         return self.analysis.parents.get(node)
+
+    def nodes(self, kind: type[N]) -> list[N]:
+        """All expressions or statements of one class, in source order."""
+        found: list[N] = self._nodes.get(kind, [])  # type: ignore[assignment]
+        return found
+
+    @cached_property
+    def _nodes(self) -> dict[type, list[Union[ast.expr, ast.stmt]]]:
+        table: dict[type, list[Union[ast.expr, ast.stmt]]] = {}
+        for node in self.analysis.parents:
+            if isinstance(node, (ast.expr, ast.stmt)):
+                table.setdefault(node.__class__, []).append(node)
+        for nodes in table.values():
+            nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+        return table
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """Parent, grandparent and so on up to the module."""

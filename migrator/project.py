@@ -11,6 +11,7 @@ from typing import Union
 
 from migrator.diagnostics import Fix
 from migrator.module import Module
+from migrator.readers import Readers
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
@@ -39,6 +40,7 @@ class Project:
 
     def __init__(self, modules: Mapping[str, Module], fixes: Callable[[Module], list[Fix]] = lambda module: []) -> None:
         self.modules = dict(modules)
+        self._named: dict[tuple[str, str], Module | None] = {}
         self.fixes = fixes
         """What the file rules propose for a module that is not on disk."""
 
@@ -57,7 +59,12 @@ class Project:
 
     def module_named(self, dotted: str, importer: Module) -> Module | None:
         """The project's module that `importer` gets for a (relative or absolute) module name."""
-        folder = os.path.dirname(importer.path)
+        key = (importer.path, dotted)
+        if key not in self._named:
+            self._named[key] = self._find(os.path.dirname(importer.path), dotted)
+        return self._named[key]
+
+    def _find(self, folder: str, dotted: str) -> Module | None:
         if dotted.startswith("."):
             tail = dotted.lstrip(".")
             for _ in range(len(dotted) - len(tail) - 1):
@@ -105,10 +112,28 @@ class Project:
                 return self.exported(entry.target, target, depth + 1)
         return None
 
+    def subclasses(self, owner: Definition) -> list[Definition]:
+        """Classes of the project that name the class as a base."""
+        return self._subclasses.get(owner, [])
+
+    @cached_property
+    def _subclasses(self) -> dict[Definition, list[Definition]]:
+        table: dict[Definition, list[Definition]] = {}
+        for module in self.modules.values():
+            for node in module.nodes(ast.ClassDef) if b"class " in module.source else ():
+                for base in {self.definition(module, base) for base in node.bases}:
+                    if base is not None:
+                        table.setdefault(base, []).append(Definition(module, node))
+        return table
+
+    @cached_property
+    def readers(self) -> Readers:
+        """Who reads a name, in whatever file."""
+        return Readers(self)
+
     def calls(self) -> Iterator[tuple[Module, ast.Call]]:
         """All calls of all modules, in order."""
         for path in sorted(self.modules):
             module = self.modules[path]
-            for node in ast.walk(module.tree):
-                if isinstance(node, ast.Call):
-                    yield module, node
+            for node in module.nodes(ast.Call):
+                yield module, node

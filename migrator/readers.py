@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from migrator.module import Module
-from migrator.project import Project
 from migrator.symbols import Scope
+
+if TYPE_CHECKING:
+    from migrator.project import Project
 
 _MAX_HOPS = 8
 Place = tuple[Module, ast.expr]

@@ -11,9 +11,8 @@ import builtins
 from collections import deque
 
 from migrator.module import Module
-from migrator.preparing.methods import class_of, lookup, method_of, subclasses
+from migrator.preparing.methods import class_of, lookup, method_of
 from migrator.project import Definition, Project
-from migrator.readers import Readers
 from migrator.symbols import Scope
 
 from .estimator_values import Construction, Values
@@ -35,7 +34,6 @@ class Follower:
     def __init__(self, project: Project, constructions: list[Construction]) -> None:
         self.project = project
         self.values = Values(constructions)
-        self.readers = Readers(project)
         self.shapes: set[tuple[ast.AST, tuple[str, ...]]] = set()
         """Every expression that was followed, with the shape of its path."""
         self.bound: set[tuple[ast.AST, tuple[str, ...]]] = set()
@@ -231,7 +229,7 @@ class Follower:
             self.member(Definition(module, scope.node), target.id, path, node)
         else:
             self.names.setdefault((module.path, scope, target.id, shape(path)), (module, node))
-            for where, load in self.readers.of(module, scope, target.id):
+            for where, load in self.project.readers.of(module, scope, target.id):
                 self.follow(where, load, path)
 
     def member(self, owner: Definition, name: str, path: Path, node: ast.AST) -> None:
@@ -251,7 +249,7 @@ class Follower:
                             if holder is not None and holder.node is method:
                                 self.follow(related.module, load, whole)
             scope = related.module.scope(related.module.parent(related.node) or related.node)
-            for where, reference in self.readers.of(related.module, scope, related.name):
+            for where, reference in self.project.readers.of(related.module, scope, related.name):
                 self.follow(where, reference, (CALL, *whole))
 
     def family(self, owner: Definition) -> list[Definition]:
@@ -262,7 +260,7 @@ class Follower:
             one = stack.pop()
             assert isinstance(one.node, ast.ClassDef)
             bases = [self.project.definition(one.module, base) for base in one.node.bases]
-            for other in [*subclasses(self.project, one), *bases]:
+            for other in [*self.project.subclasses(one), *bases]:
                 if other is not None and isinstance(other.node, ast.ClassDef) and other not in found:
                     found[other] = None
                     stack.append(other)
@@ -285,7 +283,7 @@ class Follower:
             self.member(Definition(module, owner), function.name, (*step, *path), function)
             return
         scope = module.scope(owner if owner is not None else module.tree)
-        readers = self.readers.of(module, scope.holder(function.name), function.name)
+        readers = self.project.readers.of(module, scope.holder(function.name), function.name)
         if readers and not all(name in _CACHES for name in decorators):
             self.lose(module, function, path, "a decorated function returns it")
         for where, reference in readers:

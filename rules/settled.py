@@ -96,7 +96,7 @@ class _Checks:
             assert isinstance(function, ast.FunctionDef)
             outer = definition.module.scope(definition.module.parent(function) or definition.module.tree)
             names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-            for module, reference in self.follower.readers.of(definition.module, outer, function.name):
+            for module, reference in self.project.readers.of(definition.module, outer, function.name):
                 call = module.parent(reference)
                 if not isinstance(call, ast.Call) or call.func is not reference:
                     continue
@@ -135,8 +135,8 @@ class _Checks:
         """Uses of an attribute's name on objects of which nothing is known."""
         names = {name for _, name, _ in self.follower.members}
         for module in self.project.modules.values() if names else ():
-            for node in ast.walk(module.tree):
-                if not isinstance(node, ast.Attribute) or node.attr not in names:
+            for node in module.nodes(ast.Attribute):
+                if node.attr not in names:
                     continue
                 parent = module.parent(node)
                 if not isinstance(parent, ast.Attribute) or parent.attr not in _METHODS:

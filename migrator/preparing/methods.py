@@ -48,7 +48,7 @@ def method_of(project: Project, module: Module, node: ast.expr) -> Method | None
         kind = decorator.id[: -len("method")]
     if is_class and kind == "plain":
         return None
-    if any(lookup(project, c, name) != found for c in subclasses(project, owner)):
+    if any(lookup(project, c, name) != found for c in project.subclasses(owner)):
         return None  # which one runs is known at run time only
     return Method(holder, function, receiver, kind)
 
@@ -103,18 +103,6 @@ def lookup(project: Project, owner: Definition, name: str, depth: int = 0) -> tu
             if found is not None:
                 return found
     return None
-
-
-def subclasses(project: Project, owner: Definition) -> list[Definition]:
-    """Classes of the project that name the class as a base."""
-    found = []
-    for module in project.modules.values():
-        if b"class " not in module.source:
-            continue
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ClassDef) and any(project.definition(module, b) == owner for b in node.bases):
-                found.append(Definition(module, node))
-    return found
 
 
 def attributes(project: Project, method: Method) -> dict[str, list[ast.Attribute]]:

@@ -214,7 +214,7 @@ class Graph:
         if tables:
             wrapped.prune([], tables)()
         self.prepare(GraphSession(wrapped), inputs)
-        result = self.result
+        result: Any = self.result
         if mode == "infer":
             self.function = wrapped.prune(inputs, result.predictions)
             self.served = wrapped.prune(inputs, flat_tensors(result.export_outputs))
