@@ -19,7 +19,7 @@ from migrator.preparing.draft import Drafts
 from . import tpu
 from .compat_v1 import SWITCHES
 from .driver import Driver
-from .estimator_values import Construction
+from .estimator_values import ESTIMATOR, Construction
 from .exporters import OUTPUTS, export_output
 from .finishing import touches, within
 from .graph_specs import GraphSpecs
@@ -48,18 +48,28 @@ _SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
 class BridgeRewrite(ProgramRewrite):
     """A rewrite that keeps the model_fns; `reason` says what stands in the way of the native tier, and where."""
 
+    keeps_graphs = True
+
     def __init__(self, drafts: Drafts, group: list[Module], constructions: list[Construction], reason: str) -> None:
         super().__init__(drafts, group, constructions)
         self.reason = reason
 
+    @property
+    def first(self) -> Construction:
+        """The first Estimator that has a model_fn."""
+        return next(c for c in self.constructions if c.name == ESTIMATOR)
+
     def class_names(self) -> list[str]:
-        """The one class that runs all model_fns."""
-        return ["a GraphModel around its model_fn"]
+        """The one class that runs all model_fns, and the functions that make other models."""
+        return ["a GraphModel around its model_fn", *super().class_names()]
 
     def units(self) -> Iterator[ProgramUnit]:
         """One unit for each Estimator."""
+        yield from super().units()
         files = tuple(sorted(self._drivers))
         for construction in self.constructions:
+            if construction.name != ESTIMATOR:
+                continue
             node = construction.arguments["model_fn"]
             location = construction.module.location(construction.call)
             yield ProgramUnit(construction.module.segment(node), location, "bridge", self.reason, files)
@@ -69,6 +79,8 @@ class BridgeRewrite(ProgramRewrite):
         reads = self._followed()
         for construction in self.constructions:
             self.at = construction.module
+            if construction.name != ESTIMATOR:
+                continue
             if "model_fn" not in construction.arguments:
                 raise Unsupported("the arguments of Estimator are not seen", construction.call)
             driver = self._driver(construction.module)
@@ -77,7 +89,9 @@ class BridgeRewrite(ProgramRewrite):
             else:
                 driver.graph_model(construction.call, construction.arguments)
         self._methods(reads)
-        for module in self._reached():
+        reached = self._reached()
+        self._others.rewrite_beside([c for c in self.constructions if c.name != ESTIMATOR], reached)
+        for module in reached:
             self.at = module
             driver = self._driver(module)
             specs = GraphSpecs(module, driver)
@@ -117,6 +131,9 @@ class BridgeRewrite(ProgramRewrite):
         if isinstance(call, ast.Call) and call.func is node:
             bind(call, SPEC_FIELDS, "EstimatorSpec")
         driver.replace(node, driver.need("EstimatorSpec", node))
+
+    def _base_edits(self, module: Module) -> list[Edit]:
+        return [edit for fix in module.fixes for edit in fix.edits]
 
     def _finished(self, module: Module, driver: Driver, helpers: Helpers) -> list[Edit]:
         own = list(dict.fromkeys(driver.edits))

@@ -17,10 +17,14 @@ MODULE = "tf2_training"
 
 
 class Helpers:
-    """The helpers that one file needs, and the import that brings them."""
+    """The helpers that one file needs, and the import that brings them.
 
-    def __init__(self, module: Module, project: Project, home: str) -> None:
+    `stays` says that an import of ``tensorflow.compat.v1`` is not replaced by one of TensorFlow itself.
+    """
+
+    def __init__(self, module: Module, project: Project, home: str, stays: bool = False) -> None:
         self.module = module
+        self.stays = stays
         self.project = project
         self.names: set[str] = set()
         own = os.path.dirname(module.path)
@@ -52,7 +56,7 @@ class Helpers:
             return plain[0].name
         old = [e for e in self.module.imports if e.target == VERSION_1 and e.top_level]
         if old:
-            return old[0].name
+            return f"{old[0].name}.compat.v2" if self.stays else old[0].name
         if "tf" in self.module.bound_names:
             raise Unsupported("the file does not import tensorflow as a whole, and `tf` is taken", None)
         return "tf"

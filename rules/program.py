@@ -151,6 +151,7 @@ class EstimatorProgram(ProgramRule):
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         drafts = Drafts(project)
         rewrite = ProgramRewrite(drafts, group, constructions)
+        reason = ""
         try:
             try:
                 if style == "bridge":
@@ -172,14 +173,14 @@ class EstimatorProgram(ProgramRule):
                 rewrite = BridgeRewrite(drafts, group, constructions, reason)
                 rewrite.run()
         except Unsupported as problem:
-            yield from self._manual(rewrite, constructions, problem)
+            yield from self._manual(rewrite, problem, "" if style == "bridge" else reason)
             return
         except Exception as error:  # a bug of ours must not leave a program half moved
             where = traceback.extract_tb(error.__traceback__)[-1]
             bug = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
-            yield from self._manual(rewrite, constructions, Unsupported(f"migrate has a bug, please report it: {bug}"))
+            yield from self._manual(rewrite, Unsupported(f"migrate has a bug, please report it: {bug}"))
             return
-        first = rewrite.constructions[0]
+        first = rewrite.first
         location = drafts.location(first.module, first.call)
         edits = tuple(drafts.final(rewrite.edits()))
         fix = Fix("migrate the Estimator program to Keras", edits, new_files=tuple(rewrite.new_files()))
@@ -212,10 +213,13 @@ class EstimatorProgram(ProgramRule):
                 yield Construction(module, parent, {}, name, *dialect_of(module, node, group))
 
     def _manual(
-        self, rewrite: ProgramRewrite, constructions: list[Construction], problem: Unsupported
+        self, rewrite: ProgramRewrite, problem: Unsupported, native: str = ""
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
+        """What is left as it is for a `problem`; `native` says why it does not become native layers, if that differs."""
         location = rewrite.place(problem.node)
         message = f"this Estimator program is left as it is: {problem.reason}"
+        if native and native != f"{problem.reason} ({location.line_text})":
+            message += f"; and Keras layers cannot hold it: {native}"
         yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
         for name, where, node in rewrite.programs():
             reason = f"{problem.reason} ({location.line_text})"

@@ -22,17 +22,14 @@ from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
 
-from . import canned, keras_estimator
-from .canned import CANNED
-from .canned_optimizers import OptimizerArguments, mentions
 from .driver import Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
 from .helpers import Helpers
 from .hooks import hook_of
-from .keras_estimator import MODEL_TO_ESTIMATOR
 from .lookup_tables import table_reference
 from .one_shot import one_shot_edits
+from .other_estimators import OtherEstimators
 from .settled import estimator_values
 from .translations import translations
 
@@ -54,6 +51,9 @@ class ModelFn:
 class ProgramRewrite:
     """Works out the edits of a program; `run` raises Unsupported, with the module in `at`."""
 
+    keeps_graphs = False
+    """Whether model_fns stay, with the names of TensorFlow 1."""
+
     def __init__(self, drafts: Drafts, group: list[Module], constructions: list[Construction]) -> None:
         self.drafts = drafts
         self.project = project = drafts.project
@@ -64,14 +64,18 @@ class ProgramRewrite:
         self._of: dict[int, ModelFn] = {}
         self._drivers: dict[str, Driver] = {}
         self._helpers: dict[str, Helpers] = {}
-        self._made: list[tuple[Construction, str]] = []
-        """Estimators without a model_fn, and the function that makes the model now."""
+        self._others = OtherEstimators(project, group, self._driver, self._renderer)
         self._edits: dict[str, list[Edit]] = {}
         self._unfolded: list[ast.expr] = []
         """References to `functools.partial` that go."""
         self._translations: Translations = translations()
         updates_run = any(b"UPDATE_OPS" in m.source or b"update_ops" in m.source for m in project.modules.values())
         self.sublayers = Sublayers(project, self._translations, updates_run)
+
+    @property
+    def first(self) -> Construction:
+        """The Estimator that stands for the program where one place is named."""
+        return self.constructions[0]
 
     # -- results ------------------------------------------------------------------------------------------------------
 
@@ -94,7 +98,7 @@ class ProgramRewrite:
     def class_names(self) -> list[str]:
         """Names of the generated classes, and of the functions that make other models."""
         names = [f"`{m.class_name}`" for m in self.model_fns.values()]
-        return list(dict.fromkeys(names + [f"`{factory}(…)`" for _, factory in self._made]))
+        return list(dict.fromkeys(names + [f"`{factory}(…)`" for _, factory in self._others.made]))
 
     def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
         """What the owner should know about the rewrite."""
@@ -133,7 +137,7 @@ class ProgramRewrite:
             assert model.generated is not None
             location = self.drafts.location(definition.module, definition.node)
             yield ProgramUnit(definition.name, location, "native", "", files, model.generated.variables)
-        for construction, _ in self._made:
+        for construction, _ in self._others.made:
             name = construction.name.rsplit(".", 1)[1]
             yield ProgramUnit(name, self.drafts.location(construction.module, construction.call), "native", "", files)
 
@@ -164,11 +168,7 @@ class ProgramRewrite:
             model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
             self._name(model)
         reads = self._followed()
-        others = [c for c in self.constructions if c.name != ESTIMATOR]
-        for construction in others:  # each may be rewritten together with what the next one takes
-            self._driver(construction.module).handled.update(canned.replaced(construction))
-        for module in self.group if others else ():
-            self._driver(module).handled.update(mentions(module))
+        self._others.claim([c for c in self.constructions if c.name != ESTIMATOR])
         for construction in self.constructions:
             self.at = construction.module
             self._construct(construction)
@@ -272,7 +272,7 @@ class ProgramRewrite:
 
     def _construct(self, construction: Construction) -> None:
         if construction.name != ESTIMATOR:
-            self._made.append((construction, self._construct_other(construction)))
+            self._others.rewrite(construction)
             return
         model = self._of[id(construction.call)]
         assert model.plan is not None
@@ -303,29 +303,6 @@ class ProgramRewrite:
             if keyword.arg not in plan.statics or keyword.arg in ("params", "config"):
                 raise Unsupported(f"a partial model_fn that fixes `{keyword.arg}` is not followed", keyword.value)
 
-    def _construct_other(self, construction: Construction) -> str:
-        """A canned Estimator, or one made of a Keras model. Returns the name of what makes it now."""
-        module = construction.module
-        driver = self._driver(module)
-        driver.handled.add(construction.call.func)
-        optimizers = OptimizerArguments(
-            self.project,
-            construction.dialect,
-            lambda where, name, at: self._driver(where).need(name, at if at is not None else where.tree),
-            lambda where: (self._driver(where), self._helpers[where.path].tensorflow())[1],
-            lambda where: (self._driver(where), Renderer(where, self._base_edits(where)))[1],
-            module,
-        )
-        if construction.name == MODEL_TO_ESTIMATOR:
-            driver.edits += keras_estimator.rewrite(construction, driver.need, driver.remark)
-            for other in self.group:
-                for edit in keras_estimator.compile_edits(other, construction.dialect, optimizers):
-                    self._driver(self.project.modules[edit.path]).edits.append(edit)
-            return "configure_keras_model"
-        for edit in canned.rewrite(construction, optimizers, driver.need, driver.remark):
-            self._driver(self.project.modules[edit.path]).edits.append(edit)
-        return CANNED[construction.name].factory
-
     def _home(self) -> str:
         """The folder of the first model_fn: where the helpers live, for every file that can import them from there."""
         first = next(iter(self.model_fns), None)
@@ -333,9 +310,14 @@ class ProgramRewrite:
 
     def _driver(self, module: Module) -> Driver:
         if module.path not in self._drivers:
-            helpers = self._helpers[module.path] = Helpers(module, self.project, self._home())
+            helpers = self._helpers[module.path] = Helpers(module, self.project, self._home(), self.keeps_graphs)
             self._drivers[module.path] = Driver(module, helpers.need, helpers.tensorflow)
         return self._drivers[module.path]
+
+    def _renderer(self, module: Module) -> Renderer:
+        """Writes parts of a file that outer edits move."""
+        self._driver(module)
+        return Renderer(module, self._base_edits(module))
 
     def _module(self, module: Module) -> None:
         """The edits of a module outside of its model_fns."""
