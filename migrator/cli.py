@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -106,11 +107,11 @@ class _Default(click.Command):
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--apply", is_flag=True, help="Write the changes. Without it, nothing is written.")
 @click.option("--review", is_flag=True, help="Ask about each change, then write those accepted.")
-@click.option("--undo", is_flag=True, help="Take back what the last --apply from this folder wrote.")
+@click.option("--undo", is_flag=True, help="Take back what the last --apply from this folder, or from PATH, wrote.")
 @click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text or JSON.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")
 @click.option(
-    "--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes, such as EST1,EST205."
+    "--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes, such as EST1,EST003."
 )
 @click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
 @click.option("--exclude", multiple=True, callback=_patterns, metavar="GLOBS", help="Leave out files or directories.")
@@ -154,9 +155,9 @@ def run(
     from migrator.settings import SettingsError, load
 
     if undo:
-        if paths or apply or review or assess:
-            fail("--undo stands alone: it takes back the last --apply from this folder")
-        sys.exit(running.undo())
+        if apply or review or assess or len(paths) > 1 or not all(os.path.isdir(path) for path in paths):
+            fail("--undo stands alone, or with the folder that the last --apply was run from")
+        sys.exit(running.undo(*paths or (None,)))
     if not paths:
         raise click.UsageError("Missing argument 'PATH...'.")
     if review and (apply or "-" in paths or not running.interactive()):
@@ -194,12 +195,13 @@ def run(
 def _check_codes(settings: Settings) -> None:
     """A misspelt code would silently select nothing."""
     given = [*settings.select, *settings.ignore, *(code for _, codes in settings.per_file_ignores for code in codes)]
-    families = {rule.code.rstrip("0123456789") for rule in _load_rules().all} | {"E"} if given else set()
-    for code in given:
-        family = code.rstrip("0123456789")
-        if not any(known == family or (known.startswith(family) and family == code) for known in families):
-            known = ", ".join(sorted(families))
-            fail(f"{code} is no code, or prefix of codes, of any rule: they start with {known}; see `migrate rules`")
+    if given:
+        from migrator import explain
+
+        rules = _load_rules()
+        for code in given:
+            if not explain.is_prefix(code, rules):
+                fail(f"{code} is no code, or prefix of codes, of any rule; {explain.meant(code, rules)}")
 
 
 @cli.command("rules", context_settings=_CONTEXT)

@@ -21,8 +21,19 @@ def explanation(code: str, registry: Registry) -> str | None:
 
 def unknown(code: str, registry: Registry) -> str:
     """What to say about a code that nothing has."""
-    names = {name for rule in registry.all for name in (rule.code, rule.name)} | set(MEANINGS)
-    spelt = {name.upper(): name for name in names}
-    near = [spelt[match] for match in difflib.get_close_matches(code.upper(), spelt, n=3, cutoff=0.6)]
-    hint = f"did you mean {' or '.join(near)}?" if near else "`migrate rules` lists all"
-    return f"unknown code {code}; {hint}"
+    return f"unknown code {code}; {meant(code, registry)}"
+
+
+def is_prefix(code: str, registry: Registry) -> bool:
+    """Whether any rule or file problem has a code that starts so."""
+    return any(known.startswith(code) for known in [*(rule.code for rule in registry.all), *MEANINGS])
+
+
+def meant(code: str, registry: Registry) -> str:
+    """Which codes a misspelt one, or the name of a rule, may have meant."""
+    codes = {name.upper(): rule.code for rule in registry.all for name in (rule.code, rule.name)}
+    codes.update({code: code for code in MEANINGS})
+    near = difflib.get_close_matches(code.upper(), codes, n=3, cutoff=0.6)
+    near += [name for name in codes if code.upper() in name and name not in near][: 3 - len(near)]
+    shown = list(dict.fromkeys(codes[name] for name in near))
+    return f"did you mean {' or '.join(shown)}?" if shown else "`migrate rules` lists all"

@@ -12,6 +12,7 @@ import click
 from migrator import runner
 from migrator.diagnostics import Outcome
 from migrator.reporting import closing, text
+from migrator.reporting.moved import placed_in_result
 from migrator.reporting.text import Line
 from migrator.runner import Result
 from migrator.settings import Settings
@@ -34,7 +35,7 @@ def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, allow_dirt
             _refuse_dirty(result)
         _journal(result)
         written, problems = write_groups(outcomes, result.groups, result.roots)
-        outcomes = [runner.with_problems(outcome, problems) for outcome in outcomes]
+        outcomes = [runner.with_problems(outcome, problems) for outcome in placed_in_result(outcomes, written)]
     shown.show(outcomes, written)
     if shown.assess:
         return EXIT_DONE
@@ -54,7 +55,7 @@ def run_stdin(name: str, settings: Settings, shown: Shown) -> int:
     extra = [outcome.path for outcome in outcomes[1:]]
     if extra:
         click.echo(f"migrate: the program also needs {', '.join(extra)}: migrate the file itself to get it", err=True)
-    lines = closing.findings(outcomes, shown.verbosity)
+    lines = closing.findings(placed_in_result(outcomes, [name]), shown.verbosity)
     print_styled(lines, sys.stderr)
     return max(runner.exit_code(outcomes, pending=False), EXIT_LEFT if extra else EXIT_DONE)
 
@@ -157,18 +158,20 @@ def _journal(result: Result) -> None:
         click.echo(f"migrate: {error}", err=True)
 
 
-def undo() -> int:
-    """Take back the last run from this folder; returns the exit status."""
+def undo(folder: str | None) -> int:
+    """Take back the last run from `folder`, by default the current one; returns the exit status."""
     from migrator import journal
 
     try:
-        restored, problems = journal.undo()
+        restored, problems = journal.undo(folder)
     except journal.JournalError as error:
         fail(str(error))
     for path in restored:
         click.echo(f"restored {path}")
     for item in problems:
         click.echo(str(item), err=True)
+    if problems:
+        click.echo(f"The originals of these files are kept in {journal.place(folder)}, in base64.", err=True)
     return EXIT_LEFT if problems else EXIT_DONE
 
 

@@ -85,7 +85,7 @@ def test_shows_a_diff_and_writes_nothing(sample_rules: Registry) -> None:
         "\nLeft to you\npkg/a.py:3:1: TST002 risky is bold now [--unsafe applies it]\n"
         "pkg/a.py:4:1: TST003 tensorflow.gone.x is gone\n"
         "\n1 file: 1 change, 1 unsafe (--unsafe), 1 needs you. Nothing written; --apply writes.\n"
-        "Next: --review asks about each change.\n"
+        "Next: --review asks about each change; `migrate explain TST002` says what to do about what is left.\n"
     )
     assert path.stat() == before and sorted(os.listdir("pkg")) == ["a.py"]
 
@@ -105,7 +105,7 @@ def test_exit_status_of_a_dry_run(sample_rules: Registry, body: str, code: int) 
 def test_the_diff_can_be_applied(sample_rules: Registry) -> None:
     write("a.py", "x = tf.old")
     Path("b.py").write_bytes(b"import tensorflow as tf\r\nx = '\xc3\xa9'\r\ntf.lines\r\ntf.gone.x")
-    expected = process("b.py", "--apply", "--select", "TST999")
+    expected = process("b.py", "--apply", "--select", "TST004")
     diff = process(".").stdout
     subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], input=diff, check=True)
     assert expected.returncode == 0
@@ -155,11 +155,38 @@ def test_exclude(sample_rules: Registry) -> None:
 def test_apply_writes_and_then_nothing_is_left(sample_rules: Registry) -> None:
     path = write("a.py", "x = tf.old\n")
     result = invoke(".", "--apply")
-    assert result.exit_code == EXIT_DONE and "+x = tf.new" in result.output
-    assert "\n1 file: 1 change. 1 file written.\nNext: read what changed" in result.output
+    assert result.exit_code == EXIT_DONE
+    assert result.output.startswith(
+        "wrote a.py: 1 change, 1 line added, 1 removed\n\n1 file: 1 change. 1 file written.\n"
+    )
+    assert result.output.splitlines()[-1].startswith("Next: read what changed")
     assert path.read_text() == HEAD + "x = tf.new\n"
     again = invoke(".", "--apply")
     assert again.exit_code == EXIT_DONE and again.output.endswith("1 file: 0 changes. Nothing to write.\n")
+
+
+def test_apply_lists_files_and_shows_the_diff_on_request(sample_rules: Registry) -> None:
+    write("p/model.py", "def program(): 1\n")
+    output = invoke("p", "--apply").output
+    lines = Path("p/tf2_training.py").read_text().count("\n")
+    wrote = ["wrote p/model.py: 1 change, 1 line added, 1 removed", f"wrote p/tf2_training.py: new, {lines} lines"]
+    assert output.splitlines()[:2] == wrote and "+def" not in output
+    for option, shown in (("-v", True), ("-q", False)):
+        write("a.py", "tf.old\n")
+        output = invoke("a.py", "--apply", option).output
+        assert ("+tf.new" in output) == shown and "wrote" not in output
+
+
+def test_programs_are_named_by_their_lines_in_the_new_file(sample_rules: Registry) -> None:
+    write("a.py", "tf.lines\n\n\ndef program(): 1\n")
+    assert "\na.py:5:1: program sample: native\n" in invoke(".").output
+    assert "\na.py:7:1: program sample: native\n" in invoke(".", "--apply").output
+
+
+def test_a_folder_without_programs_says_so(sample_rules: Registry) -> None:
+    Path("empty").mkdir()
+    result = invoke("empty")
+    assert result.exit_code == EXIT_DONE and "No Python file or notebook is there" in result.output
 
 
 def test_apply_creates_helper_files(sample_rules: Registry) -> None:
@@ -247,10 +274,12 @@ def test_standard_input_with_a_helper_file_says_so(sample_rules: Registry) -> No
         (["a.py", "-"], "- stands alone"),
         (["a.py", "--select", "EST-1"], "EST-1 is no code"),
         (["a.py", "--ignore", "ETS1"], "ETS1 is no code"),
-        (["a.py", "--select", "rename"], "RENAME is no code"),
+        (["a.py", "--select", "rename"], "RENAME is no code, or prefix of codes, of any rule; did you mean TST001"),
+        (["a.py", "--select", "TST9"], "TST9 is no code"),
         (["a.py", "--nonsense"], "No such option"),
         (["a.py", "-j", "-3"], "-3"),
         (["explain", "TST0001"], "did you mean TST001"),
+        (["explain", "progr"], "did you mean TST200"),
         (["explain"], "Missing argument"),
         (["--apply"], "Missing argument"),
     ],
@@ -353,7 +382,7 @@ def test_module_and_bytes() -> None:
     Path("ä.py").write_bytes(b"# coding: latin-1\nimport tensorflow as tf\nx = '\xe9', tf.old\n")
     done = process("ä.py", "--apply")
     assert done.returncode == 0, done.stderr
-    assert "+x = 'é', tf.new" in done.stdout.decode()
+    assert "wrote ä.py: 1 change" in done.stdout.decode()
     assert Path("ä.py").read_bytes().endswith(b"x = '\xe9', tf.new\n")
 
 
@@ -369,7 +398,7 @@ def test_a_closed_pipe_is_no_error_and_apply_has_written() -> None:
         write(f"m{number}.py", f"tf.old, '{'x' * 500}'\n")
     command = f"{sys.executable} -m migrator . --apply | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=60, **with_pack({}))
-    assert done.stderr == b"" and done.stdout.startswith(b"--- a/m0.py")
+    assert done.stderr == b"" and done.stdout.startswith(b"wrote m0.py")
     assert Path("m199.py").read_text().startswith(HEAD + "tf.new")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from migrator.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
 from migrator.reporting.closing import FEW, MANY, closing, findings, next_step, units
 
@@ -68,10 +70,15 @@ def test_a_reason_does_not_repeat_the_file_of_its_line() -> None:
 
 def test_next_steps() -> None:
     pending = outcome(status="changed", units=(unit("native"),))
-    assert "migrate parity FILE" in next_step([pending]) and "--review" in next_step([pending])
+    assert "migrate parity a.py" in next_step([pending]) and "--review" in next_step([pending])
     assert "parity" not in next_step([outcome(status="changed", units=(unit("manual"),))])
     assert "migrate --undo" in next_step([pending], ["a.py"])
     assert next_step([outcome()]) == next_step([outcome(note(3))]) == next_step([outcome()], []) == ""
+    assert "explain EST100" in next_step([outcome(note(1, "EST100", Severity.WARNING))], ["a.py"])
+    several = replace(pending, units=(replace(unit("native"), files=("a.py", "b c.py")),))
+    assert "migrate parity FILE" in next_step([several])
+    started = Outcome("b c.py", "unchanged", b"if __name__ == '__main__':")
+    assert "migrate parity 'b c.py'" in next_step([several, started])
 
 
 def test_editors_get_lines_without_headings() -> None:

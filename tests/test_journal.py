@@ -79,6 +79,28 @@ def test_each_folder_has_its_own_journal(monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.exit_code == 2 and "nothing to undo" in result.output
 
 
+@pytest.mark.parametrize("name", ["project/sub", "project/other"])
+def test_from_another_folder_the_command_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("sub/a.py", "tf.old\n").resolve()
+    migrate(".", "--apply")
+    (tmp_path / name).mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path / name)
+    assert f"`migrate --undo {tmp_path / 'project'}`" in migrate("--undo").output
+    result = migrate("--undo", str(tmp_path / "project"))
+    assert result.exit_code == 0 and path.read_text() == HEAD + "tf.old\n"
+    assert "migrate --undo" not in migrate("--undo").output  # it is undone
+
+
+def test_a_folder_elsewhere_is_not_proposed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("sub/a.py", "tf.old\n")
+    migrate(".", "--apply")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    (journal.place().parent / "x.review.json").write_text("{}")
+    (journal.place().parent / "y.json").write_text("[")
+    assert "around here" not in migrate("--undo").output
+
+
 def test_only_the_user_may_read_it() -> None:
     write("a.py", "tf.old\n")
     migrate(".", "--apply")

@@ -6,10 +6,12 @@ What matters most comes last, where a terminal shows it. Findings keep one line 
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from migrator.diagnostics import Diagnostic, Outcome, ProgramUnit, Severity
+from migrator.reporting import written as written_files
 from migrator.reporting.text import Line, diff, finding, is_unsafe, summary
 
 MANY = 10
@@ -20,15 +22,18 @@ FEW = 3
 def report(
     outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None, brief: bool = False
 ) -> Iterator[Line]:
-    """The whole report: diffs, then `closing`.
+    """The whole report: diffs, or the files written, then `closing`.
 
     Args:
       outcomes: one for each file.
       verbosity: -1 leaves out the diff, 1 lists each change with its rule.
-      written: the files written, or None where nothing was to be written.
+      written: the files written, which are listed instead of the diff unless `verbosity` is 1; None where nothing was
+        to be written.
       brief: mention new files only by name and length, unless `verbosity` is 1.
     """
-    if verbosity >= 0:
+    if written is not None and verbosity == 0:
+        yield from written_files.lines(outcomes, written)
+    elif verbosity >= 0:
         for outcome in outcomes:
             if brief and verbosity == 0 and outcome.status == "created":
                 lines = outcome.after.count(b"\n")
@@ -80,14 +85,29 @@ def units(outcomes: Iterable[Outcome]) -> Iterator[Line]:
 
 def next_step(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -> str:
     """What a user would do now; nothing where nothing happened."""
-    programs = any(unit.tier != "manual" for outcome in outcomes for unit in outcome.units)
-    if written:
-        return "Next: read what changed, with `git diff`; `migrate --undo`, from this folder, takes it back."
-    if written is None and any(outcome.status in ("changed", "created") for outcome in outcomes):
-        proof = "`migrate parity FILE` trains a program and its migrated copy, and compares; " if programs else ""
-        return f"Next: {proof}--review asks about each change."
+    if not outcomes:
+        return "No Python file or notebook is there: name others, or look at what `exclude` and .gitignore leave out."
     codes = {item.code for outcome in outcomes for item in outcome.remaining if item.severity != Severity.INFO}
-    return f"Next: `migrate explain {min(codes)}` says what to do about it." if codes else ""
+    left = f"`migrate explain {min(codes)}` says what to do about what is left" if codes else ""
+    if written:
+        steps = ["read what changed, with `git diff`", "`migrate --undo`, from this folder, takes it back", left]
+    elif written is None and any(outcome.status in ("changed", "created") for outcome in outcomes):
+        steps = [_proof(outcomes), "--review asks about each change", left]
+    else:
+        steps = [left]
+    text = "; ".join(step for step in steps if step)
+    return f"Next: {text}." if text else ""
+
+
+def _proof(outcomes: Sequence[Outcome]) -> str:
+    """How to compare the program with its migrated copy; of several programs, any one."""
+    units = [unit for outcome in outcomes for unit in outcome.units if unit.tier != "manual"]
+    if not units:
+        return ""
+    files = {path for unit in units for path in unit.files or (unit.location.path,)}
+    starts = {outcome.path for outcome in outcomes if outcome.path in files and b"__main__" in outcome.before} or files
+    name = min(starts) if len(starts) == 1 else "FILE"
+    return f"`migrate parity {shlex.quote(name)}` trains a program and its migrated copy, and compares"
 
 
 def _sorted(found: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -57,9 +57,9 @@ def summary(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -
     if tiers:
         detail = ", ".join(f"{tiers[tier]} {tier}" for tier in ("native", "bridge", "manual") if tiers[tier])
         migrated = sum(count for tier, count in tiers.items() if tier != "manual")
-        parts.append(f"{migrated} of {_count(sum(tiers.values()), 'program')} migrated ({detail})")
+        parts.append(f"{migrated} of {count(sum(tiers.values()), 'program')} migrated ({detail})")
     changes = sum(len(outcome.applied) for outcome in outcomes)
-    parts.append(_count(changes, "change"))
+    parts.append(count(changes, "change"))
     unsafe = sum(is_unsafe(diagnostic) for diagnostic in remaining)
     mine = sum(diagnostic.severity == Severity.WARNING and not is_unsafe(diagnostic) for diagnostic in remaining)
     failed = sum(outcome.status == "failed" for outcome in outcomes)
@@ -71,13 +71,13 @@ def summary(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -
     if failed:
         parts.append(f"{failed} could not be processed")
     if errors > failed:
-        parts.append(_count(errors - failed, "error"))
+        parts.append(count(errors - failed, "error"))
     pending = any(outcome.status in ("changed", "created") for outcome in outcomes)
     if written is not None:
-        end = f" {_count(len(written), 'file')} written." if written or pending else " Nothing to write."
+        end = f" {count(len(written), 'file')} written." if written or pending else " Nothing to write."
     else:
         end = " Nothing written; --apply writes." if pending else ""
-    return f"{_count(files, 'file')}: {', '.join(parts)}.{end}"
+    return f"{count(files, 'file')}: {', '.join(parts)}.{end}"
 
 
 def is_unsafe(diagnostic: Diagnostic) -> bool:
@@ -85,7 +85,8 @@ def is_unsafe(diagnostic: Diagnostic) -> bool:
     return diagnostic.fix is not None and diagnostic.fix.applicability == Applicability.UNSAFE
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

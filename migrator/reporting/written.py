@@ -1,0 +1,38 @@
+"""The files that a run wrote, with how much of them is new."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from migrator.cells import SUFFIX
+from migrator.diagnostics import Outcome
+from migrator.reporting.linediff import matching_blocks
+from migrator.reporting.text import Line, count
+
+
+def lines(outcomes: Sequence[Outcome], written: Collection[str]) -> Iterator[Line]:
+    """One line for each file written."""
+    for outcome in outcomes:
+        if outcome.path not in written:
+            continue
+        if outcome.status == "created":
+            yield Line(f"wrote {outcome.path}: new, {count(outcome.after.count(10), 'line')}", "green")
+        else:
+            added, removed = changed_lines(outcome)
+            changes = count(len(outcome.applied), "change")
+            yield Line(f"wrote {outcome.path}: {changes}, {count(added, 'line')} added, {removed} removed", "green")
+
+
+def changed_lines(outcome: Outcome) -> tuple[int, int]:
+    """Lines added and removed; of a notebook, in its code cells."""
+    before, after = (_lines(outcome.path, raw) for raw in (outcome.before, outcome.after))
+    kept = sum(size for _, _, size in matching_blocks(before, after))
+    return len(after) - kept, len(before) - kept
+
+
+def _lines(path: str, raw: bytes) -> list[str]:
+    if path.endswith(SUFFIX):
+        from migrator.notebooks import code_cells
+
+        return [line for text in code_cells(path, raw).values() for line in text.splitlines()]
+    return raw.decode("utf-8", "replace").splitlines()
