@@ -110,6 +110,11 @@ class BridgeRewrite(ProgramRewrite):
             self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
         self._check_watched()
 
+    def _driver(self, module: Module) -> Driver:
+        driver = super()._driver(module)
+        driver.graph = True
+        return driver
+
     def _reached(self) -> list[Module]:
         """The modules of the program, and those that they import as far as these build on TensorFlow 1."""
         found = {module.path: module for module in self.group}

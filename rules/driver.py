@@ -24,7 +24,8 @@ from migrator.module import Module
 from .array_inputs import ARRAY_INPUTS
 from .estimator_values import PREFIX
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, exporting_reference
-from .hooks import check_hooks, hook_reference
+from .hook_lists import migrate_hooks
+from .hooks import hook_reference
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
 
 _METHODS = {
@@ -35,7 +36,7 @@ _METHODS = {
 }
 _KEPT = {
     "train": ("input_fn", "steps", "max_steps", "hooks"),
-    "evaluate": ("input_fn", "steps", "name", "checkpoint_path"),
+    "evaluate": ("input_fn", "steps", "name", "checkpoint_path", "hooks"),
     "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples"),
     **dict.fromkeys(EXPORTS, EXPORT_KEPT),
 }
@@ -86,6 +87,8 @@ class Driver:
         self.need = need
         self.tensorflow = tensorflow
         self.exports = False
+        self.graph = False
+        """Whether the model_fn stays a graph, which runs hooks as they are."""
         self.watched: dict[str, ast.expr] = {}
         """Names of ops whose values callbacks read, and where they say so."""
         self.edits: list[Edit] = []
@@ -188,16 +191,16 @@ class Driver:
                 if is_empty(value) or is_literal(value, *neutral.get(name, ())):
                     doomed.append(argument)
                     continue
-                if name == "hooks" and name in kept and what != "tf.estimator.EvalSpec":
-                    check_hooks(self.module, value, what)
+                if name == "hooks" and name in kept:
                     named = True  # and so are the arguments behind it
                     self.edits.append(
                         rename_keyword(self.module, argument, "callbacks")
                         if isinstance(argument, ast.keyword)
                         else name_argument(self.module, call, argument, "callbacks")
                     )
+                    migrate_hooks(self, value, what)
                     continue
-                if name not in kept or name == "hooks":
+                if name not in kept:
                     raise Unsupported(f"`{name}` of {what} is not migrated yet", value)
             if isinstance(argument, ast.expr):
                 if named or kept.index(name) != place:

@@ -10,7 +10,7 @@ from migrator.modelfn.translate import bind, is_empty, is_none
 from migrator.module import Module
 
 from .driver import Driver
-from .hooks import assigned_value
+from .hooks import LOGGING, assigned_value, hook_of
 from .tensorflow_names import via_version_1_import
 
 _FAMILIES = ("tensorflow.train", "tensorflow.estimator")
@@ -49,7 +49,10 @@ class GraphSpecs:
         """Migrate a reference to a name around hooks, if it is one. Raises Unsupported."""
         family, _, short = name.rpartition(".")
         inside = any(parent in self.functions for parent in self.module.ancestors(node))
-        if family in _FAMILIES and (short in _PROTOCOL or (short in _HOOKS and inside)):
+        outside = hook_of(name) in (None, LOGGING)  # others become callbacks there
+        if family in _FAMILIES and (short in _PROTOCOL or (short in _HOOKS and (inside or outside))):
+            if short == "SessionRunArgs":
+                self._fetches(node)
             if short == "StepCounterHook":
                 self.driver.replace(node, self.driver.need(short, node))
             elif family == "tensorflow.train" and via_version_1_import(self.module, node):
@@ -62,6 +65,14 @@ class GraphSpecs:
             call = self.module.parent(node)
             if isinstance(call, ast.Call) and call.func is node:
                 self._scaffold(call)
+
+    def _fetches(self, node: ast.expr) -> None:
+        """Refuse what a hook asks for besides values."""
+        call = self.module.parent(node)
+        if isinstance(call, ast.Call) and call.func is node:
+            for name, value in bind(call, "fetches feed_dict options", "SessionRunArgs").items():
+                if name != "fetches" and not is_none(value):
+                    raise Unsupported(f"a hook that gives `{name}` is not migrated yet", value)
 
     def _scaffold(self, call: ast.Call) -> None:
         for name, value in bind(call, _SCAFFOLD, "Scaffold").items():

@@ -1,4 +1,4 @@
-"""Hooks that become Keras callbacks of our own: how each is written, and whether a list of hooks holds nothing else."""
+"""Hooks of TensorFlow that become Keras callbacks of our own: how each is written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from migrator.calls import add_keyword, arguments, rename_keyword
+from migrator.calls import add_keyword, rename_keyword
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 
@@ -113,36 +113,3 @@ def assigned_value(module: Module, node: ast.expr | None) -> ast.expr | None:
             return statement.value
         return None
     return node
-
-
-def check_hooks(module: Module, node: ast.expr, what: str) -> None:
-    """Refuse hooks that are not all seen to be made by calls that `hook_reference` migrates."""
-    value = assigned_value(module, node)
-    if isinstance(value, (ast.List, ast.Tuple)):
-        if isinstance(node, ast.Name):
-            _check_uses(module, node, what)
-        for element in value.elts:
-            made = assigned_value(module, element)
-            if not isinstance(made, ast.Call) or hook_of(module.resolve(made.func)) is None:
-                raise Unsupported(f"`hooks` of {what} is not migrated yet", element)
-        return
-    raise Unsupported(f"`hooks` of {what} is not migrated yet", node)
-
-
-def _check_uses(module: Module, node: ast.Name, what: str) -> None:
-    """A list of hooks that has a name: only known hooks may be appended to it."""
-    scope = module.scope(node).lookup(node.id)
-    for load, where in module.analysis.loads:
-        if load.id != node.id or where.lookup(load.id) is not scope:
-            continue
-        parent = module.parent(load)
-        call = module.parent(parent) if isinstance(parent, ast.Attribute) else None
-        if isinstance(parent, ast.Attribute):
-            appended = isinstance(call, ast.Call) and parent.attr == "append" and len(arguments(call)) == 1
-            made = (
-                assigned_value(module, call.args[0]) if isinstance(call, ast.Call) and appended and call.args else None
-            )
-            if not isinstance(made, ast.Call) or hook_of(module.resolve(made.func)) is None:
-                raise Unsupported(f"`hooks` of {what} is not migrated yet", load)
-        elif load is not node and not (isinstance(parent, ast.keyword) and parent.arg == "hooks"):
-            raise Unsupported(f"`hooks` of {what} is not migrated yet", load)

@@ -15,7 +15,7 @@ from migrator.runtime.coordinator import is_coordinated
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.strategy import make_strategy
 from migrator.runtime.training import configure
-from migrator.runtime.v1_hooks import GraphHooks, GraphSession
+from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession
 
 
 class EstimatorSpec(NamedTuple):
@@ -146,14 +146,24 @@ class GraphModel(tf.keras.Model):
 
         return run_steps
 
+    def bring_hooks(self, mode: str, batches: Any, callbacks: Iterable[Any]) -> None:
+        """Traces the graph of `mode` anew, with the hooks that callbacks bring."""
+        given = [callback for callback in callbacks if isinstance(callback, GraphHook)]
+        if given:
+            features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(batches.element_spec)
+            others = [graph for graph in self.graphs.traced if graph.mode != mode]
+            self.graphs.traced = [*others, Graph(self, mode, (features, labels), given)]
+
     def fit(self, *args: Any, **named: Any) -> Any:
         """Trains, and ends the hooks."""
+        self.bring_hooks("train", args[0], named.get("callbacks") or ())
         history = super().fit(*args, **named)
         self.end_hooks("train")
         return history
 
     def evaluate(self, *args: Any, **named: Any) -> Any:
         """Evaluates, and ends the hooks."""
+        self.bring_hooks("eval", args[0], named.get("callbacks") or ())
         results = super().evaluate(*args, **named)
         self.end_hooks("eval")
         return results
@@ -201,11 +211,12 @@ class GraphModel(tf.keras.Model):
 
 
 class Graph:
-    """The graph of a `model_fn` in one mode. `spec` are the types of features and labels."""
+    """The graph of a `model_fn` in one mode. `spec` are the types of features and labels, `given` come first of the hooks."""
 
-    def __init__(self, model: GraphModel, mode: str, spec: Any) -> None:
-        self.mode, self.spec, self.model = mode, spec, model
-        self.result: Any = None
+    result: Any  # of the model_fn
+
+    def __init__(self, model: GraphModel, mode: str, spec: Any, given: Sequence[GraphHook] = ()) -> None:
+        self.mode, self.spec, self.model, self.given = mode, spec, model, given
         self.hooks: GraphHooks | None = None
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
         wrapped = tf.compat.v1.wrap_function(self.trace, flat)
@@ -240,11 +251,16 @@ class Graph:
                 scaffold.init_fn(session)
             if isinstance(scaffold.local_init_op, tf.Operation):
                 session.run(scaffold.local_init_op)
-        if spec.hooks():
+        if self.given or spec.hooks():
             step = [spec.loss, self.update]
             if self.summaries is not None:
                 step.append(self.summaries)
-            self.hooks = GraphHooks(spec.hooks(), session, inputs, step)
+            early = [callback.hook for callback in self.given if callback.steps_behind]
+            self.hooks = GraphHooks(self.all_hooks(), session, inputs, step, early)
+
+    def all_hooks(self) -> list[Any]:
+        """Those that a training or evaluation was given, then those of the EstimatorSpec."""
+        return [*(callback.hook for callback in self.given), *self.result.hooks()]
 
     def trace(self, *flat: Any) -> Any:
         """Runs the `model_fn` in the graph that is the default one now."""
@@ -270,7 +286,8 @@ class Graph:
             self.update = None if mode == "infer" else tf.group(*updates)
             self.summaries = tf.compat.v1.summary.merge_all() if mode == "train" else None
             self.fresh = mode == "train" and bool(tf.compat.v1.get_collection("new_variables"))
-            for hook in spec.hooks():
+            tf.identity(step.read_value(), "global_step/")  # for those that ask for it by name; a slash keeps it
+            for hook in self.all_hooks():
                 hook.begin()
         return []
 

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
+
+
+class GraphHook(tf.keras.callbacks.Callback):
+    """Brings a hook to a `GraphModel`, whose graph calls it around its steps.
+
+    Variables that it fetches beside a step have their values after the step (`steps_behind=1`: before).
+    """
+
+    def __init__(self, hook: Any, steps_behind: int = 0) -> None:
+        super().__init__()
+        self.hook, self.steps_behind = hook, steps_behind
+
+
+def graph_hooks(hooks: Iterable[Any] | None, steps_behind: int = 0) -> list[tf.keras.callbacks.Callback]:
+    """Hooks as callbacks; callbacks among them stay."""
+    made = [h if isinstance(h, tf.keras.callbacks.Callback) else GraphHook(h, steps_behind) for h in hooks or ()]
+    return made
 
 
 class StepCounterHook(tf.compat.v1.train.StepCounterHook):
@@ -38,17 +56,18 @@ class GraphSession:
 
     def element(self, part: Any) -> Any:
         """A tensor, an operation or a variable, where it may be given by name."""
-        return self.graph.as_graph_element(part) if isinstance(part, str) else part
+        part = self.graph.as_graph_element(part) if isinstance(part, str) else part
+        return self.graph.get_collection("global_step")[0] if getattr(part, "name", "") == "global_step:0" else part
 
     def call(self, inputs: list[Any], fetches: list[Any], values: list[Any]) -> list[Any]:
         """Values of `fetches` in one run, with `values` for `inputs`."""
-        inside = [part for part in fetches if not isinstance(part, tf.Variable)]
+        inside = [part for part in fetches if not isinstance(part, (tf.Variable, np.generic, np.ndarray))]
         key = tuple(id(part) for part in (*inputs, None, *inside))
         if inside and key not in self.pruned:
             self.pruned[key] = self.wrapped.prune(inputs, inside), inputs, inside  # which keeps their ids alive
         results = iter(self.pruned[key][0](*values) if inside else ())
-        found = [part if isinstance(part, tf.Variable) else next(results) for part in fetches]
-        return [None if part is None else part.numpy() for part in found]
+        found = [next(results) if any(part is tensor for tensor in inside) else part for part in fetches]
+        return [part.numpy() if hasattr(part, "numpy") else part for part in found]
 
 
 class GraphHooks:
@@ -59,10 +78,13 @@ class GraphHooks:
       session: of that graph.
       inputs: the tensors of the batch.
       step: what a step computes: the loss first.
+      early: those of the hooks to whom variables have their values before the step.
     """
 
-    def __init__(self, hooks: list[Any], session: GraphSession, inputs: list[Any], step: list[Any]) -> None:
-        self.hooks, self.session, self.inputs, self.step = hooks, session, inputs, step
+    def __init__(
+        self, hooks: list[Any], session: GraphSession, inputs: list[Any], step: list[Any], early: Sequence[Any] = ()
+    ) -> None:
+        self.hooks, self.session, self.inputs, self.step, self.early = hooks, session, inputs, step, early
         self.running = False
 
     def start(self) -> None:
@@ -80,7 +102,7 @@ class GraphHooks:
         asked = [hook.before_run(context) for hook in self.hooks]
         if any(args is not None and args.feed_dict for args in asked):
             raise NotImplementedError("A hook that feeds values into a step is not supported.")
-        wanted = [None if args is None else args.fetches for args in asked]
+        wanted = [None if args is None else self.fetched(hook, args.fetches) for hook, args in zip(self.hooks, asked)]
         fetches = [self.session.element(part) for part in tf.nest.flatten([self.step, *wanted]) if part is not None]
         values = iter(self.session.call(self.inputs, fetches, batch))
         structures = [self.step, *wanted]
@@ -88,6 +110,15 @@ class GraphHooks:
         for hook, value in zip(self.hooks, others):
             hook.after_run(context, train.SessionRunValues(value, None, None))
         return own, context.stop_requested
+
+    def fetched(self, hook: Any, fetches: Any) -> Any:
+        """What a hook asks for, with values for the variables that it wants to see as they are now."""
+
+        def now(part: Any) -> Any:
+            element = self.session.element(part)
+            return element.numpy() if isinstance(element, tf.Variable) else element
+
+        return tf.nest.map_structure(now, fetches) if any(hook is other for other in self.early) else fetches
 
     def end(self) -> None:
         """Once after the last step."""

@@ -137,12 +137,43 @@ def test_left_alone(old: str, new: str, reason: str) -> None:
     assert any(reason in message for message in said), said
 
 
-def test_a_hook_that_reads_an_op_is_refused() -> None:
-    hook = "hooks=[tf.train.LoggingTensorHook(['loss'], every_n_iter=5)]"
-    text = PROGRAM.replace("steps=3", f"steps=3, {hook}")
-    after, _, units = migrated(text)
-    assert after == text
-    assert [unit.startswith("manual: no op of the model_fn that can be watched") for unit in units] == [True]
+@pytest.mark.parametrize(
+    ("hooks", "written"),
+    [
+        ("[tf.train.LoggingTensorHook(['loss'], 5)]", "[tf.compat.v1.train.LoggingTensorHook(['loss'], 5)]"),
+        ("[tf.train.StopAtStepHook(9), Hook()]", "[StopAtStep(9), Hook()]"),
+        ("make_hooks()", "make_hooks()"),
+        ("HOOKS", "HOOKS"),
+        ("[tf.train.NanTensorHook('x')] + more", "[tf.compat.v1.train.NanTensorHook('x')] + more"),
+    ],
+)
+def test_hooks_of_the_training_loop_reach_the_graph(hooks: str, written: str) -> None:
+    for old, new in [
+        ("estimator.train(input_fn, hooks={})", "train(estimator, input_fn, callbacks={})"),
+        ("estimator.train(input_fn, {}, 7)", "train(estimator, input_fn, callbacks={}, steps=7)"),
+        ("estimator.evaluate(input_fn, 3, {})", "evaluate(estimator, input_fn, 3, callbacks={})"),
+        ("tf.estimator.EvalSpec(input_fn, hooks={})", "EvalSpec(input_fn, callbacks={})"),
+        ("tf.estimator.TrainSpec(input_fn, 9, {})", "TrainSpec(input_fn, 9, callbacks={})"),
+    ]:
+        text, _, units = migrated(PROGRAM.replace("estimator.train(input_fn, steps=3)", old.format(hooks)))
+        assert new.format(f"graph_hooks({written})") in text
+        assert units == ["bridge: --style bridge"]
+
+
+def test_hooks_see_the_global_step_that_they_saw() -> None:
+    text = PROGRAM.replace("steps=3", "hooks=make()")
+    behind = text.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
+    assert "callbacks=graph_hooks(make()))" in migrated(text)[0]
+    assert "callbacks=graph_hooks(make(), steps_behind=1))" in migrated(behind)[0]
+    switched = behind.replace("\n\ndef input_fn", "\ntf.disable_v2_behavior()\n\ndef input_fn")
+    assert "callbacks=graph_hooks(make()))" in migrated(switched)[0]
+
+
+@pytest.mark.parametrize("given", ["[loss], {x: 1}", "[loss], feed_dict={x: 1}", "options=tf.RunOptions(), fetches=1"])
+def test_hooks_that_change_what_runs(given: str) -> None:
+    text = PROGRAM.replace("steps=3", f"hooks=[make(tf.train.SessionRunArgs({given}))]")
+    after, said, _ = migrated(text)
+    assert after == text and any("a hook that gives" in message for message in said), said
 
 
 SPEC = "train_op = tf.train"

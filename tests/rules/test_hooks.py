@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from modelfn.programs import manual_reason, method, migrate
 
@@ -113,3 +115,142 @@ def test_the_model_hands_out_what_is_logged() -> None:
 
 def test_nothing_is_handed_out_that_nobody_reads() -> None:
     assert "watch" not in migrate(PROGRAM.format(use=f"e.train(input_fn, hooks=[{STOP}])"))
+
+
+def custom(body: str, use: str = "e.train(input_fn, hooks=[H()])") -> str:
+    """A program with a hook of its own."""
+    text = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return PROGRAM.format(use=use).replace(
+        "def input_fn", f"class H(tf.train.SessionRunHook):\n{text}\n\n\ndef input_fn"
+    )
+
+
+STEP_HOOK = """
+def __init__(self, n=1):
+    self.timer = tf.train.SecondOrStepTimer(every_steps=n)
+
+def begin(self):
+    self.step = tf.train.get_or_create_global_step()
+    if self.step is None:
+        raise RuntimeError("no global step")
+
+def before_run(self, run_context):
+    return tf.train.SessionRunArgs(self.step)
+
+def after_run(self, run_context, run_values):
+    if self.timer.should_trigger_for_step(run_values.results):
+        run_context.request_stop()
+
+def end(self, session):
+    tf.logging.info("done")
+"""
+FETCH = "def before_run(self, run_context):\n    return tf.train.SessionRunArgs({})"
+
+
+@pytest.mark.parametrize(
+    ("use", "new"),
+    [
+        ("e.train(input_fn, hooks=[H(3)])", "train(e, input_fn, callbacks=[HookCallback(H(3))])"),
+        (
+            f"h = H()\ne.train(input_fn, hooks=[{STOP}, h])\nprint(h.timer)",
+            "h = H()\ntrain(e, input_fn, callbacks=[StopAtStep(last_step=9), HookCallback(h)])\nprint(h.timer)",
+        ),
+        (
+            "hooks = [H()]\nhooks.append(H(2))\ne.train(input_fn, hooks=hooks)\ne.train(input_fn, hooks=hooks)",
+            "hooks = [HookCallback(H())]\nhooks.append(HookCallback(H(2)))\n"
+            "train(e, input_fn, callbacks=hooks)\ntrain(e, input_fn, callbacks=hooks)",
+        ),
+    ],
+)
+def test_own_hooks(use: str, new: str) -> None:
+    text = migrate(custom(STEP_HOOK, use))
+    assert text.split("e = create_model()\n")[1].strip() == new
+    assert "class H(tf.compat.v1.train.SessionRunHook):" in text
+    assert "return tf.compat.v1.train.SessionRunArgs(self.step)" in text
+
+
+PLAIN_HOOK = """
+def begin(self):
+    self.count = 0
+
+def after_run(self, run_context, run_values):
+    self.count += 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "new"),
+    [
+        (
+            "e.evaluate(input_fn, 5, [H()], None, 'x')",
+            "evaluate(e, input_fn, 5, callbacks=[HookCallback(H())], name='x')",
+        ),
+        ("s = tf.estimator.EvalSpec(input_fn, hooks=[H()])", "s = EvalSpec(input_fn, callbacks=[HookCallback(H())])"),
+    ],
+)
+def test_own_hooks_of_evaluations(use: str, new: str) -> None:
+    assert (
+        migrate(custom(PLAIN_HOOK, use)).split("e = create_model()\n")[1].strip().replace("checkpoint_path=None, ", "")
+        == new
+    )
+
+
+def test_own_hooks_see_the_global_step_that_they_saw() -> None:
+    behind = custom(STEP_HOOK).replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
+    assert "HookCallback(H(), steps_behind=1)" in migrate(behind)
+    switched = behind.replace("\nclass H", "\ntf.disable_v2_behavior()\n\nclass H")
+    assert "HookCallback(H())" in migrate(switched)
+
+
+def test_own_hooks_read_named_tensors() -> None:
+    text = migrate(custom(FETCH.format('{"a": "cross_entropy:0", "b": [tf.train.get_global_step()]}')))
+    assert 'watch(self, "cross_entropy", ' in text
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (FETCH.format("self.tensor"), "what a hook fetches is not seen"),
+        (FETCH.format("tf.train.get_global_step() + 1"), "what a hook fetches is not seen"),
+        (FETCH.format("tf.trainable_variables()"), "what a hook fetches is not seen"),
+        (FETCH.format("'other:0'"), "the name other"),
+        (FETCH.format("'cross_entropy:0', {}"), "returns is not migrated"),
+        (FETCH.format("*self.names"), "returns is not migrated"),
+        ("def before_run(self, c):\n    self.seen.append(1)", "what `before_run` of a hook changes"),
+        ("def before_run(self, c):\n    self.seen[0] = 1", "what `before_run` of a hook changes"),
+        ("def before_run(self, c):\n    self.n += 1", "is not set in `begin`"),
+        (
+            "def before_run(self, c):\n    self.n = 1\n\ndef end(self, session):\n    print(self.n)",
+            "`n`, which `before_run` of a hook sets, is read elsewhere",
+        ),
+        ("def after_create_session(self, session, coord):\n    session.run('init')", "uses its `session`"),
+        ("def after_run(self, c, v):\n    c.session.run('init')", "uses its `c`"),
+        ("def after_run(self, c, v):\n    print(v)", "uses its `v`"),
+        ("def after_run(self, *args):\n    pass", "with other parameters"),
+        ("def begin(self):\n    self.saver = tf.train.Saver()", "a hook that uses tf.train.Saver"),
+        ("def begin(self):\n    print(tf.train.get_global_step())", "computes with the tensor of the global step"),
+        ("def begin(self):\n    input_fn()", "a function which uses TensorFlow"),
+        ("def begin(this):\n    this.n = 1", "whose first parameter is not `self`"),
+        ("def after_run(self, c, v):\n    setattr(self, 'x', 1)", "a hook that calls `setattr`"),
+        ("@property\ndef begin(self):\n    pass", "a method of a hook with a decorator"),
+    ],
+)
+def test_own_hooks_that_need_a_session(body: str, reason: str) -> None:
+    assert reason in manual_reason(custom(body))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("def after_run(self, c, v):\n    c.request_stop()", "stops an evaluation"),
+        (FETCH.format("'cross_entropy:0'"), "a tensor that a hook of an evaluation fetches"),
+    ],
+)
+def test_own_hooks_that_an_evaluation_cannot_run(body: str, reason: str) -> None:
+    assert reason in manual_reason(custom(body, "e.evaluate(input_fn, hooks=[H()])"))
+    migrate(custom(body))
+
+
+def test_a_hook_of_another_base() -> None:
+    program = custom("pass").replace("tf.train.SessionRunHook", "tf.train.StepCounterHook")
+    assert "`hooks` of Estimator.train" in manual_reason(program)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -14,7 +15,7 @@ from line_program import X, Y, read_events
 from migrator.runtime.config import RunConfig
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
-from migrator.runtime.v1_hooks import StepCounterHook
+from migrator.runtime.v1_hooks import StepCounterHook, graph_hooks
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
@@ -108,3 +109,71 @@ def test_same_as_estimator(tmp_path: Path) -> None:
     old_events, new_events = (read_events(tmp_path / f"summaries_{side}") for side in ("old", "new"))
     assert list(old_events) == list(new_events)
     assert new_events["watched"] == pytest.approx(old_events["watched"], rel=1e-6)
+
+
+class Steps(v1.train.SessionRunHook):  # type: ignore[misc]
+    """Notes the global step and what ops gave, by their names, and stops a training."""
+
+    def __init__(self, seen: list[Any], stop_at: int, name: str) -> None:
+        self.seen, self.stop_at, self.name = seen, stop_at, name
+
+    def begin(self) -> None:
+        self.step = v1.train.get_or_create_global_step()
+        self.seen.append("begin")
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        self.seen.append(("session", int(session.run(self.step))))
+
+    def before_run(self, run_context: Any) -> Any:
+        fetches = {"step": self.step, "more": [self.name, "outputs:0"]}
+        return v1.train.SessionRunArgs(fetches)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        found = run_values.results
+        self.seen += [int(found["step"]), found["more"][0].sum(), found["more"][1].sum()]
+        if found["step"] == self.stop_at:
+            run_context.request_stop()
+
+    def end(self, session: Any) -> None:
+        self.seen.append(("end", int(session.run(self.step))))
+
+
+@pytest.fixture(params=[True, False], ids=["reference variables", "resource variables"])
+def old_variables(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Whether the Estimator has the variables of TensorFlow 1, or those that compat.v1 makes in TensorFlow 2."""
+    if request.param:
+        v1.disable_resource_variables()
+    yield request.param
+    v1.enable_resource_variables()
+
+
+@needs_estimators
+def test_hooks_that_train_and_evaluate_are_given(tmp_path: Path, old_variables: bool) -> None:
+    def named_model_fn(features: Any, labels: Any, mode: str) -> Any:
+        weight = v1.get_variable("weight", [], initializer=v1.ones_initializer())
+        outputs = tf.multiply(features["x"][:, :1], weight, name="outputs")
+        loss = v1.losses.mean_squared_error(labels, outputs)
+        train_op = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    name = "global_step:0" if old_variables else "outputs:0"
+    old, new, logged = [], [], tmp_path / "events"  # type: list[Any], list[Any], Path
+    estimator = tf.estimator.Estimator(named_model_fn, str(tmp_path / "old"))
+    estimator.train(input_fn, max_steps=2)
+    estimator.train(input_fn, hooks=[Steps(old, 6, name)])
+    estimator.train(input_fn, hooks=[Steps(old, -1, name)], steps=3)
+    estimator.evaluate(input_fn, hooks=[Steps(old, -1, name)], steps=2)
+    with mock.patch.object(tf.estimator, "EstimatorSpec", EstimatorSpec):
+        model = graph_model(named_model_fn, str(tmp_path / "new"))
+        behind = 0 if old_variables else 1
+        train(model, input_fn, max_steps=2)
+        train(model, input_fn, callbacks=graph_hooks([Steps(new, 6, name)], behind))
+        counter, lines = StepCounterHook(2, output_dir=str(logged)), v1.train.LoggingTensorHook(["global_step"], 2)
+        train(model, input_fn, callbacks=graph_hooks([Steps(new, -1, name), counter, lines], behind), steps=3)
+        evaluate(model, input_fn, callbacks=graph_hooks([Steps(new, -1, name)], behind), steps=2)
+        train(model, input_fn, callbacks=graph_hooks(None), steps=1)
+    assert len(new) == len(old) and new[:2] == old[:2]
+    numbers = [[v for v in seen if not isinstance(v, (str, tuple))] for seen in (old, new)]
+    np.testing.assert_allclose(numbers[1], numbers[0], rtol=1e-6)
+    assert [v for v in new if isinstance(v, (str, tuple))] == [v for v in old if isinstance(v, (str, tuple))]
+    assert "global_step/sec" in read_events(logged)
