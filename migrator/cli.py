@@ -205,10 +205,16 @@ def _check_codes(settings: Settings) -> None:
 
 
 @cli.command("rules", context_settings=_CONTEXT)
-def list_rules() -> None:
+@click.option("--markdown", is_flag=True, help="All that `migrate explain` says, as one page.")
+def list_rules(markdown: bool) -> None:
     """List all rules: code, name and what each is about."""
     from migrator.reporting.text import Line
 
+    if markdown:
+        from migrator import explain as explaining
+
+        click.echo(explaining.reference(_load_rules()), nl=False)
+        return
     rules = _load_rules().all
     width = max((len(rule.name) for rule in rules), default=0)
     print_styled((Line(f"{rule.code}  {rule.name:{width}}  {rule.summary()}") for rule in rules), sys.stdout)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from migrator.problems import MEANINGS
-from migrator.registry import Registry
+from migrator.registry import AnyRule, Registry
 
 
 def explanation(code: str, registry: Registry) -> str | None:
@@ -17,6 +18,25 @@ def explanation(code: str, registry: Registry) -> str | None:
         return None
     guide = f"\n\nGuide: {rule.url}" if rule.url else ""
     return f"# {rule.code} ({rule.name})\n\n{rule.documentation()}{guide}"
+
+
+def reference(registry: Registry) -> str:
+    """One page of Markdown about all rules and file problems."""
+    parts = ["# Rules", "Made by `migrate rules --markdown` from the docstrings of the rules."]
+    rules = sorted(registry.all, key=lambda rule: rule.code)
+    parts.append("\n".join(["| code | name | what it does |", "| --- | --- | --- |", *map(_row, rules)]))
+    for rule in rules:
+        text = rule.documentation().replace("\n## ", "\n### ")
+        text = re.sub(r"^(### .*)\n(?=\S)", r"\1\n\n", text, flags=re.MULTILINE)
+        parts += [f"## {rule.code} {rule.name}", re.sub(r"(?<=[^\n])\n```(\w+)", r"\n\n```\1", text)]
+        parts += [f"Guide: <{rule.url}>"] if rule.url else []
+    parts += ["## Problems of files", "\n".join(f"- **{code}**: {text}" for code, text in MEANINGS.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(rule: AnyRule) -> str:
+    anchor = f"{rule.code}-{rule.name}".lower()
+    return f"| [{rule.code}](#{anchor}) | {rule.name} | {rule.summary()} |"
 
 
 def unknown(code: str, registry: Registry) -> str:
