@@ -7,7 +7,7 @@ import ast
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES
-from migrator.modelfn.names import enumerated, targets
+from migrator.modelfn.names import enumerated, is_count, targets
 from migrator.modelfn.sites import Site
 from migrator.modelfn.writer import NOT_TRAINING, TRAINING, Shared, Writer
 
@@ -161,6 +161,8 @@ class CallWriter(Writer):
             lists.append(f"self.{site.attribute}" if level == 0 else f"{site.item}_row")
         used = self._words(inner)
         counter, target, iterable = enumerated(node)
+        if counter is None and is_count(iterable):  # the lists have one item per turn
+            counter, target = target, ast.Tuple([], ast.Store())
         counted = counter is not None and bool(targets(counter) & used)
         valued = bool(targets(target) & used)
         names, sources = [], []

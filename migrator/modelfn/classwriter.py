@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Callable, Iterable
 
@@ -12,10 +13,14 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.names import reads
+from migrator.modelfn.objects import holder
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_calls
-from migrator.modelfn.sites import RESERVED
+from migrator.modelfn.sites import RESERVED, Site
+from migrator.modelfn.turns import filled_by_loops, made_in_turns
 from migrator.modelfn.writer import TRAINING, Shared, static_support
+
+_BUILTINS = frozenset(name for name in vars(builtins) if name.islower())
 
 
 class ClassWriter:
@@ -40,6 +45,8 @@ class ClassWriter:
         self.indent = self.shared.outer
         self.taken = set(RESERVED) | {site.attribute for site in plan.sites}
         self.kept: dict[str, str] = {}
+        self.turns: dict[str, list[Site]] = {}
+        """Variables that each turn of a loop makes, by the name that they have in it."""
         self.read_statics: set[str] = set()
         self.init_statics: list[str] = []
         self.init_leaves: set[Leaf] = set()
@@ -57,26 +64,43 @@ class ClassWriter:
             wanted |= reads(result)
         support, kept = static_support(self.plan, wanted, self.plan.is_copied)
         for name in kept:
+            self._keep(name)
+        for name in [name for name in kept if name not in self.turns]:
             final = set(self.plan.slicer.reaching(name, len(self.plan.flow.leaves), None))
             for leaf in (*leaves, *support):
                 if name in self.plan.slicer.inputs(leaf):
                     if set(self.plan.slicer.reaching(name, leaf.index, None, leaf)) != final:
                         raise Unsupported(f"`{name}` has another value later on", leaf.node)
-        for name in kept:
-            self._keep(name)
-        return support
+        return support | {site.leaf for name in kept for site in self.turns.get(name, ())}
+
+    def lean(self, support: set[Leaf], draft: Callable[[set[Leaf]], list[str]]) -> set[Leaf]:
+        """Those of the static leaves `support` that the text reads which `draft` writes with some of them."""
+        made = {leaf for leaf in support if self.plan.sites_in(leaf)}
+        try:
+            wanted = set(re.findall(r"\w+", "\n".join(draft(made))))
+        except Unsupported:  # some mode has no value without them
+            return support
+        kept, rest, grown = set(made), support - made, True
+        while grown:
+            found = {leaf for leaf in rest - kept if leaf.defs & wanted}
+            kept |= found
+            wanted |= set().union(*(self.plan.slicer.inputs(leaf) for leaf in found))
+            grown = bool(found)
+        return kept
 
     def _keep(self, name: str) -> None:
-        if name in self.kept:
+        if name in self.kept or name in self.turns:
+            return
+        sites = made_in_turns(self.plan, name)
+        if sites:
+            self.turns[name] = sites
             return
         for leaf in self.plan.definitions(name):
             for site in self.plan.sites_in(leaf):
-                if site.layer.inputs is None and isinstance(leaf.node, ast.Assign) and leaf.node.value is site.call:
-                    if site.loops:
-                        raise Unsupported("variables made in a loop are not migrated yet", leaf.node)
+                if holder(site) == name:
                     self.kept[name] = site.attribute
                     return
-            if leaf.loops:
+            if leaf.loops and not filled_by_loops(self.plan, name):
                 raise Unsupported(f"`{name}` is computed in a loop when the model is built", leaf.node)
         if name in self.plan.statics:
             self.kept[name] = self.static_attribute(name)
@@ -110,10 +134,10 @@ class ClassWriter:
         """``__init__``: the layers made in the leaves `sites_in`; `last` gives further lines and the names they read."""
         plan = self.plan
         indent = self.indent + self.unit * 2
-        kept_leaves = {leaf for name in self.kept for leaf in plan.definitions(name)}
+        kept_leaves = {leaf for name in (*self.kept, *self.turns) for leaf in plan.definitions(name)}
         wanted_leaves = set(sites_in) | kept_leaves
         sites = [s for s in plan.sites if s.leaf in wanted_leaves]
-        objects = {s.leaf for s in sites if isinstance(s.leaf.node, ast.Assign) and s.leaf.node.value is s.call}
+        objects = {s.leaf for s in sites if holder(s) is not None}
         kept = {name: a for name, a in self.kept.items() if not set(plan.definitions(name)) <= objects}
         writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False))
         writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
@@ -141,11 +165,22 @@ class ClassWriter:
     def note_statics(self, parts: Iterable[list[str]]) -> None:
         """See which static parameters the written methods read from the instance."""
         written = "\n".join(line for part in parts for line in part)
+        for name, attribute in list(self.kept.items()):
+            if not re.search(rf"\bself\.{attribute}\b", written) and self._is_plain(name):
+                del self.kept[name]  # only `__init__` needs it
         self.read_statics = {
             n
             for n in self.plan.statics
             if re.search(rf"\bself\.{self.static_attribute(n)}\b", written) or n in self.kept
         }
+
+    def _is_plain(self, name: str) -> bool:
+        """Whether plain Python computes a name: ``list(map(int, params["layers"]))``."""
+        calls = [n for leaf in self.plan.definitions(name) for n in ast.walk(leaf.node) if isinstance(n, ast.Call)]
+        methods = [c.func for c in calls if isinstance(c.func, ast.Attribute)]
+        functions = {c.func.id for c in calls if isinstance(c.func, ast.Name)}
+        inner = all(self.plan.module.resolve(method) is None for method in methods)
+        return inner and len(methods) + len(functions) > 0 and functions <= _BUILTINS
 
     def side_effects(self, training: bool) -> list[Leaf]:
         """Checks and messages that need no data; those that only run in training go with the optimizer."""
@@ -163,9 +198,13 @@ class LayerGenerator(ClassWriter):
         plan = self.plan
         leaves = [leaf for leaf in plan.call_leaves if not plan.is_static(leaf)]
         support = self.static_names(leaves, [])
-        writer = CallWriter(self.shared, self.names("call"), plan.sites)
-        writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
-        lines = writer.block(writer.leaves, self.indent + self.unit * 2)
+
+        def written(support: set[Leaf]) -> tuple[CallWriter, list[str]]:
+            writer = CallWriter(self.shared, self.names("call"), plan.sites)
+            writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+            return writer, writer.block(writer.leaves, self.indent + self.unit * 2)
+
+        writer, lines = written(self.lean(support, lambda some: written(some)[1]))
         training = ", training=False" if writer.uses_training or getattr(plan, "takes_training", False) else ""
         inputs = ", ".join(parameter(plan, name) for name in plan.dynamic)
         call = [f"{self.indent}{self.unit}def call(self, {inputs}{training}):", *trimmed(lines)]

@@ -114,15 +114,18 @@ class Generator(ClassWriter):
         leaves = [leaf for leaf in plan.call_leaves if leaf not in out.dropped and not plan.is_static(leaf)]
         values: list[ast.AST] = [v for _, v in out.entries if not isinstance(v, str)]
         support = self.static_names(leaves, values)
-        writer = CallWriter(self.shared, self.names("call"), plan.sites)
-        writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
         predicted = set().union(*(reads(v) for _, v in out.entries if isinstance(v, ast.AST)))
         predicted |= {out.single} if out.single else set()
-        writer.results = {mode: predicted | set(self.needed.get(mode, ())) for mode in plan.specs}
-        writer.results["infer"] = self._predicted_names() | set(self.needed["infer"])
         indent = self.indent + self.unit * 2
-        lines = writer.block(writer.leaves, indent)
-        lines += self._return(writer, indent)
+
+        def written(support: set[Leaf]) -> list[str]:
+            writer = CallWriter(self.shared, self.names("call"), plan.sites)
+            writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+            writer.results = {mode: predicted | set(self.needed.get(mode, ())) for mode in plan.specs}
+            writer.results["infer"] = self._predicted_names() | set(self.needed["infer"])
+            return writer.block(writer.leaves, indent) + self._return(writer, indent)
+
+        lines = written(self.lean(support, written))
         head = f"{self.indent}{self.unit}def call(self, {plan.features}, training=False):"
         return [head, *trimmed(lines)]
 
@@ -157,14 +160,23 @@ class Generator(ClassWriter):
             return []
         indent = self.indent + self.unit * 2
         support = self.static_names(leaves, self.losses.values())
-        writer = LossWriter(self.shared, self.names("loss"), self.plan.sites, self.losses)
-        writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
-        lines = self._prologue(writer, writer.leaves, indent)
-        lines += writer.block(writer.leaves, indent)
-        name = result = writer.result(self.losses)
-        if not name.isidentifier():
-            lines.append(f"{indent}loss = {result}")
-            name = "loss"
+
+        def written(support: set[Leaf]) -> tuple[LossWriter, list[str], str]:
+            writer = LossWriter(self.shared, self.names("loss"), self.plan.sites, self.losses)
+            writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+            lines = self._prologue(writer, writer.leaves, indent)
+            lines += writer.block(writer.leaves, indent)
+            name = result = writer.result(self.losses)
+            if not name.isidentifier():
+                lines.append(f"{indent}loss = {result}")
+                name = "loss"
+            return writer, lines, name
+
+        def draft(support: set[Leaf]) -> list[str]:
+            _, lines, name = written(support)
+            return [*lines, name]
+
+        writer, lines, name = written(self.lean(support, draft))
         lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}"]
         training = ", training=True" if writer.uses_training else ""
         parameters = f"self, x=None, y=None, y_pred=None, sample_weight=None{training}"

@@ -7,6 +7,7 @@ import ast
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import enumerated, reads, targets
+from migrator.modelfn.objects import holder
 from migrator.modelfn.sites import Site
 from migrator.modelfn.writer import Shared, Writer
 
@@ -20,6 +21,7 @@ class InitWriter(Writer):
         super().__init__(shared, "init", {name: f"self.{attribute}" for name, attribute in kept.items()})
         self.sites = sites
         self.support = self._support(kept, extra)
+        self.held = {site.leaf: site for site in sites if holder(site) is not None}
         made = {site.leaf for site in sites}
         self.leaves = sorted(self.support | made, key=lambda leaf: leaf.index)
 
@@ -38,7 +40,7 @@ class InitWriter(Writer):
         for leaf in extra:
             stack.extend(plan.slicer.inputs(leaf))
         seen: set[str] = set()
-        objects = {site.leaf for site in self.sites if self._is_object(site)}
+        objects = {site.leaf for site in self.sites if holder(site) is not None}
         while stack:
             name = stack.pop()
             if name in seen or name in plan.modes.names:
@@ -52,11 +54,6 @@ class InitWriter(Writer):
                 stack.extend(plan.slicer.inputs(leaf))
         return found
 
-    def _is_object(self, site: Site) -> bool:
-        """Whether the leaf is ``name = <the made object>``."""
-        node = site.leaf.node
-        return site.layer.inputs is None and isinstance(node, ast.Assign) and node.value is site.call
-
     def lines(self, indent: str) -> list[str]:
         """The body below ``super().__init__()``."""
         return self.block(self.leaves, indent)
@@ -64,6 +61,7 @@ class InitWriter(Writer):
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """A static statement, or the layers that a statement makes."""
         if leaf in self.support:
+            self._name_objects(leaf)
             return self.shared.renderer.statement(leaf.node, self.transform, indent)
         lines: list[str] = []
         for site in self.sites:
@@ -75,10 +73,28 @@ class InitWriter(Writer):
                     lines += self._wrapped(f"{indent}self.{site.attribute} = ", site, made, indent)
         return lines
 
+    def _name_objects(self, leaf: Leaf) -> None:
+        """Give the variables and layers that a static statement reads the names that they have by then."""
+        for name in {holder(site) for site in self.held.values()} & leaf.uses:
+            sources = self.plan.slicer.reaching(name or "", leaf.index, None, leaf)
+            texts = {self._newest(self.held[source]) for source in sources if source in self.held}
+            if len(texts) > 1 or any(source not in self.held for source in sources):
+                raise Unsupported(f"`{name}` may be one of several variables", leaf.node)
+            self.names[name or ""] = texts.pop()
+
+    @staticmethod
+    def _newest(site: Site) -> str:
+        """What a site has made last."""
+        return f"self.{site.attribute}{'[-1]' * len(site.loops)}"
+
     def _wrapped(self, head: str, site: Site, made: str, indent: str) -> list[str]:
         """An assignment, broken after the opening parenthesis where the line would be too long."""
         if len(head) + len(made) <= WIDTH or "\n" in made:
             return (head + made).split("\n")
+        return self._broken(head, site, indent)
+
+    def _broken(self, head: str, site: Site, indent: str) -> list[str]:
+        """A layer with each of its arguments on a line of its own."""
         arguments = self.made_arguments(site)
         lines = [f"{head}{self.constructor(site)}("]
         lines += [f"{indent}{self.unit}{text if name is None else f'{name}={text}'}," for name, text in arguments]
@@ -101,7 +117,7 @@ class InitWriter(Writer):
         if not isinstance(node, ast.For):
             return super().compound(node, leaves, indent, depth)
         level = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
-        sites = [s for s in self.sites if s.leaf in leaves and s.first is None]
+        sites = [s for s in self.sites if s.leaf in leaves and s.leaf not in self.support and s.first is None]
         plain = all(_only_scopes(leaf, depth + 1) for leaf in leaves)
         if level == 0 and plain and sites and not any(leaf in self.support for leaf in leaves):
             return [line for site in sites for line in self._comprehension(node, site, indent)]
@@ -119,12 +135,11 @@ class InitWriter(Writer):
         line = f"{indent}self.{site.attribute} = [{made} for {head}]"
         if len(line) <= WIDTH and "\n" not in made:
             return [line]
-        return [
-            f"{indent}self.{site.attribute} = [",
-            f"{indent}{self.unit}{made}",
-            f"{indent}{self.unit}for {head}",
-            f"{indent}]",
-        ]
+        inner = indent + self.unit
+        items = [inner + made]
+        if len(items[0]) > WIDTH and "\n" not in made:
+            items = self._broken(inner, site, inner)
+        return [f"{indent}self.{site.attribute} = [", *items, f"{inner}for {head}", f"{indent}]"]
 
     def loop(self, node: ast.For, used: set[str]) -> str:
         """``target in iterable`` without a counter that nobody reads."""

@@ -142,3 +142,10 @@ def enumerated(node: ast.For) -> tuple[ast.expr | None, ast.expr, ast.expr]:
             if len(node.target.elts) == 2:
                 return node.target.elts[0], node.target.elts[1], iterable.args[0]
     return None, node.target, iterable
+
+
+def is_count(iterable: ast.expr) -> bool:
+    """Whether a loop counts from zero: ``range(n)``."""
+    if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or iterable.func.id != "range":
+        return False
+    return len(iterable.args) == 1 and not iterable.keywords and not isinstance(iterable.args[0], ast.Starred)

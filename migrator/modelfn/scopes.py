@@ -81,8 +81,19 @@ def keras_name(plan: Body, site: Site, text: str) -> str:
     if not prefix or "*" in prefix:
         return text
     prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
-    literal = site.layer.name is None or isinstance(site.layer.name, ast.Constant)
-    return text[0] + prefix + text[1:] if literal and text[0] in "\"'" else f'"{prefix}" + {text}'
+    quote = re.match(r"[fF]?(?:\"\"\"|'''|[\"'])", text)
+    if quote is not None and _begins_with_literal(site.layer.name) and not re.search(r"[%{}\\]", prefix):
+        return text[: quote.end()] + prefix + text[quote.end() :]
+    return f'"{prefix}" + {text}'
+
+
+def _begins_with_literal(node: ast.expr | None) -> bool:
+    """Whether what is written first in a name is what stands first in it: ``"w%d" % i``, ``f"w{i}"`` and plain strings."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add)):
+        return _begins_with_literal(node.left)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        return isinstance(node.func.value, ast.Constant)
+    return node is None or isinstance(node, (ast.Constant, ast.JoinedStr))
 
 
 def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:

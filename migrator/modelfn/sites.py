@@ -220,7 +220,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             base = kind if not number else f"{kind}_{number}"
         if site.loops:
             site.item = base if base not in RESERVED else base + "_layer"
-            base += "_layers"
+            base += "_layers" if site.layer.constructor != "self.add_weight" else "_variables"
         elif base in RESERVED:
             scope = (scope_prefix(plan, site.leaf) or "").strip("/").replace("/", "_")
             base = (
@@ -234,7 +234,9 @@ def _name(plan: Plan, sites: list[Site]) -> None:
         site.attribute = attribute
         if held is not None:
             objects[held] = attribute
-        if site.loops:
+        if site.loops and held is not None:
+            site.item = held
+        elif site.loops:
             local, number = site.item, 1
             while plan.is_local(local) or local in (*plan.dynamic, "training", *items):
                 local = f"{site.item}_layer" if number == 1 else f"{site.item}_layer_{number}"

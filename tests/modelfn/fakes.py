@@ -98,6 +98,22 @@ class Layer:
         return Symbol(f"{self.made}#{self.number}({inputs!r}, {bool(training)})")
 
 
+class Variable(Symbol):
+    """A variable of either side, known by its shape and its number."""
+
+    def __init__(self, world: World, shape: Any) -> None:
+        self.world, self.shape_given = world, shape
+        self.number: int | None = None
+
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        """Numbered by first use, as layers are."""
+        if self.number is None:
+            self.world.used += 1
+            self.number = self.world.used
+        return f"variable{self.shape_given}#{self.number}"
+
+
 class Namespace:
     """A module or class with given members; the others are plain functions."""
 
@@ -124,7 +140,30 @@ class Scope:
         pass
 
 
-class KerasModel:
+class OpenScope(Scope):
+    """A scope that is part of the names of variables."""
+
+    def __init__(self, world: World, name: str, *args: Any, **kwargs: Any) -> None:
+        self.world, self.name = world, name
+
+    def __enter__(self) -> None:
+        self.world.scopes.append(self.name)
+
+    def __exit__(self, *error: Any) -> None:
+        self.world.scopes.pop()
+
+
+class Weighted:
+    """Keras's own `add_weight`."""
+
+    world: World
+
+    def add_weight(self, name: str, shape: Any, **kwargs: Any) -> Variable:
+        """A new variable."""
+        return Variable(self.world, shape)
+
+
+class KerasModel(Weighted):
     """The part of keras.Model that migrated code leans on."""
 
     optimizer = Namespace("optimizer")
@@ -139,7 +178,7 @@ class KerasModel:
         pass
 
 
-class KerasLayer:
+class KerasLayer(Weighted):
     """The part of keras.layers.Layer that migrated code leans on."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -161,6 +200,13 @@ class World:
 
     def __init__(self) -> None:
         self.used = 0
+        self.scopes: list[str] = []
+        self.variables: dict[str, Variable] = {}
+
+    def variable(self, name: str, shape: Any = None, **kwargs: Any) -> Variable:
+        """``tf.get_variable``: one variable for each name, whatever is said of reuse."""
+        full = "/".join((*self.scopes, name))
+        return self.variables.setdefault(full, Variable(self, shape))
 
     def old(self) -> dict[str, Any]:
         """TensorFlow 1."""
@@ -202,7 +248,8 @@ class World:
             losses=Namespace("losses", mean_squared_error=squared),
             metrics=Namespace("metrics", mean=mean),
             layers=layers,
-            variable_scope=Scope,
+            variable_scope=lambda name, *args, **kwargs: OpenScope(self, name),
+            get_variable=self.variable,
             name_scope=Scope,
             control_dependencies=Scope,
             keras=Namespace("keras", layers=Namespace("layers", Dense=made("Dense"))),
@@ -215,6 +262,8 @@ class World:
         def made(kind: str) -> Any:
             return lambda *args, **kwargs: Layer(self, kind, args, kwargs)
 
+        here = {"world": self}
+
         def loss(kind: str) -> Any:
             return lambda *args, **kwargs: Function(_LOSSES[kind])
 
@@ -224,8 +273,10 @@ class World:
         kinds = ("Dense", "Dropout", "BatchNormalization", "Conv2D", "Flatten")
         keras = Namespace(
             "keras",
-            Model=KerasModel,
-            layers=Namespace("layers", Layer=KerasLayer, **{kind: made(kind) for kind in kinds}),
+            Model=type("Model", (KerasModel,), here),
+            layers=Namespace(
+                "layers", Layer=type("Layer", (KerasLayer,), here), **{kind: made(kind) for kind in kinds}
+            ),
             losses=Namespace("losses", **{k: loss(k) for k in _LOSSES}),
             metrics=Namespace(
                 "metrics", **{k: metric(k) for k in ("Mean", "Accuracy", "MeanSquaredError", "MeanAbsoluteError")}

@@ -187,6 +187,71 @@ BODIES = {
             units = 20
         predictions = tf.layers.dense(features["x"], units)
     """,
+    "variables": """
+        x = features["x"]
+        for i, units in enumerate(params["units"]):
+            w = tf.get_variable("w%d" % i, [units])
+            b = tf.get_variable("b%d" % i, [i])
+            x = x * w + b
+        predictions = x
+    """,
+    "variables of one name in two loops": """
+        x = features["x"]
+        for i in range(2):
+            w = tf.get_variable("one%d" % i, [i])
+            x = x * w
+        for i in range(3):
+            w = tf.get_variable("other%d" % i, [i])
+            x = x + w
+        predictions = x
+    """,
+    "variables in nested loops": """
+        x = features["x"]
+        for i, units in enumerate(params["units"]):
+            for j in range(2):
+                w = tf.get_variable("w_%d_%d" % (i, j), [units])
+                x = x * w
+        predictions = x
+    """,
+    "variables by condition": """
+        x = features["x"]
+        for i, units in enumerate(params["units"]):
+            x = x * 2
+            if i > 0:
+                w = tf.get_variable("w%d" % i, [units])
+                x = x * w
+        predictions = x
+    """,
+    "variables in a dict": """
+        tables = {}
+        for units in params["units"]:
+            tables[units] = tf.get_variable("t%d" % units, [units, 2])
+        predictions = features["x"] * tables[4] + tables[3]
+    """,
+    "variables in a list": """
+        weights = []
+        for units in params["units"]:
+            w = tf.get_variable("w%d" % units, [units])
+            weights.append(w)
+        predictions = features["x"] * weights[0] + weights[-1]
+    """,
+    "variables of two loops in one list": """
+        weights = []
+        for units in params["units"]:
+            w = tf.get_variable("w%d" % units, [units])
+            weights.append(w)
+        for units in params["units"]:
+            w = tf.get_variable("v%d" % units, [units + 1])
+            weights.append(w)
+        predictions = features["x"] * weights[0] + weights[-1]
+    """,
+    "objects in a loop": """
+        x = features["x"]
+        for units in params["units"]:
+            dense = tf.layers.Dense(units)
+            x = dense(x)
+        predictions = x
+    """,
     "continue without layers": """
         x = features["x"]
         for units in params["units"]:
@@ -212,6 +277,29 @@ def test_a_list_of_layers_as_a_comprehension() -> None:
     text = migrate(model_fn(BODIES["for"]))
     assert 'self.dense_layers = [tf.keras.layers.Dense(units) for units in params["units"]]' in method(text, "__init__")
     assert "for dense in self.dense_layers:\n        x = dense(x)\n" in method(text, "call")
+
+
+def test_variables_keep_the_names_that_their_loop_gives_them() -> None:
+    text = migrate(model_fn(BODIES["variables"]))
+    assert "for w, b in zip(self.w_variables, self.b_variables):\n        x = x * w + b\n" in method(text, "call")
+
+
+def test_a_counter_of_a_range_counts_the_layers() -> None:
+    text = migrate(model_fn(BODIES["range(len())"]))
+    assert "for i, dense in enumerate(self.dense_layers):" in method(text, "call")
+
+
+def test_methods_do_not_repeat_what_they_do_not_read() -> None:
+    body = """
+    units = params["units"]
+    depth = len(units)
+    x = features["x"]
+    for i in range(depth):
+        x = tf.layers.dense(x, units[i])
+    predictions = x
+    """
+    text = assert_same(model_fn(body), **UNITS)
+    assert "units" not in method(text, "call") and "depth = len(units)" in method(text, "__init__")
 
 
 def test_names_of_layers_name_the_lists() -> None:
@@ -282,6 +370,51 @@ def test_a_missing_layer_keeps_the_lists_aligned() -> None:
         ),
         ("predictions = tf.layers.dense(features['x'], features['x'].shape[1])  # HERE", "only when data flows"),
         ("predictions = tf.layers.dense(features['x'], *params['a'])  # HERE", "hidden behind"),
+        (
+            """
+            x = features["x"]
+            for units in params["units"]:
+                w = tf.get_variable("w%d" % units, [units])
+                x = x * w
+            predictions = x + w  # HERE
+            """,
+            "another turn of the loop",
+        ),
+        (
+            """
+            x = features["x"]
+            w = 1.0
+            for units in params["units"]:
+                x = x * w
+                w = tf.get_variable("w%d" % units, [units])  # HERE
+            predictions = x
+            """,
+            "something else in another",
+        ),
+        (
+            """
+            x = features["x"]
+            for units in params["units"]:
+                if units > 3:
+                    w = tf.get_variable("w%d" % units, [units])
+                else:
+                    w = tf.get_variable("v%d" % units, [units])
+                x = x * w  # HERE
+            predictions = x
+            """,
+            "another turn of the loop",
+        ),
+        (
+            """
+            x = features["x"]
+            weights = []
+            for units in params["units"]:
+                weights.append(tf.get_variable("w%d" % units, [units]))
+                x = x * weights[-1]  # HERE
+            predictions = x
+            """,
+            "in the loop that fills it",
+        ),
         ("predictions = tf.layers.dense(features['x'], **params)  # HERE", "hidden behind"),
     ],
 )

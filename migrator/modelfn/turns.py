@@ -1,0 +1,52 @@
+"""Variables and layers that each turn of a loop makes, and lists and dicts that a loop fills with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.objects import holder
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.sites import Site
+
+
+def made_in_turns(plan: Body, name: str) -> list[Site]:
+    """The sites of ``w = tf.get_variable(…)`` in loops, where that is all that gives `name` a value.
+
+    Raises Unsupported where a turn reads what it has not made itself.
+    """
+    sites = [site for site in plan.sites if site.loops and holder(site) == name]
+    if not sites:
+        return []
+    leaves = {site.leaf: site for site in sites}
+    if any(leaf not in leaves for leaf in plan.definitions(name)):
+        raise Unsupported(f"`{name}` is a variable in one place and something else in another", sites[0].leaf.node)
+    for leaf in plan.flow.leaves:
+        if name not in plan.slicer.inputs(leaf):
+            continue
+        sources = plan.slicer.reaching(name, leaf.index, None, leaf)
+        for source in sources:
+            loops = leaves[source].loops
+            if len(sources) > 1 or leaf.loops[: len(loops)] != loops or source.index > leaf.index:
+                raise Unsupported(
+                    f"`{name}` may be read in another turn of the loop than that which makes it", leaf.node
+                )
+    return sites
+
+
+def filled_by_loops(plan: Body, name: str) -> bool:
+    """Whether loops add to what `name` holds (``weights["w%d" % i] = …``), and it is read after them only.
+
+    Raises Unsupported where it is read inside of them.
+    """
+    filling = [leaf for leaf in plan.definitions(name) if leaf.loops]
+    if any(name in leaf.kills for leaf in filling):
+        return False
+    outermost = {leaf.loops[0] for leaf in filling}
+    for leaf in plan.flow.leaves:
+        reading = name in plan.slicer.inputs(leaf) and leaf not in filling
+        if reading and leaf.loops and leaf.loops[0] in outermost:
+            raise Unsupported(f"`{name}` is read in the loop that fills it", leaf.node)
+    return True
