@@ -16,6 +16,7 @@ from migrator.runtime.metrics import BatchMean
 from migrator.runtime.strategy import make_strategy
 from migrator.runtime.training import configure
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession
+from migrator.runtime.v1_order import order_writes
 
 
 class EstimatorSpec(NamedTuple):
@@ -289,6 +290,8 @@ class Graph:
             tf.identity(step.read_value(), "global_step/")  # for those that ask for it by name; a slash keeps it
             for hook in self.all_hooks():
                 hook.begin()
+        if mode == "train":
+            order_writes(flat_tensors(spec.loss, self.update, self.summaries), flat_tensors(flat))
         return []
 
     def create(self, next_creator: Callable[..., Any], **arguments: Any) -> tf.Variable:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dropout, program, store
+from . import dropout, ordering, program, store
 
 FULL_STEP_BYTES = 50_000_000
 """Values of variables after each step are kept whole until this much is written; checksums are kept always."""
@@ -193,6 +193,10 @@ def install(recorder: Recorder) -> None:
         kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
         if not kind or (kind == "predict" and not (recorder.stack and recorder.stack[-1][0] == "predict")):
             return spec  # an export: nothing runs
+        if kind == "train" and ordering.read_step_first(spec):
+            recorder.note(
+                "the old program leaves open whether a step reads or assigns its number first: it reads first"
+            )
         field = {"train": "training_hooks", "evaluate": "evaluation_hooks", "predict": "prediction_hooks"}[kind]
         hook = _make_hook(recorder, kind, recorder.stream(self), copy[0], copy[1], spec)
         return spec._replace(**{field: tuple(getattr(spec, field) or ()) + (hook,)})

@@ -1,0 +1,47 @@
+"""Old programs that leave open whether a step reads or assigns its number first are recorded with reads first."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+from migrator.parity.probe.ordering import read_step_first
+
+v1 = tf.compat.v1
+
+
+def slowly(step: Any) -> Any:
+    """The value of `step`, read as late as TensorFlow may."""
+    with tf.control_dependencies([tf.numpy_function(lambda: __import__("time").sleep(0.05), [], [])]):
+        return tf.cast(tf.identity(step), tf.float32)
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_reads_come_before_the_assignment(resource: bool) -> None:
+    with tf.Graph().as_default(), v1.variable_scope("", use_resource=resource), v1.Session() as session:
+        step = v1.train.get_or_create_global_step()
+        late = slowly(step)
+        train_op = tf.group([step.assign(step + 1)])
+        spec = types.SimpleNamespace(train_op=train_op, loss=late)
+        assert read_step_first(spec)
+        assert not read_step_first(spec)
+        v1.train.Saver([step])
+        session.run(step.initializer)
+        assert [session.run([late, train_op])[0] for _ in range(3)] == [0.0, 1.0, 2.0]
+
+
+def test_what_is_ordered_stays_as_it_is() -> None:
+    with tf.Graph().as_default():
+        step = v1.train.get_or_create_global_step()
+        weight = v1.get_variable("weight", [])
+        rate = v1.train.exponential_decay(0.1, step, 10, 0.9)
+        train_op = v1.train.GradientDescentOptimizer(rate).minimize(weight, step)
+        with tf.control_dependencies([train_op]):
+            train_op = tf.group(tf.identity(step))
+        assert not read_step_first(types.SimpleNamespace(train_op=train_op, loss=weight + 0.0))
+        assert not read_step_first(types.SimpleNamespace(train_op=None, loss=None))
+    with tf.Graph().as_default():
+        assert not read_step_first(types.SimpleNamespace(train_op=tf.no_op(), loss=None))

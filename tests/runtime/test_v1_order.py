@@ -1,0 +1,80 @@
+"""A step of a graph reads what it assigns before it does so, and assigns nothing before its batch is there."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from migrator.runtime.training import evaluate, train
+from migrator.runtime.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.v1_order import order_writes
+
+v1 = tf.compat.v1
+
+
+def slowly() -> Any:
+    """An operation that ends after all that need not wait for it."""
+    return tf.numpy_function(lambda: time.sleep(0.05), [], [])
+
+
+def test_the_step_is_read_before_it_is_assigned(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        total = v1.get_variable("total", [], initializer=v1.zeros_initializer())
+        after = v1.get_variable("after", [], initializer=v1.zeros_initializer())
+        step = v1.train.get_or_create_global_step()
+        with tf.control_dependencies([slowly()]):
+            rate = tf.cast(step.read_value(), tf.float32)
+            rate = rate + tf.cond(rate >= 0.0, lambda: tf.cast(step.read_value(), tf.float32), lambda: 0.0)
+        train_op = tf.group(total.assign_add(rate), [step.assign(step + 1)])
+        with tf.control_dependencies([train_op]):
+            train_op = after.assign_add(tf.cast(step.read_value(), tf.float32))
+        return EstimatorSpec(mode, loss=tf.reduce_sum(features), train_op=train_op)
+
+    # How many batches there are is not known: Keras asks for one more.
+    data = tf.data.Dataset.range(6).filter(lambda value: value < 5)
+    model = graph_model(model_fn, str(tmp_path))
+    train(model, lambda: data)
+    assert evaluate(model, lambda: data)["global_step"] == 5
+    assert model.tf1_variables["total"].numpy() == 2 * (0 + 1 + 2 + 3 + 4)
+    assert model.tf1_variables["after"].numpy() == 1 + 2 + 3 + 4 + 5
+
+
+def test_data_end_before_anything_is_assigned(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        weight = v1.get_variable("weight", [3], initializer=v1.ones_initializer())
+        decay = weight.assign(weight * 0.5)  # waits for nothing
+        count = v1.train.get_global_step().assign_add(1)
+        return EstimatorSpec(mode, loss=tf.reduce_sum(features["x"]), train_op=tf.group(decay, count))
+
+    def generate() -> Any:
+        for _ in range(3):
+            yield {"x": np.ones([2], np.float32)}
+            time.sleep(0.05)
+
+    spec = {"x": tf.TensorSpec([2])}
+    model = graph_model(model_fn, str(tmp_path))
+    train(model, lambda: tf.data.Dataset.from_generator(generate, output_signature=spec))
+    assert model.global_step.numpy() == 3
+    np.testing.assert_array_equal(model.tf1_variables["weight"], np.full([3], 0.125, np.float32))
+
+
+def test_no_circle_where_the_program_reads_between_two_assignments() -> None:
+    variable = tf.Variable(1.0)
+
+    def twice(batch: Any) -> Any:
+        first = variable.assign(batch)
+        with tf.control_dependencies([first]):
+            between = variable.read_value() + 1.0
+        with tf.control_dependencies([slowly()]):
+            second = variable.assign(between * 10.0)
+        with tf.control_dependencies([second]):
+            results = [variable.read_value(), between]
+        order_writes(results, [batch])
+        return results
+
+    wrapped = v1.wrap_function(twice, [tf.TensorSpec([])])
+    assert [float(value) for value in wrapped(tf.constant(4.0))] == [50.0, 5.0]
