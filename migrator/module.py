@@ -241,12 +241,12 @@ class Module:
 
     @cached_property
     def _nodes(self) -> dict[type, list[Union[ast.expr, ast.stmt]]]:
-        table: dict[type, list[Union[ast.expr, ast.stmt]]] = {}
+        table: dict[type, list[Union[ast.expr, ast.stmt]]] = {kind: [] for kind in N.__constraints__}
         for node in self.analysis.parents:
-            if isinstance(node, (ast.expr, ast.stmt)):
-                table.setdefault(node.__class__, []).append(node)
+            if node.__class__ in table:
+                table[node.__class__].append(node)  # type: ignore[arg-type]
         for nodes in table.values():
-            nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+            nodes.sort(key=_place)
         return table
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -304,6 +304,26 @@ class Module:
     def bindings(self, node: ast.Name) -> list[Binding]:
         """All places that may have bound this name."""
         return self.analysis.bindings(node)
+
+    def loads(self, name: str) -> list[ast.Name]:
+        """Every place that reads `name`, in source order."""
+        return [node for node, _ in self._loads.get(name, [])]
+
+    def loads_of(self, name: str, scope: Scope | None) -> list[ast.Name]:
+        """Those that read what `scope` binds; with None, those that read a builtin or an unknown name."""
+        return [node for node, at in self._loads.get(name, []) if at.lookup(name) is scope]
+
+    def loads_of_parameter(self, name: str, function: ast.AST) -> list[ast.Name]:
+        """Those that read a name of a function."""
+        holders = ((node, at.lookup(name)) for node, at in self._loads.get(name, []))
+        return [node for node, holder in holders if holder is not None and holder.node is function]
+
+    @cached_property
+    def _loads(self) -> dict[str, list[tuple[ast.Name, Scope]]]:
+        table: dict[str, list[tuple[ast.Name, Scope]]] = {}
+        for node, scope in sorted(self.analysis.loads, key=lambda load: _place(load[0])):
+            table.setdefault(node.id, []).append((node, scope))
+        return table
 
     def is_bound(self, name: str, at: ast.AST) -> bool:
         """Whether code at `at` already sees some binding of `name` in this file."""
@@ -487,6 +507,10 @@ class Module:
         position = self.import_position()
         lead = "" if position == 0 or self.source[position - 1 : position] in (b"\n", b"\r") else self.newline
         return self.insert(position, lead + statement + self.newline)
+
+
+def _place(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 __all__ = ["Binding", "Import", "ImportMap", "Module", "Place", "Scope", "Span", "dotted"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from migrator.module import Module
@@ -22,31 +21,30 @@ class Readers:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._known: dict[str, dict[tuple[str, str], list[ast.expr]]] = {}
 
     def of(self, module: Module, scope: Scope, name: str) -> list[Place]:
         """The expressions that read `name`, which `scope` of `module` binds."""
+        places: list[Place] = [(module, load) for load in module.loads_of(name, scope)]
         if scope is module.analysis.root:
-            return self._table.get((module.path, name), [])
-        return [(module, load) for load, at in module.analysis.loads if load.id == name and at.lookup(name) is scope]
+            written = name.encode()
+            for other in self.project.modules.values():
+                if written in other.source:
+                    places += [(other, node) for node in self._imports(other).get((module.path, name), [])]
+        return places
 
-    @cached_property
-    def _table(self) -> dict[tuple[str, str], list[Place]]:
-        table: dict[tuple[str, str], list[Place]] = defaultdict(list)
-        for module in self.project.modules.values():
-            root = module.analysis.root
+    def _imports(self, module: Module) -> dict[tuple[str, str], list[ast.expr]]:
+        """What a module reads of others, by their path and the name."""
+        if module.path not in self._known:
+            table = self._known[module.path] = defaultdict(list)
             for load, scope in module.analysis.loads:
-                holder = scope.lookup(load.id)
-                if holder is None:
-                    continue
-                if holder is root:
-                    table[module.path, load.id].append((module, load))
-                if load.id in module.analysis.named:
-                    for binding in holder.bindings[load.id]:
-                        if isinstance(binding.node, (ast.Import, ast.ImportFrom)):
-                            found = self._imported(module, load, binding.target)
-                            if found is not None:
-                                table[found[0]].append((module, found[1]))
-        return table
+                holder = scope.lookup(load.id) if load.id in module.analysis.named else None
+                for binding in holder.bindings[load.id] if holder is not None else ():
+                    if isinstance(binding.node, (ast.Import, ast.ImportFrom)):
+                        found = self._imported(module, load, binding.target)
+                        if found is not None:
+                            table[found[0]].append(found[1])
+        return self._known[module.path]
 
     def _imported(self, module: Module, load: ast.Name, target: str) -> tuple[tuple[str, str], ast.expr] | None:
         """The name of another module that the outer part of a dotted expression stands for, and that part."""

@@ -42,7 +42,7 @@ def rebound(module: Module, name: ast.Name) -> tuple[ast.expr, ast.expr, Edit] |
         return None
     inside = {id(node) for node in ast.walk(second)}
     end = module.span(second)[1]
-    early = [n for n, s in module.analysis.loads if n.id == name.id and s.lookup(n.id) is scope and id(n) not in inside]
+    early = [n for n in module.loads_of(name.id, scope) if id(n) not in inside]
     if any(module.span(n)[0] < end for n in early) or not _neighbours(module, first, second):
         return None
     plain = all(len(s.targets) == 1 and isinstance(s.targets[0], ast.Name) for s in (first, second))

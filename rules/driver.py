@@ -264,9 +264,9 @@ class Driver:
         if not isinstance(target, ast.Name):
             return
         holder = module.scope(target).holder(target.id)
-        for load, scope in module.analysis.loads:
+        for load in module.loads_of(target.id, holder):
             parent = module.parent(load)
-            if load.id != target.id or scope.lookup(load.id) is not holder or not isinstance(parent, ast.Attribute):
+            if not isinstance(parent, ast.Attribute):
                 continue
             if parent.attr in TASK_FIELDS and parent not in self.handled:
                 self.replace(parent, f"{self.need('current_task', parent)}().{parent.attr}")

@@ -243,11 +243,8 @@ class Follower:
             assert isinstance(related.node, ast.ClassDef)
             for method in related.node.body:
                 if isinstance(method, ast.FunctionDef) and method.args.args and not _is_static(method):
-                    for load, scope in related.module.analysis.loads:
-                        if load.id == method.args.args[0].arg:
-                            holder = scope.lookup(load.id)
-                            if holder is not None and holder.node is method:
-                                self.follow(related.module, load, whole)
+                    for load in related.module.loads_of_parameter(method.args.args[0].arg, method):
+                        self.follow(related.module, load, whole)
             scope = related.module.scope(related.module.parent(related.node) or related.node)
             for where, reference in self.project.readers.of(related.module, scope, related.name):
                 self.follow(where, reference, (CALL, *whole))
@@ -410,11 +407,8 @@ class Follower:
             self.lose(module, node, path, "it is handed on through * or **")
             return
         self.parameters.setdefault((definition, parameter, skip, shape(path)), node)
-        target = definition.module
-        for load, where in target.analysis.loads:
-            holder = where.lookup(load.id) if load.id == parameter else None
-            if holder is not None and holder.node is definition.node:
-                self.follow(target, load, path)
+        for load in definition.module.loads_of_parameter(parameter, definition.node):
+            self.follow(definition.module, load, path)
 
 
 def _is_static(function: ast.AST) -> bool:

@@ -347,7 +347,7 @@ class ProgramRewrite:
         gone = {id(n) for reference in self._unfolded for n in ast.walk(reference)}
         for entry in module.imports:
             if entry.target in ("functools", PARTIAL) and len(getattr(entry.statement, "names", [])) == 1:
-                uses = [node for node, _ in module.analysis.loads if node.id == entry.name]
+                uses = module.loads(entry.name)
                 if uses and all(id(node) in gone for node in uses):
                     yield module.delete_statement(entry.statement)
 
@@ -365,8 +365,8 @@ class ProgramRewrite:
                 if entry.alias.name == name and self.project.exported(entry.target, module) == model.definition:
                     start, _ = module.span(entry.alias)
                     driver.edits.append(module.edit((start, start + len(name.encode())), model.factory))
-            for node, _ in module.analysis.loads:
-                if node.id != name or id(node) in constructed or within(module.span(node), inside):
+            for node in module.loads(name):
+                if id(node) in constructed or within(module.span(node), inside):
                     continue
                 if self.project.definition(module, node) != model.definition:
                     continue

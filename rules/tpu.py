@@ -84,7 +84,7 @@ def _drop_names(module: Module, driver: Driver, value: ast.expr) -> None:
         statement = module.statement(found[0].node) if len(found) == 1 else None
         if not isinstance(statement, ast.Assign) or short_name(module.resolve(statement.value) or "") is None:
             continue
-        readers = [load for load, _ in module.analysis.loads if load.id == node.id and module.bindings(load) == found]
+        readers = [load for load in module.loads(node.id) if module.bindings(load) == found]
         if all(load in inside for load in readers):
             driver.handled.add(statement.value)
             driver.edits.append(module.delete_statement(statement))
