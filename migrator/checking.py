@@ -72,6 +72,7 @@ class Checker:
     ) -> Findings:
         """Run file rules over `editable`, program rules over `modules`, without the banned pairs of rule and file."""
         findings = Findings()
+        editable = list(editable)
         for module in editable:
             found = self._check_file(module, findings, banned)
             kept = [finding for finding in found if self._wanted(finding, modules, banned)]
@@ -80,7 +81,7 @@ class Checker:
             findings.found += kept
         for rule in self.registry.program_rules:
             if (rule.code, ANYWHERE) not in banned and any(rule.concerns(module) for module in modules.values()):
-                self._check_program(rule, modules, findings, banned)
+                self._check_program(rule, editable, modules, findings, banned)
         self._hold_back(findings)
         return findings
 
@@ -193,11 +194,17 @@ class Checker:
     # -- program rules ------------------------------------------------------------------------------------------------
 
     def _check_program(
-        self, rule: ProgramRule, modules: Mapping[str, Module], findings: Findings, banned: set[tuple[str, str]]
+        self,
+        rule: ProgramRule,
+        editable: Iterable[Module],
+        modules: Mapping[str, Module],
+        findings: Findings,
+        banned: set[tuple[str, str]],
     ) -> None:
         from migrator.project import Project  # only where there is something to look at
 
-        project = Project(modules, lambda module: self._fixes(module, modules, banned))
+        paths = [module.path for module in editable]
+        project = Project(modules, lambda module: self._fixes(module, modules, banned), paths)
         found: list[Finding] = []
         units: list[tuple[str, ProgramUnit]] = []
         results: Iterator[Union[Diagnostic, ProgramUnit]]

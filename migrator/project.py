@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Union
@@ -38,8 +38,15 @@ class Definition:
 class Project:
     """The modules of one component, by path."""
 
-    def __init__(self, modules: Mapping[str, Module], fixes: Callable[[Module], list[Fix]] = lambda module: []) -> None:
+    def __init__(
+        self,
+        modules: Mapping[str, Module],
+        fixes: Callable[[Module], list[Fix]] = lambda module: [],
+        editable: Iterable[str] | None = None,
+    ) -> None:
         self.modules = dict(modules)
+        self.editable = frozenset(self.modules if editable is None else editable)
+        """Paths of the modules that may be changed; rules only look into the others."""
         self._named: dict[tuple[str, str], Module | None] = {}
         self.fixes = fixes
         """What the file rules propose for a module that is not on disk."""

@@ -102,9 +102,13 @@ class EstimatorProgram(ProgramRule):
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
         for group in program_groups(project):
+            if not any(module.path in project.editable for module in group):
+                continue
             constructions = [c for module in group for c in self._constructions(module, group)]
             other = [found for module in group for found in self._not_yet(module)]
-            if other or not constructions:
+            if constructions and not any(c.module.path in project.editable for c in constructions):
+                yield self._elsewhere(group, constructions[0])
+            elif other or not constructions:
                 yield from self._left(group, constructions, other)
             else:
                 yield from self._program(project, group, constructions, settings.style)
@@ -124,6 +128,12 @@ class EstimatorProgram(ProgramRule):
                 yield module, node, _NO_MATCH.get(short[:12], f"tf.{name.split('.', 1)[1]} is not migrated yet")
             elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":
                 yield module, node, f"a class derived from tf.{name.split('.', 1)[1]} is not migrated yet"
+
+    def _elsewhere(self, group: list[Module], construction: Construction) -> ProgramUnit:
+        """A program that is worked on where its Estimator is made: it is too large to move as a whole."""
+        reason = "its files are too many to be looked at as a whole"
+        files = tuple(module.path for module in group)
+        return ProgramUnit("Estimator", construction.module.location(construction.call), "manual", reason, files)
 
     def _left(
         self, group: list[Module], constructions: list[Construction], other: list[tuple[Module, ast.expr, str]]

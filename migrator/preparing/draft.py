@@ -77,7 +77,7 @@ class Drafts:
             self._origins[path] = table
             modules[path] = new
         fixes = self.project.fixes
-        self.project = Project(modules, fixes)
+        self.project = Project(modules, fixes, self.project.editable)
         for path in by_path:
             modules[path].fixes = fixes(modules[path])
             modules[path].edits = [edit for fix in modules[path].fixes for edit in fix.edits]
