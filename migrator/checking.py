@@ -91,6 +91,11 @@ class Checker:
         manual = {path for _, unit in findings.units if unit.tier == "manual" for path in unit.files}
         findings.found = [f for f in findings.found if f.program or not (f.paths & manual)]
 
+    def skip(self, module: Module) -> None:
+        """Nothing is left to find in a module, unless rules from elsewhere look at it too."""
+        if self.registry.only_built_in:
+            self._cache[module.path] = (module, [])
+
     def applicable(self, diagnostic: Diagnostic) -> bool:
         """Whether the settings let its fix be applied."""
         fix = diagnostic.fix

@@ -84,6 +84,8 @@ class Fix:
     edits: tuple[Edit, ...]
     applicability: Applicability = Applicability.SAFE
     new_files: tuple[NewFile, ...] = ()
+    settles: bool = False
+    """Whether no built-in rule has anything to say about the file afterwards, which saves looking at it again."""
 
     @property
     def paths(self) -> frozenset[str]:

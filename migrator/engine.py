@@ -161,9 +161,17 @@ class _Run:
             modules, shifts = dict(self.modules), {path: list(steps) for path, steps in self.shifts.items()}
             chosen = self._apply(candidates)
             self._settle(findings, chosen, modules, shifts)
+            self._skip_settled(findings, chosen)
             if not chosen:
                 break
         return frozenset()
+
+    def _skip_settled(self, findings: Findings, chosen: list[Finding]) -> None:
+        """Spare the next round the files about which its only findings say that they settle them."""
+        applied = {id(finding) for finding in chosen}
+        open_paths = {path for finding in findings.found if not _settles(finding, applied) for path in finding.paths}
+        for path in {path for finding in chosen for path in finding.paths} - open_paths:
+            self.checker.skip(self.modules[path])
 
     def _check(self) -> Findings:
         editable = [module for path, module in self.modules.items() if self._may_edit(path)]
@@ -316,6 +324,11 @@ class _Run:
             units = tuple(self.units.of(path))
             outcomes.append(Outcome(path, status, source.raw, after, applied, _about(path, left), units))
         return outcomes + self.companions.outcomes()
+
+
+def _settles(finding: Finding, applied: set[int]) -> bool:
+    fix = finding.diagnostic.fix
+    return fix is not None and fix.settles and id(finding) in applied
 
 
 def _about(path: str, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

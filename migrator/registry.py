@@ -39,6 +39,11 @@ class Registry:
         """File rules and program rules, by code."""
         return tuple(sorted((*self.file_rules, *self.program_rules), key=lambda rule: rule.code))
 
+    @functools.cached_property
+    def only_built_in(self) -> bool:
+        """Whether no rule comes from another package."""
+        return all(type(rule).__module__.startswith(f"{GROUP}.") for rule in self.all)
+
     def find(self, code: str) -> Union[AnyRule, None]:
         """The rule with this code or name."""
         return next((rule for rule in self.all if code.upper() == rule.code or code.lower() == rule.name), None)

@@ -63,11 +63,12 @@ class _Documented:
         applicability: Applicability = Applicability.SAFE,
         severity: Severity = Severity.WARNING,
         new_files: Iterable[NewFile] = (),
+        settles: bool = False,
     ) -> Diagnostic:
         """A finding of this rule at `node`; with `edits` it carries a fix (`title` defaults to the message)."""
         changes = tuple(sorted(set(edits)))
         files = tuple(new_files)
-        fix = Fix(title or message, changes, applicability, files) if changes or files else None
+        fix = Fix(title or message, changes, applicability, files, settles) if changes or files else None
         return Diagnostic(self.code, message, module.location(node), fix, severity, self.name, self.url)
 
 

@@ -98,7 +98,9 @@ def rename_edits(
             found.append(rule.diagnostic(module, where, message, severity=Severity.INFO))
         else:
             message = f"import tensorflow instead of tensorflow.compat.v1 as {name}"
-            found.append(rule.diagnostic(module, where, message, result, severity=Severity.INFO))
+            edits, carried = result
+            alone = carried and _is_all(module, entries)
+            found.append(rule.diagnostic(module, where, message, edits, severity=Severity.INFO, settles=alone))
     if not imports:
         found += _stray_switches(module, rule)
     return found
@@ -129,8 +131,8 @@ def _listed(short: str, names: frozenset[str]) -> bool:
 
 def _plan(
     module: Module, name: str, entries: list[Import], excused: Callable[[ast.expr], bool]
-) -> Union[list[Edit], str]:
-    """All edits for one alias of compat.v1, or why there are none."""
+) -> Union[tuple[list[Edit], bool], str]:
+    """All edits for one alias of compat.v1, and whether every call could be carried over; or why there are none."""
     holders = {entry.scope for entry in entries}
     for holder in holders:
         if {binding.target for binding in holder.bindings[name]} != {VERSION_1}:
@@ -159,6 +161,7 @@ def _plan(
     if problem:
         return problem
     edits: list[Edit] = []
+    carried = True
     for node, full in references:
         if not _direct(module, node):
             continue
@@ -167,14 +170,34 @@ def _plan(
             statement = module.statement(node)
             edits.append(module.delete_statement(statement))
         else:
-            edits += _reference(module, node, full, root)
+            changes = _reference(module, node, full, root)
+            carried = carried and changes is not None
+            edits += [_compat(module, node, short, root)] if changes is None else changes
     for entry in entries:
         if plain_exists:
             edits.append(module.delete_statement(entry.statement))
         else:
             alias = "" if root == "tensorflow" else f" as {root}"
             edits.append(module.edit(entry.statement, f"import tensorflow{alias}"))
-    return list(dict.fromkeys(merge_insertions(edits)))
+    return list(dict.fromkeys(merge_insertions(edits))), carried
+
+
+def _is_all(module: Module, entries: list[Import]) -> bool:
+    """Whether all that the file has of TensorFlow starts at these imports, under names that no rule looks at twice.
+
+    An alias of a member may be unused afterwards.
+    """
+    if any("tensorflow" in entry.target and entry not in entries for entry in module.imports):
+        return False
+    for node, full in module.references():
+        if not full.startswith("tensorflow."):
+            continue
+        if not _direct(module, node) or isinstance(module.parent(node), (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+            return False
+        found = find_row(full[len("tensorflow.") :])
+        if found is not None and not found[0].plain and (found[0].kind != "rename" or find_row(found[0].to)):
+            return False
+    return True
 
 
 def _names(statement: ast.stmt) -> list[ast.alias]:
@@ -245,14 +268,15 @@ def _is_module_alias(module: Module, node: ast.expr, short: str) -> bool:
     return isinstance(parent, ast.Assign) and any(name.startswith(prefix) for name in endpoints().same)
 
 
-def _reference(module: Module, node: ast.expr, full: str, root: str) -> list[Edit]:
+def _reference(module: Module, node: ast.expr, full: str, root: str) -> Optional[list[Edit]]:
+    """None for a call that cannot be carried over: a rule has a remark on what then stays in compat.v1."""
     short = full[len("tensorflow.") :]
     table = endpoints()
     if any(".compat.v2." in name for name in module.raw_names(node)):
         return _respell(module, node, root)
     if is_absl(full):
         edits = absl_edits(module, node, short_name(full), root)
-        return edits if edits is not None else [_compat(module, node, short, root)]
+        return edits
     if short == "nn.softmax_cross_entropy_with_logits":
         return _stop_gradient(module, node, root)
     found = find_row(short)
@@ -269,9 +293,7 @@ def _reference(module: Module, node: ast.expr, full: str, root: str) -> list[Edi
         rewrite = rewrite_row(module, target, row, root)
         if rewrite is None:
             return _respell(module, node, root)
-        if rewrite.edits:
-            return list(rewrite.edits)
-        return [_compat(module, node, short, root)]
+        return list(rewrite.edits) or None
     if _listed(short, table.changed) or _listed(short, table.gone):
         return [_compat(module, node, short, root)]
     return _respell(module, node, root)

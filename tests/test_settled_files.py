@@ -1,0 +1,80 @@
+"""A fix that says it settles a file must leave nothing to say about it: the engine does not look again."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import pytest
+
+from migrator.engine import migrate_component
+from migrator.module import Module
+from migrator.registry import Registry, load
+from migrator.rule import Rule, run_rules
+from migrator.rules.symbol_rows import endpoints, rows
+from migrator.settings import Settings
+from migrator.sources import decode
+
+OLD = "import tensorflow.compat.v1 as tf\n"
+RULES = load().file_rules
+NAMES = sorted(set(chain(rows(), endpoints().same, endpoints().gone, endpoints().changed)))
+FORMS = ["tf.{}", "tf.{}(a)", "tf.{}(a, b, c)", "tf.{}(*a)", "y = tf.{}", "tf.{}(a, name='n').b", "f(x=tf.{}([a]))"]
+
+
+def settled(source: str) -> str | None:
+    """The text after a fix that settles it, if the first round has that one finding only."""
+    module = Module("p.py", source)
+    found = run_rules(RULES, module)
+    if len(found) != 1 or found[0].fix is None or not found[0].fix.settles:
+        return None
+    data = module.source
+    for edit in sorted(found[0].fix.edits, key=lambda edit: (edit.start, edit.end))[::-1]:
+        data = data[: edit.start] + edit.text.encode() + data[edit.end :]
+    return data.decode()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_is_found_in_a_settled_file(form: str) -> None:
+    looked_at = 0
+    for name in NAMES:
+        source = f"{OLD}{form.format(name)}\n"
+        after = settled(source)
+        if after is None:
+            continue
+        looked_at += 1
+        module = Module("p.py", after)
+        module.inherited_dialect = Module("p.py", source).module_dialect
+        assert run_rules(RULES, module) == [], source
+    assert looked_at > 1000 or form.startswith("y =")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{OLD}gfile = tf.gfile\ngfile.MakeDirs(a)\n",
+        f"{OLD}from tensorflow.contrib import layers\ntf.log(x)\n",
+        f"{OLD}import tensorflow.compat.v2 as tf2\ntf.log(x)\n",
+        f"{OLD}tf.reduce_sum(x, keep_dims=True)\n",
+    ],
+)
+def test_files_with_aliases_or_other_parameters_are_looked_at_again(source: str) -> None:
+    assert settled(source) is None
+
+
+def test_rules_from_elsewhere_see_every_round() -> None:
+    class Counting(Rule):
+        """Counts the rounds."""
+
+        code, name = "ABC001", "counting"
+        rounds = 0
+
+        def check_module(self, module: Module):  # type: ignore[no-untyped-def]
+            Counting.rounds += 1
+            return iter(())
+
+    text = f"{OLD}tf.log(x)\n".encode()
+    built_in = load()
+    (alone,) = migrate_component([decode("p.py", text)], Settings(), built_in)
+    both = Registry((*built_in.file_rules, Counting()), built_in.program_rules)
+    (together,) = migrate_component([decode("p.py", text)], Settings(), both)
+    assert alone.after == together.after == b"import tensorflow as tf\ntf.math.log(x)\n"
+    assert Counting.rounds == 2
