@@ -80,9 +80,7 @@ def _check_uses(driver: Driver, node: ast.Name, what: str) -> None:
     """A list of hooks that has a name: only known hooks may be appended to it."""
     module = driver.module
     scope = module.scope(node).lookup(node.id)
-    for load, where in module.analysis.loads:
-        if load.id != node.id or where.lookup(load.id) is not scope:
-            continue
+    for load in module.loads_of(node.id, scope):
         parent = module.parent(load)
         call = module.parent(parent) if isinstance(parent, ast.Attribute) else None
         if isinstance(parent, ast.Attribute):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import chain
 
 import pytest
+from migrator.rules.symbol_rows import endpoints, rows
 
 from migrator.engine import migrate_component
 from migrator.module import Module
 from migrator.registry import Registry, load
 from migrator.rule import Rule, run_rules
-from migrator.rules.symbol_rows import endpoints, rows
 from migrator.settings import Settings
 from migrator.sources import decode
 
