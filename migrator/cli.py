@@ -121,6 +121,7 @@ class _Default(click.Command):
     help="What a model_fn becomes: Keras layers (native), the same graph inside a Keras model (bridge), the best (auto).",
 )
 @click.option("-j", "--jobs", type=click.IntRange(0), help="Processes to use; 0, the default, is one for each core.")
+@click.option("--commit-per-rule", is_flag=True, help="With --apply or --review: a git commit for each rule.")
 @click.option("--allow-dirty", is_flag=True, help="Write over files with changes that git does not have yet.")
 @click.option("--stdin-filename", default="<stdin>", metavar="PATH", help="What to call the input when PATH is -.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the report.")
@@ -139,6 +140,7 @@ def run(
     exclude: tuple[str, ...],
     style: str | None,
     jobs: int | None,
+    commit_per_rule: bool,
     allow_dirty: bool,
     stdin_filename: str,
     form: str,
@@ -162,6 +164,8 @@ def run(
         raise click.UsageError("Missing argument 'PATH...'.")
     if review and (apply or "-" in paths or not running.interactive()):
         fail("--review asks on a terminal, about files, and writes by itself what was accepted")
+    if commit_per_rule and (not (apply or review) or allow_dirty or "-" in paths):
+        fail("--commit-per-rule goes with --apply or --review, without --allow-dirty")
     if assess and (apply or review or "-" in paths or form not in ("text", "json")):
         fail("--assess writes nothing to the code, reads files, and reports as text or json")
     try:
@@ -178,15 +182,16 @@ def run(
         apply=apply,
     )
     _check_codes(settings)
-    shown = running.Shown(form, output, verbose - quiet, assess)
+    shown = running.Shown(form, output, verbose - quiet, assess, commit_per_rule)
     if "-" in paths:
         if len(paths) > 1:
             fail("- stands alone: it reads one program from standard input")
         code = running.run_stdin(stdin_filename, settings, shown)
     else:
+        writing = running.Writing(allow_dirty, commit_per_rule)
         if review:
-            settings = running.review_paths(paths, settings)
-        code = running.run_paths(paths, settings, shown, allow_dirty)
+            settings, writing = running.review_paths(paths, settings, writing)
+        code = running.run_paths(paths, settings, shown, writing)
         if review:
             running.forget_review()
     sys.exit(code)

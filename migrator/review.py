@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from migrator import journal
 from migrator.diagnostics import Diagnostic, Edit, Location, Outcome
+from migrator.editing import Edited, EditError, edit_all
 from migrator.fixes import splice
 from migrator.reporting.diffs import readable_diff
 from migrator.runner import Result
@@ -26,12 +27,27 @@ n - leave it
 a - make it and all others in this file
 A - make it and all others of this rule
 d - leave it and all others in this file
+e - edit the file with the change in it, in $EDITOR, and make what you save
+s - split: ask about the changes of a program one by one
 b - back to the change before
 q - quit; nothing is written, and the next review goes on here
 ? - this help"""
 
-Answers = dict[str, bool]
-"""Whether each change, by its `key`, is to be made."""
+
+@dataclass
+class Answers:
+    """What was answered so far, by the `key` of each change."""
+
+    chosen: dict[str, bool] = field(default_factory=dict)
+    """Whether it is to be made."""
+    split: set[str] = field(default_factory=set)
+    """Those that are asked about part by part."""
+    edits: dict[str, Edited] = field(default_factory=dict)
+    """What the user made of a change."""
+
+    def edits_of(self, path: str) -> list[tuple[str, str]]:
+        """Pairs of proposed and wanted text of one file."""
+        return [edited[path] for key, edited in self.edits.items() if path in edited and self.chosen.get(key)]
 
 
 @dataclass(frozen=True)
@@ -42,6 +58,8 @@ class Item:
     diff: tuple[str, ...]
     files: tuple[str, ...] = ()
     """Of a program: the files that change together."""
+    outcomes: tuple[Outcome, ...] = ()
+    """Those files with this change alone."""
 
     @property
     def first(self) -> Diagnostic:
@@ -71,7 +89,7 @@ def items(result: Result) -> list[Item]:
             new = tuple(
                 f"new file {o.path}: {o.after.count(bytes([10]))} lines\n" for o in members if o.status == "created"
             )
-            found.append(Item(tuple(applied), diff + new, group))
+            found.append(Item(tuple(applied), diff + new, group, tuple(members)))
     return sorted(found, key=lambda item: item.first.location)
 
 
@@ -94,27 +112,65 @@ def _single(outcome: Outcome) -> Iterator[Item]:
             after = source.with_data(splice(source.data, edits)).raw
         except ValueError:  # they overlap: made in several rounds
             after = outcome.after
-        yield Item(tuple(diagnostics), tuple(readable_diff(replace(outcome, after=after))))
+        alone = replace(outcome, after=after)
+        yield Item(tuple(diagnostics), tuple(readable_diff(alone)), outcomes=(alone,))
+
+
+def parts(item: Item) -> list[Item]:
+    """The changes that a program's question holds, each with those that build on it; none if it is only one."""
+    originals = {outcome.path: decode(outcome.path, outcome.before) for outcome in item.outcomes if outcome.before}
+    grouped: list[list[Diagnostic]] = []
+    for diagnostic in item.diagnostics:
+        alone = diagnostic.fix is not None and diagnostic.fix.paths and diagnostic.fix.paths <= set(originals)
+        if alone or not grouped:
+            grouped.append([diagnostic])
+        else:
+            grouped[0].append(diagnostic)
+    found: list[Item] = []
+    for diagnostics in grouped if len(grouped) > 1 else ():
+        edits = {edit for each in diagnostics if each.fix for edit in each.fix.edits}
+        outcomes: list[Outcome] = []
+        for path in sorted({edit.path for edit in edits}):
+            source = originals[path]
+            try:
+                after = source.with_data(splice(source.data, sorted(e for e in edits if e.path == path))).raw
+            except ValueError:  # a change builds on another one: they cannot be told apart
+                return []
+            outcomes.append(Outcome(path, "changed", source.raw, after))
+        diff = tuple(line for outcome in outcomes for line in readable_diff(outcome))
+        found.append(Item(tuple(diagnostics), diff, outcomes=tuple(outcomes)))
+    return found
+
+
+def expanded(questions: Iterable[Item], answers: Answers) -> list[Item]:
+    """The questions, with the parts of those that were split in their place."""
+    return [part for item in questions for part in (parts(item) if item.key in answers.split else [item])]
 
 
 def ask(
-    questions: Sequence[Item], answers: Answers, show: Callable[[Item, int], None], read: Callable[[], str]
+    questions: Sequence[Item],
+    answers: Answers,
+    show: Callable[[Item, int, int], None],
+    read: Callable[[], str],
+    say: Callable[[str], None],
 ) -> bool:
     """Ask about what has no answer yet, and fill `answers`. Returns False where the user quits.
 
     Args:
       questions: all items.
       answers: those of an earlier review, extended in place.
-      show: prints an item, given its number from 0.
+      show: prints an item, given its number from 0 and how many there are.
       read: reads an answer; raises EOFError at the end of the input.
+      say: prints why something could not be done.
     """
     path: list[list[str]] = []  # keys answered by each step, for going back
+    shown = expanded(questions, answers)
     while True:
-        number = next((n for n, item in enumerate(questions) if item.key not in answers), None)
+        number = next((n for n, item in enumerate(shown) if item.key not in answers.chosen), None)
         if number is None:
             return True
-        item = questions[number]
-        show(item, number)
+        item = shown[number]
+        show(item, number, len(shown))
         try:
             letter = read().strip()
         except EOFError:
@@ -123,30 +179,40 @@ def ask(
             return False
         if letter == "b" and path:
             for key in path.pop():
-                del answers[key]
-            continue
-        chosen = _chosen(letter, item, [other for other in questions if other.key not in answers])
-        if chosen is not None:
-            answers.update(chosen)
+                answers.chosen.pop(key, None)
+                answers.edits.pop(key, None)
+        elif letter == "s":
+            if item.files and parts(item):
+                answers.split.add(item.key)
+                shown = expanded(questions, answers)
+            else:
+                say("This is one change: it cannot be split.")
+        else:
+            try:
+                chosen = _chosen(letter, item, [other for other in shown if other.key not in answers.chosen])
+                if letter == "e":
+                    answers.edits[item.key] = edit_all(item.outcomes)
+            except EditError as error:
+                say(str(error))
+                continue
+            answers.chosen.update(chosen)
             path.append(list(chosen))
 
 
-def _chosen(letter: str, item: Item, open_items: Iterable[Item]) -> Answers | None:
+def _chosen(letter: str, item: Item, open_items: Iterable[Item]) -> dict[str, bool]:
     path, code = item.first.location.path, item.first.code
-    if letter in ("y", "n"):
-        return {item.key: letter == "y"}
+    if letter in ("y", "n", "e"):
+        return {item.key: letter != "n"}
     if letter in ("a", "d"):
         return {other.key: letter == "a" for other in open_items if other.first.location.path == path}
     if letter == "A":
         return {other.key: True for other in open_items if other.first.code == code}
-    return None
+    return {}
 
 
-def declined(
-    questions: Iterable[Item], answers: Mapping[str, bool]
-) -> tuple[frozenset[str], frozenset[tuple[str, Location]]]:
+def declined(questions: Iterable[Item], answers: Answers) -> tuple[frozenset[str], frozenset[tuple[str, Location]]]:
     """Files not to be touched, and changes not to be made, by code and place in the original."""
-    refused = [item for item in questions if not answers.get(item.key)]
+    refused = [item for item in expanded(questions, answers) if not answers.chosen.get(item.key)]
     files = frozenset(path for item in refused for path in item.files)
     places = frozenset((found.code, found.location) for item in refused for found in item.diagnostics)
     return files, places
@@ -159,22 +225,31 @@ def _place() -> Path:
     return journal.place().with_suffix(".review.json")
 
 
-def remembered() -> Answers:
-    """The answers of a review from this folder that was quit."""
+def remembered(questions: Iterable[Item]) -> Answers:
+    """The answers of a review from this folder that was quit, as far as the same is asked."""
     try:
         found = json.loads(_place().read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {str(key): bool(value) for key, value in found.items()} if isinstance(found, dict) else {}
+        answers = Answers(dict(found["chosen"]), set(found["split"]))
+        edits = {key: {path: (old, new) for path, (old, new) in each.items()} for key, each in found["edits"].items()}
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        return Answers()
+    questions = list(questions)
+    answers.split &= {item.key for item in questions}
+    keys = {item.key for item in expanded(questions, answers)}
+    answers.chosen = {key: bool(yes) for key, yes in answers.chosen.items() if key in keys}
+    answers.edits = {key: edited for key, edited in edits.items() if key in keys}
+    return answers
 
 
 def remember(answers: Answers) -> None:
-    """Keep answers for the next review; none forgets them. They hold no code."""
+    """Keep answers for the next review; none forgets them. Only the user may read them, as edits hold code."""
     target = _place()
-    if not answers:
+    if not answers.chosen and not answers.split:
         target.unlink(missing_ok=True)
         return
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = target.with_suffix(".tmp")
-    temporary.write_text(json.dumps(answers), "utf-8")
+    content = {"chosen": answers.chosen, "split": sorted(answers.split), "edits": answers.edits}
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        json.dump(content, file)
     os.replace(temporary, target)

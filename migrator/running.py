@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
 from migrator import runner
-from migrator.diagnostics import Outcome
+from migrator.diagnostics import Diagnostic, Outcome
 from migrator.reporting import closing, text
 from migrator.reporting.moved import placed_in_result
 from migrator.reporting.text import Line
@@ -20,26 +20,82 @@ from migrator.suggesting import suggestion
 from migrator.terminal import EXIT_DONE, EXIT_LEFT, fail, print_styled, progress
 
 
-def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, allow_dirty: bool) -> int:
+@dataclass(frozen=True)
+class Writing:
+    """How changes are written."""
+
+    allow_dirty: bool = False
+    commit_per_rule: bool = False
+    edits: Callable[[str], Sequence[tuple[str, str]]] = lambda path: ()
+    """What a review made of the changes in a file: pairs of proposed and wanted text."""
+
+
+def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: Writing) -> int:
     """Migrate files and directories; returns the exit status."""
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
         fail(f"no such file or directory: {', '.join(missing)}{suggestion(missing[0])}")
-    result = _guarded(lambda: runner.migrate(paths, settings, progress()))
-    written: list[str] | None = None
-    outcomes = list(result.outcomes)
-    if settings.apply:
-        from migrator.writing import write_groups
 
-        if not allow_dirty:
+    def migrate(chosen: Settings) -> Result:
+        return _guarded(lambda: runner.migrate(paths, chosen, progress()))
+
+    result = migrate(settings)
+    written: list[str] | None = None
+    if settings.apply:
+        result = _edited(result, writing)
+        if not writing.allow_dirty or writing.commit_per_rule:
             _refuse_dirty(result)
-        _journal(result)
-        written, problems = write_groups(outcomes, result.groups, result.roots)
-        outcomes = [runner.with_problems(outcome, problems) for outcome in placed_in_result(outcomes, written)]
+        written, problems = _write(result, settings, writing, migrate)
+        placed = placed_in_result(result.outcomes, written)
+        result = replace(result, outcomes=tuple(runner.with_problems(outcome, problems) for outcome in placed))
+    outcomes = list(result.outcomes)
     shown.show(outcomes, written)
     if shown.assess:
         return EXIT_DONE
     return runner.exit_code(outcomes, pending=not settings.apply)
+
+
+def _edited(result: Result, writing: Writing) -> Result:
+    from migrator.editing import EditError, with_edits
+
+    try:
+        outcomes = [
+            with_edits(outcome, edits) if edits else outcome
+            for outcome in result.outcomes
+            for edits in [writing.edits(outcome.path)]
+        ]
+    except EditError as error:
+        fail(f"{error}. Nothing written.")
+    return replace(result, outcomes=tuple(outcomes))
+
+
+def _write(
+    result: Result, settings: Settings, writing: Writing, migrate: Callable[[Settings], Result]
+) -> tuple[list[str], list[Diagnostic]]:
+    from migrator.writing import write_groups
+
+    if not writing.commit_per_rule:
+        _journal(result)
+        return write_groups(result.outcomes, result.groups, result.roots)
+    from migrator import commits
+
+    pending = [outcome for outcome in result.outcomes if outcome.status in ("changed", "created")]
+    written: set[str] = set()
+    problems: list[Diagnostic] = []
+    try:
+        top = commits.repository(pending) if pending else ""
+        steps = list(commits.steps(result.outcomes, settings, lambda chosen: migrate(chosen).outcomes))
+        _journal(result)
+        for step in steps:
+            group = [outcome.path for outcome in step.outcomes]
+            paths, problems = write_groups(step.outcomes, [group], result.roots)
+            if problems:
+                break
+            commits.commit(top, step)
+            written.update(paths)
+    except commits.CommitError as error:
+        fail(str(error))
+    return sorted(written), problems
 
 
 def run_stdin(name: str, settings: Settings, shown: Shown) -> int:
@@ -68,6 +124,8 @@ class Shown:
     output: str | None
     verbosity: int
     assess: bool = False
+    committed: bool = False
+    """Whether what was written is in git."""
 
     def show(self, outcomes: list[Outcome], written: list[str] | None) -> None:
         """Print the report, or write it to the file asked for and print its last line on standard error."""
@@ -102,7 +160,8 @@ class Shown:
             from migrator.reporting import assessment
 
             return assessment.lines(outcomes)
-        return closing.report(outcomes, self.verbosity, written, brief=self.output is None and sys.stdout.isatty())
+        brief = self.output is None and sys.stdout.isatty()
+        return closing.report(outcomes, self.verbosity, written, brief, self.committed)
 
 
 def interactive() -> bool:
@@ -110,43 +169,44 @@ def interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def review_paths(paths: Sequence[str], settings: Settings) -> Settings:
-    """Ask about each change; the settings that make those accepted. Leaves the program where the user quits."""
+def review_paths(paths: Sequence[str], settings: Settings, writing: Writing) -> tuple[Settings, Writing]:
+    """Ask about each change; what makes those accepted. Leaves the program where the user quits."""
     from migrator import review
     from migrator.reporting.review_text import question
 
     questions = review.items(_guarded(lambda: runner.migrate(paths, settings, progress())))
-    answers = {key: yes for key, yes in review.remembered().items() if key in {item.key for item in questions}}
+    answers = review.remembered(questions)
 
-    def show(item: review.Item, number: int) -> None:
-        print_styled(question(item, number, len(questions)), sys.stdout)
+    def show(item: review.Item, number: int, total: int) -> None:
+        print_styled(question(item, number, total), sys.stdout)
 
     def read() -> str:
         while True:
-            click.echo("Make this change? [y,n,a,A,d,b,q,?] ", nl=False)
+            click.echo("Make this change? [y,n,a,A,d,e,s,b,q,?] ", nl=False)
             line = sys.stdin.readline()
             if not line:
                 raise EOFError
-            if line.strip() in tuple("ynaAdbq"):
+            if line.strip() in tuple("ynaAdesbq"):
                 return line
             click.echo(review.HELP)
 
     try:
-        complete = review.ask(questions, answers, show, read)
+        complete = review.ask(questions, answers, show, read, click.echo)
     finally:
         review.remember(answers)
     if not complete:
         click.echo("\nNothing written. The next --review from this folder goes on here.")
         sys.exit(EXIT_LEFT)
     files, places = review.declined(questions, answers)
-    return settings.merged(apply=True, declined_files=files, declined=places)
+    settings = settings.merged(apply=True, declined_files=files, declined=places)
+    return settings, replace(writing, edits=answers.edits_of)
 
 
 def forget_review() -> None:
     """Start the next review from the beginning."""
     from migrator import review
 
-    review.remember({})
+    review.remember(review.Answers())
 
 
 def _journal(result: Result) -> None:

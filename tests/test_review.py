@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,79 @@ def test_a_program_is_one_question() -> None:
     assert model.read_text().endswith("tf.old\n") and not Path("p/tf2_training.py").exists()
     review("dyy")
     assert "def migrated" in model.read_text() and "tf.new" in task.read_text() and Path("p/tf2_training.py").exists()
+
+
+def edits_with(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Let `$EDITOR` be a program that runs this script over the text of its file, with its first line as `head`."""
+    editor = Path("..") / "editor.py"
+    editor.write_text(
+        f"import sys\nname = sys.argv[1]\ntext = open(name).read()\n{script}\nopen(name, 'w').write(text)\n"
+    )
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {editor.resolve()}")
+
+
+def test_a_change_is_edited_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    edits_with(monkeypatch, "text = text.replace('y = tf.new', 'y = tf.new  # by hand')")
+    result = review("yeyn")
+    assert bodies() == ["x = tf.new\ny = tf.new  # by hand\n" + LINES, "tf.old\n"], result.output
+
+
+def test_edits_outlive_quitting_but_not_going_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    edits_with(monkeypatch, "text = text.replace('x = tf.new', 'x = tf.new  # by hand')")
+    review("eq")
+    assert stat.S_IMODE(next((Path("..") / "state" / "migrate").glob("*.review.json")).stat().st_mode) == 0o600
+    review("nnn")
+    assert bodies() == ["x = tf.new  # by hand\ny = tf.old\ntf.lines\n", "tf.old\n"]
+    write("a.py", "x = tf.old\n")
+    review("ebyn")
+    assert bodies()[0] == "x = tf.new\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [("text = 'def ('", "not valid Python"), ("sys.exit(3)", "ended with 3"), ("text = '\\0'", "not valid Python")],
+)
+def test_an_edit_that_fails_asks_again(monkeypatch: pytest.MonkeyPatch, script: str, message: str) -> None:
+    edits_with(monkeypatch, script)
+    result = review("ennnn")
+    assert message in result.output and bodies()[0] == "x = tf.old\ny = tf.old\ntf.lines\n"
+
+
+def test_an_editor_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "no-such-editor")
+    assert "cannot start no-such-editor" in review("enq").output
+
+
+def test_an_edit_of_lines_that_another_change_rewrites_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    edits_with(monkeypatch, "text = text.replace('y = tf.old', 'y = 1')")
+    before = bodies()
+    result = review("eyyy")
+    assert result.exit_code == 2 and "also changed by another fix" in result.output and bodies() == before
+
+
+def test_line_ends_and_encoding_survive_an_edit(monkeypatch: pytest.MonkeyPatch) -> None:
+    edits_with(monkeypatch, "text = text.replace('# \\u00e9', '# \\u00e8')")
+    raw = b"# coding: latin-1\r\nimport tensorflow as tf\r\nx = tf.old  # \xe9\r\n"
+    Path("a.py").write_bytes(raw)
+    review("en")
+    assert Path("a.py").read_bytes() == raw.replace(b"old", b"new").replace(b"\xe9", b"\xe8")
+
+
+def test_a_program_is_split_into_its_changes() -> None:
+    Path("b.py").unlink()
+    Path("a.py").unlink()
+    model, task = write("p/model.py", "def program(): 1\ntf.old\n"), write("p/task.py", "import model\ntf.old\n")
+    result = review("sq")
+    assert "(1 of 1)" in result.output and "(1 of 3)" in result.output
+    assert review("q").output.count("(1 of 3)") == 1  # it stays split
+    result = review("yny")
+    assert "def migrated" in model.read_text() and "tf.old" in model.read_text() and "tf.new" in task.read_text()
+
+
+def test_what_is_one_change_is_not_split() -> None:
+    result = review("snnnn")
+    assert "cannot be split" in result.output and bodies()[1] == "tf.old\n"
 
 
 def test_it_can_be_undone() -> None:

@@ -20,7 +20,11 @@ FEW = 3
 
 
 def report(
-    outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None, brief: bool = False
+    outcomes: Sequence[Outcome],
+    verbosity: int = 0,
+    written: Sequence[str] | None = None,
+    brief: bool = False,
+    committed: bool = False,
 ) -> Iterator[Line]:
     """The whole report: diffs, or the files written, then `closing`.
 
@@ -30,6 +34,7 @@ def report(
       written: the files written, which are listed instead of the diff unless `verbosity` is 1; None where nothing was
         to be written.
       brief: mention new files only by name and length, unless `verbosity` is 1.
+      committed: whether git has what was written.
     """
     if written is not None and verbosity == 0:
         yield from written_files.lines(outcomes, written)
@@ -40,10 +45,12 @@ def report(
                 yield Line(f"new file {outcome.path}: {lines} line{'s' * (lines != 1)} (shown with -v)", "bold green")
             else:
                 yield from diff(outcome)
-    yield from closing(outcomes, verbosity, written)
+    yield from closing(outcomes, verbosity, written, committed)
 
 
-def closing(outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None) -> Iterator[Line]:
+def closing(
+    outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None, committed: bool = False
+) -> Iterator[Line]:
     """Sections with something in them, each after an empty line and a heading; then the numbers and the next step."""
     for title, lines in _sections(outcomes, verbosity):
         for number, line in enumerate(lines):
@@ -52,7 +59,7 @@ def closing(outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[s
             yield line
     yield Line("")
     yield Line(summary(outcomes, written), "bold")
-    step = next_step(outcomes, written)
+    step = next_step(outcomes, written, committed)
     if step:
         yield Line(step)
 
@@ -83,14 +90,15 @@ def units(outcomes: Iterable[Outcome]) -> Iterator[Line]:
             yield Line(f"{unit.location}: program {unit.name}: {unit.tier}{f': {reason}' if reason else ''}", style)
 
 
-def next_step(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -> str:
+def next_step(outcomes: Sequence[Outcome], written: Sequence[str] | None = None, committed: bool = False) -> str:
     """What a user would do now; nothing where nothing happened."""
     if not outcomes:
         return "No Python file or notebook is there: name others, or look at what `exclude` and .gitignore leave out."
     codes = {item.code for outcome in outcomes for item in outcome.remaining if item.severity != Severity.INFO}
     left = f"`migrate explain {min(codes)}` says what to do about what is left" if codes else ""
     if written:
-        steps = ["read what changed, with `git diff`", "`migrate --undo`, from this folder, takes it back", left]
+        read = "git log -p" if committed else "git diff"
+        steps = [f"read what changed, with `{read}`", "`migrate --undo`, from this folder, takes it back", left]
     elif written is None and any(outcome.status in ("changed", "created") for outcome in outcomes):
         steps = [_proof(outcomes), "--review asks about each change", left]
     else:
