@@ -18,6 +18,7 @@ from migrator.preparing.draft import Drafts
 
 from . import tpu
 from .compat_v1 import SWITCHES
+from .contrib_graphs import contrib_edits, contrib_helper
 from .driver import Driver
 from .estimator_values import ESTIMATOR, Construction
 from .exporters import OUTPUTS, export_output
@@ -37,8 +38,6 @@ _SESSIONS = frozenset(
 # What runs in a graph under another name.
 _HELPERS = {
     "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
-    "tensorflow.contrib.layers.layer_norm": "layer_norm",
-    "tensorflow.contrib.layers.optimize_loss": "optimize_loss",
 }
 
 # Names of variable scopes, which native translates wherever they stand.
@@ -102,6 +101,8 @@ class BridgeRewrite(ProgramRewrite):
                     self._spec(module, driver, node)
                 elif name in _HELPERS and isinstance(module.parent(node), ast.Call):
                     driver.replace(node, driver.need(_HELPERS[name], node))
+                elif helper := contrib_helper(module, node, name):
+                    driver.replace(node, driver.need(helper, node))
                 elif name.startswith(OUTPUTS):
                     export_output(driver, node, name)
                 elif node not in driver.handled:
@@ -153,6 +154,10 @@ class BridgeRewrite(ProgramRewrite):
             if node in driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
                 continue
             if name.startswith("tensorflow.contrib."):
+                moved = contrib_edits(module, node, name)
+                if moved is not None:
+                    own += moved
+                    continue
                 raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
             old = is_refused(name) or name in _SCOPES
             if old and not via_version_1_import(module, node):

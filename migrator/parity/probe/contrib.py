@@ -142,6 +142,22 @@ class _Part(types.ModuleType):
         )
 
 
+def _module(name: str) -> Any:
+    """A module. tf_slim looks for three names where TensorFlow 2.15 does not have them."""
+    if name.startswith("tf_slim"):
+        import tensorflow as tf
+        from tensorflow.python.framework import ops
+
+        for moved in ("Tensor", "IndexedSlices"):
+            if not hasattr(ops, moved):
+                setattr(ops, moved, getattr(tf, moved))
+        layers = importlib.import_module("tf_slim.layers.layers")
+        layers.normalization_layers = types.SimpleNamespace(  # type: ignore[attr-defined]
+            BatchNormalization=tf.compat.v1.layers.BatchNormalization
+        )
+    return importlib.import_module(name)
+
+
 def _lookup(place: str, name: str) -> Any:
     if place.startswith("tensorflow.compat.v1"):
         import tensorflow as tf
@@ -150,7 +166,7 @@ def _lookup(place: str, name: str) -> Any:
         for part in place.split(".")[3:]:
             target = getattr(target, part)
     else:
-        target = importlib.import_module(place)
+        target = _module(place)
     found = getattr(target, name, None)
     if found is None:
         try:
@@ -187,26 +203,27 @@ def _clip_gradients_by_norm() -> Any:
     return clip_gradients_by_norm
 
 
-def _optimize_loss() -> Any:
-    """tf_slim's asks for names that TensorFlow 2.15 no longer has at that place."""
-    import tensorflow as tf
-    from tensorflow.python.framework import ops
-    from tf_slim.layers import optimizers
-
-    if not hasattr(ops, "Tensor"):
-        moved = {"Tensor": tf.Tensor, "IndexedSlices": tf.IndexedSlices}
-        optimizers.ops = types.SimpleNamespace(**{**vars(ops), **moved})
-    return optimizers.optimize_loss
+def _of(module: str, name: str) -> Callable[[], Any]:
+    """What a module of this project defines, which is imported when it is asked for."""
+    return lambda: getattr(_module(module), name)
 
 
+_CRF = (
+    "crf_log_likelihood crf_sequence_score crf_unary_score crf_binary_score crf_log_norm crf_decode viterbi_decode"
+).split()
 _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("estimator", "clip_gradients_by_norm"): _clip_gradients_by_norm,
     ("lookup", "index_table_from_tensor"): functools.partial(_table_from_tensor, "index_table_from_tensor"),
     ("lookup", "index_to_string_table_from_tensor"): functools.partial(
         _table_from_tensor, "index_to_string_table_from_tensor"
     ),
-    ("layers", "optimize_loss"): _optimize_loss,
+    ("layers", "optimize_loss"): _of("tf_slim.layers.optimizers", "optimize_loss"),
     ("training", "HParams"): lambda: HParams,
     ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
     ("framework", "nest"): _nest,
+    **{("crf", name): _of("migrator.parity.probe.crf", name) for name in _CRF},
+    **{
+        ("rnn", name): _of("migrator.runtime.v1_fused_rnn", name)
+        for name in ("LSTMBlockFusedCell", "TimeReversedFusedRNN")
+    },
 }

@@ -1,0 +1,81 @@
+"""Names of `tf.contrib` in a model_fn that stays a graph: what holds each of them there."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.diagnostics import Edit
+from migrator.modelfn.translate import is_none
+from migrator.module import Module
+
+from .tensorflow_names import tensorflow_root
+
+_PREFIX = "tensorflow.contrib."
+_MODULES = frozenset({"layers", "slim", "framework", "rnn", "crf"})
+_LAYERS = {
+    **{
+        name: f"contrib_{name}"
+        for name in (
+            "fully_connected linear conv2d conv2d_transpose batch_norm dropout flatten max_pool2d avg_pool2d "
+            "embed_sequence one_hot_encoding repeat stack"
+        ).split()
+    },
+    **{name: name for name in ("layer_norm", "arg_scope", "add_arg_scope", "optimize_loss")},
+    "convolution2d": "contrib_conv2d",
+    "convolution2d_transpose": "contrib_conv2d_transpose",
+    "relu": "contrib_fully_connected",
+}
+_CRF = (
+    "crf_log_likelihood crf_sequence_score crf_unary_score crf_binary_score crf_log_norm crf_decode viterbi_decode"
+).split()
+_FUSED = ("LSTMBlockFusedCell", "TimeReversedFusedRNN")
+# Where TensorFlow 2 keeps what contrib had.
+_CELLS = "BasicLSTMCell LSTMCell GRUCell BasicRNNCell MultiRNNCell DropoutWrapper ResidualWrapper DeviceWrapper RNNCell"
+_MOVED = {
+    **{f"rnn.{name}": f"compat.v1.nn.rnn_cell.{name}" for name in (*_CELLS.split(), "LSTMStateTuple")},
+    "rnn.static_rnn": "compat.v1.nn.static_rnn",
+    "rnn.static_bidirectional_rnn": "compat.v1.nn.static_bidirectional_rnn",
+    "framework.get_or_create_global_step": "compat.v1.train.get_or_create_global_step",
+    "framework.get_global_step": "compat.v1.train.get_global_step",
+    "slim.get_or_create_global_step": "compat.v1.train.get_or_create_global_step",
+}
+
+
+def contrib_helper(module: Module, node: ast.expr, name: str) -> str | None:
+    """The vendored function or class that stands for a name of `tf.contrib` in a graph."""
+    package, _, short = name[len(_PREFIX) :].partition(".")
+    if not name.startswith(_PREFIX):
+        return None
+    if package in ("layers", "slim") or (package == "framework" and "arg_scope" in short):
+        return _LAYERS.get(short)
+    if package == "crf" and short in _CRF:
+        call = module.parent(node)
+        if short == "crf_log_likelihood" and not (isinstance(call, ast.Call) and _transitions(call)):
+            return "crf_log_likelihood_of_scope"
+        return short
+    return short if package == "rnn" and short in _FUSED else None
+
+
+def _transitions(call: ast.Call) -> bool:
+    """Whether a call of `crf_log_likelihood` gives the transitions, which are a new variable otherwise."""
+    given = call.args[3] if len(call.args) > 3 else None
+    given = next((k.value for k in call.keywords if k.arg in ("transition_params", None)), given)
+    return not is_none(given)
+
+
+def contrib_edits(module: Module, node: ast.expr, name: str) -> list[Edit] | None:
+    """The edits for a reference to `tf.contrib` that no helper stands for; None if nothing is known of it."""
+    if is_module_alias(module, node, name):
+        return []
+    target = _MOVED.get(name[len(_PREFIX) :])
+    found = tensorflow_root(module, node) if target else None
+    if found is None:
+        return None
+    root, edits = found
+    return [*edits, module.edit(node, f"{root}.{target}")]
+
+
+def is_module_alias(module: Module, node: ast.expr, name: str) -> bool:
+    """Whether a reference is ``slim = tf.contrib.slim``, which goes when nothing reads it."""
+    statement = module.statement(node)
+    return name[len(_PREFIX) :] in _MODULES and isinstance(statement, ast.Assign) and statement.value is node
