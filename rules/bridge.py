@@ -16,7 +16,7 @@ from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 
-from . import tpu
+from . import tpu, warm_starts
 from .compat_v1 import SWITCHES
 from .contrib_graphs import contrib_edits, contrib_helper
 from .driver import Driver
@@ -86,7 +86,7 @@ class BridgeRewrite(ProgramRewrite):
             if construction.tpu:
                 tpu.construction(driver, construction.call, construction.arguments)
             else:
-                driver.graph_model(construction.call, construction.arguments)
+                warm_starts.graph_model(driver, construction.call, construction.arguments)
         self._methods(reads)
         reached = self._reached()
         self._others.rewrite_beside([c for c in self.constructions if c.name != ESTIMATOR], reached)
@@ -97,6 +97,7 @@ class BridgeRewrite(ProgramRewrite):
             specs.check()
             for node, name in module.references():
                 specs.reference(node, name)
+                warm_starts.settings_reference(driver, node, name)
                 if name == SPEC:
                     self._spec(module, driver, node)
                 elif name in _HELPERS and isinstance(module.parent(node), ast.Call):

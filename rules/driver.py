@@ -300,9 +300,7 @@ class Driver:
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
-            if name == "warm_start_from" and not is_none(value):
-                raise Unsupported("warm_start_from is not migrated yet", value)
-            if name == "warm_start_from" or name in dropped:
+            if name in dropped:
                 doomed.append(argument)
             elif isinstance(argument, ast.expr) and name != "model_fn":
                 self.edits.append(name_argument(self.module, call, argument, name))
@@ -330,7 +328,7 @@ class Driver:
             name = names[id(value)]
             if name == "warm_start_from":
                 if not is_none(value):
-                    raise Unsupported("warm_start_from is not migrated yet", value)
+                    raise Unsupported("warm_start_from goes by the names that TensorFlow 1 gives to variables", value)
                 doomed.append(argument)
             elif name == "model_fn" and partial is not None and partial.keywords and factory is not None:
                 start, end = argument_span(module, call, argument)

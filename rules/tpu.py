@@ -20,7 +20,8 @@ ESTIMATOR = (
     "export_to_tpu export_to_cpu warm_start_from embedding_config_spec export_saved_model_api_version"
 )
 _DROPPED = frozenset(
-    "batch_axis eval_on_tpu export_to_tpu export_to_cpu embedding_config_spec export_saved_model_api_version".split()
+    "batch_axis eval_on_tpu export_to_tpu export_to_cpu warm_start_from embedding_config_spec "
+    "export_saved_model_api_version".split()
 )
 _FIELDS = {
     "tpu_config": "it describes a TPU",
@@ -43,6 +44,8 @@ def construction(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> 
         raise Unsupported("the program asks for a TPU", use)
     if use is None:
         raise Unsupported("the program asks for a TPU: use_tpu is True where it is not given", call)
+    if not is_none(given.get("warm_start_from")):
+        raise Unsupported("warm_start_from of a TPUEstimator is not migrated yet", given["warm_start_from"])
     driver.graph_model(call, given, "tpu_graph_model", _DROPPED)
 
 

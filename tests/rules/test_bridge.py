@@ -125,7 +125,6 @@ def test_migrating_again_changes_nothing() -> None:
     [
         ("loss, train_op)", "loss, train_op, prediction_hooks=[hook])", "hooks of prediction"),
         ("tf.square(", "tf.contrib.layers.instance_norm(", "tf.contrib.layers.instance_norm"),
-        ("params=None)", "warm_start_from='x')", "warm_start_from"),
         ("    w =", "    tf.Session().run(features)\n    w =", "tf.Session"),
         ("(model_fn,", "(*arguments,", "arguments"),
     ],

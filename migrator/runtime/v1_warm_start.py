@@ -1,0 +1,99 @@
+"""A first start from the checkpoint of another model, as `warm_start_from` of an Estimator says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, NamedTuple
+
+import tensorflow as tf
+from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
+
+
+class WarmStartSettings(NamedTuple):
+    """Which variables start with values of a checkpoint.
+
+    Fields:
+      ckpt_to_initialize_from: a checkpoint, or a folder with checkpoints; written by TensorFlow 1 or by this program.
+      vars_to_warm_start: a pattern of the names of trainable variables, or a list of patterns of names of any variables.
+      var_name_to_prev_var_name: names in the checkpoint of variables that have another name there.
+    """
+
+    ckpt_to_initialize_from: str
+    vars_to_warm_start: str | Sequence[str] = ".*"
+    var_name_to_prev_var_name: Mapping[str, str] | None = None
+
+
+def warm_graph_model(
+    model_fn: Callable[..., EstimatorSpec],
+    model_dir: str | None = None,
+    config: RunConfig | None = None,
+    params: Any = None,
+    warm_start_from: str | WarmStartSettings | None = None,
+) -> GraphModel:
+    """A `graph_model` that starts with values of a checkpoint as long as there is none in its `model_dir`.
+
+    `warm_start_from` may be a SavedModel, or a checkpoint of which all trainable variables are taken.
+    """
+    model = graph_model(model_fn, model_dir, config, params)
+    if warm_start_from is None:
+        return model
+    settings = warm_start_from
+    if not isinstance(settings, WarmStartSettings):
+        path = os.fspath(settings)
+        saved_model = tf.saved_model.contains_saved_model(path)
+        settings = WarmStartSettings(os.path.join(path, "variables", "variables") if saved_model else path)
+    checkpoints = model.run_state.checkpoints
+    restore = checkpoints.restore
+
+    def restore_or_warm_start(path: str | None = None, with_optimizer: bool = False) -> None:
+        if path is None and checkpoints.newest() is None and int(model.global_step.numpy()) == 0:
+            warm_start(model, settings)
+        else:
+            restore(path, with_optimizer)
+
+    checkpoints.restore = restore_or_warm_start
+    return model
+
+
+def warm_start(model: GraphModel, settings: WarmStartSettings) -> None:
+    """Gives the variables that the model has by now their values of the checkpoint."""
+    path, patterns, renamed = settings
+    tf.get_logger().info("Warm-starting with WarmStartSettings: %s", settings)
+    reader, keys = tf.train.load_checkpoint(path), saved_keys(path)
+    renamed, used = renamed or {}, set()
+    for variable in chosen_variables(model, patterns):
+        name, part = variable.name.partition(":")[0], variable._get_save_slice_info()
+        if part and name not in keys:  # TensorFlow 1 saves the parts of a variable as a whole
+            name = part.full_name
+        old = renamed.get(name, name)
+        used.add(name)
+        if old not in keys:
+            raise ValueError(f"{path} does not hold {old}, which {name} should start from.")
+        value = reader.get_tensor(keys[old])
+        if part and value.shape != variable.shape:
+            value = value[tuple(slice(o, o + n) for o, n in zip(part.var_offset, part.var_shape))]
+        variable.assign(value)
+    if set(renamed) - used:
+        raise ValueError(f"var_name_to_prev_var_name has names that are not used: {sorted(set(renamed) - used)}")
+
+
+def chosen_variables(model: GraphModel, patterns: str | Sequence[str]) -> list[tf.Variable]:
+    """The variables that the patterns mean, which match from the start of a name."""
+    if isinstance(patterns, str):
+        return [variable for variable in model.trainable_weights if re.match(patterns, variable.name)]
+    every = [model.global_step, *model.tf1_variables.values()]
+    return [variable for variable in every if any(re.match(pattern, variable.name) for pattern in patterns)]
+
+
+def saved_keys(path: str) -> dict[str, str]:
+    """The key of each variable of a checkpoint, by the name of the variable."""
+    reader = tf.train.load_checkpoint(path)
+    if not reader.has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):  # TensorFlow 1 has names alone
+        return {name: name for name in reader.get_variable_to_shape_map()}
+    graph = TrackableObjectGraph.FromString(reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"))
+    return {part.full_name: part.checkpoint_key for node in graph.nodes for part in node.attributes}

@@ -1,0 +1,37 @@
+"""`warm_start_from` of an Estimator whose model_fn stays a graph, so that its variables keep their names."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind, is_none
+
+from .driver import Driver
+from .estimator_values import PREFIX
+
+SETTINGS = PREFIX + "WarmStartSettings"
+_SIGNATURE = "ckpt_to_initialize_from vars_to_warm_start var_name_to_vocab_info var_name_to_prev_var_name"
+_KEPT = [name for name in _SIGNATURE.split() if name != "var_name_to_vocab_info"]
+
+
+def graph_model(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> None:
+    """``Estimator(model_fn, …)`` becomes ``graph_model(model_fn, …)``, or a function that starts with a checkpoint."""
+    if is_none(given.get("warm_start_from")):
+        driver.graph_model(call, given, dropped=("warm_start_from",))
+    else:
+        driver.graph_model(call, given, "warm_graph_model")
+
+
+def settings_reference(driver: Driver, node: ast.expr, name: str) -> None:
+    """Migrate a reference to `WarmStartSettings`, if it is one."""
+    if name != SETTINGS:
+        return
+    call = driver.module.parent(node)
+    if not isinstance(call, ast.Call) or call.func is not node:
+        raise Unsupported("WarmStartSettings is handed on without a call", node)
+    given = bind(call, _SIGNATURE, "WarmStartSettings")
+    if is_none(given.get("vars_to_warm_start", call)):
+        raise Unsupported("a warm start of the variables with vocabularies only is not migrated yet", call)
+    driver.arguments(call, _SIGNATURE, _KEPT, "WarmStartSettings")
+    driver.replace(node, driver.need("WarmStartSettings", node))

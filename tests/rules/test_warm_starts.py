@@ -1,0 +1,95 @@
+"""`warm_start_from` of Estimators whose model_fn stays a graph."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrator.engine import migrate_component
+from migrator.settings import Settings
+from migrator.sources import decode
+
+PROGRAM = """\
+import tensorflow as tf
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [[1.0]]))
+
+def model_fn(features, labels, mode):
+    prediction = tf.layers.dense(features["x"], 1)
+    loss = tf.losses.mean_squared_error(labels, prediction)
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, prediction, loss, train_op)
+
+"""
+
+
+def migrated(lines: str, style: str = "auto") -> tuple[str, str, list[str]]:
+    """What becomes of the lines below the model_fn, all of the text, and what was said."""
+    text = PROGRAM + textwrap.dedent(lines)
+    outcome = migrate_component([decode("program.py", text.encode())], Settings(style=style))[0]
+    after = outcome.after.decode()
+    return (
+        after[after.rfind("train_op)\n") :].partition("\n\n")[2],
+        after,
+        [diagnostic.message for diagnostic in outcome.remaining],
+    )
+
+
+def test_a_path() -> None:
+    lines, text, _ = migrated('e = tf.estimator.Estimator(model_fn, "new", warm_start_from="old")\n')
+    assert lines == 'e = warm_graph_model(model_fn, model_dir="new", warm_start_from="old")\n'
+    assert "from tf2_training import EstimatorSpec, warm_graph_model\n" in text
+
+
+@pytest.mark.parametrize("style", ["auto", "bridge"])
+def test_none_is_nothing(style: str) -> None:
+    _, text, _ = migrated('e = tf.estimator.Estimator(model_fn, "new", None, None, None)\n', style)
+    assert "warm" not in text and 'model_dir="new"' in text
+    assert ("graph_model" in text) == (style == "bridge")
+
+
+def test_settings_stand_where_they_are_made() -> None:
+    lines, text, _ = migrated(
+        """\
+        from tensorflow import estimator as est
+        settings = est.WarmStartSettings("old", ".*kernel", None, {"dense/kernel": "other/kernel"})
+        e = tf.estimator.Estimator(model_fn, "new", None, {}, settings)
+        """
+    )
+    assert lines == textwrap.dedent(
+        """\
+        settings = WarmStartSettings("old", ".*kernel", {"dense/kernel": "other/kernel"})
+        e = warm_graph_model(model_fn, model_dir="new", config=None, params={}, warm_start_from=settings)
+        """
+    )
+    assert "import EstimatorSpec, WarmStartSettings, warm_graph_model\n" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ('"old", ".*", {"x": info}', "`var_name_to_vocab_info` of WarmStartSettings is not migrated yet"),
+        ('"old", vars_to_warm_start=None', "a warm start of the variables with vocabularies only is not migrated yet"),
+        ("**named", "the arguments of WarmStartSettings are hidden"),
+    ],
+)
+def test_what_is_refused(settings: str, reason: str) -> None:
+    lines = f"e = tf.estimator.Estimator(model_fn, warm_start_from=tf.estimator.WarmStartSettings({settings}))\n"
+    after, text, said = migrated(lines)
+    assert text == PROGRAM + lines
+    assert any(reason in message for message in said), said
+
+
+def test_settings_that_are_handed_on_are_refused() -> None:
+    lines = "make(tf.estimator.WarmStartSettings)\ne = tf.estimator.Estimator(model_fn, warm_start_from='old')\n"
+    assert migrated(lines)[1] == PROGRAM + lines
+
+
+def test_a_tpu_estimator_does_not_start_warm() -> None:
+    lines = "e = tf.estimator.tpu.TPUEstimator(model_fn, use_tpu=False, train_batch_size=8, warm_start_from='old')\n"
+    after, text, said = migrated(lines)
+    assert text == PROGRAM + lines
+    assert any("warm_start_from of a TPUEstimator is not migrated yet" in message for message in said)
+    assert "tpu_graph_model(model_fn" in migrated(lines.replace("'old'", "None"))[1]
