@@ -87,8 +87,10 @@ class Checker:
 
     @staticmethod
     def _hold_back(findings: Findings) -> None:
-        """Leave the files of a program that cannot move wholly as they are."""
+        """Leave the files of a program that cannot move, or of which a part is missing, wholly as they are."""
         manual = {path for _, unit in findings.units if unit.tier == "manual" for path in unit.files}
+        left = [f.diagnostic for f in findings.found if f.program and f.diagnostic.fix is None]
+        manual |= {diagnostic.location.path for diagnostic in left if diagnostic.severity > Severity.INFO}
         findings.found = [f for f in findings.found if f.program or not (f.paths & manual)]
 
     def skip(self, module: Module) -> None:

@@ -21,6 +21,7 @@ from .bridge import BridgeRewrite
 from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
 from .groups import program_groups, speaks_of_estimators
+from .library import is_mode_file, library_files, mode_files
 from .preparing import prepared
 from .rewrite import ProgramRewrite
 
@@ -47,7 +48,8 @@ class EstimatorProgram(ProgramRule):
     the loss `compute_loss`, `eval_metric_ops` become Keras metrics, and `train_op` the optimizer that a factory function
     compiles the model with. `Estimator(...)` becomes a call of that factory; `train`, `evaluate`, `predict`,
     `train_and_evaluate`, `RunConfig`, `TrainSpec` and `EvalSpec` become small functions and dataclasses of the same name,
-    copied into `tf2_training.py` beside the program. All files of a program change together, or none does.
+    copied into `tf2_training.py` beside the program. All files of a program change together, or none does. In files of a
+    library that make no Estimator, `ModeKeys` become the strings that they are; whatever else speaks of Estimators stays.
 
     ## Why
     `tf.estimator` is gone since TensorFlow 2.16.
@@ -108,8 +110,11 @@ class EstimatorProgram(ProgramRule):
             other = [found for module in group for found in self._not_yet(module)]
             if constructions and not any(c.module.path in project.editable for c in constructions):
                 yield self._elsewhere(group, constructions[0])
-            elif other or not constructions:
+                yield from mode_files(self, group)
+            elif other:
                 yield from self._left(group, constructions, other)
+            elif not constructions:
+                yield from library_files(self, group)
             else:
                 yield from self._program(project, group, constructions, settings.style)
 
@@ -132,23 +137,17 @@ class EstimatorProgram(ProgramRule):
     def _elsewhere(self, group: list[Module], construction: Construction) -> ProgramUnit:
         """A program that is worked on where its Estimator is made: it is too large to move as a whole."""
         reason = "its files are too many to be looked at as a whole"
-        files = tuple(module.path for module in group)
+        files = tuple(module.path for module in group if not is_mode_file(module))
         return ProgramUnit("Estimator", construction.module.location(construction.call), "manual", reason, files)
 
     def _left(
         self, group: list[Module], constructions: list[Construction], other: list[tuple[Module, ast.expr, str]]
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """What is left as it is, with the reason: one unit for each Estimator."""
-        files = tuple(module.path for module in group)
+        files = tuple(module.path for module in group if not is_mode_file(module))
+        yield from mode_files(self, group)
         places = [(m, n, reason) for m, n, reason in other]
         places += [(c.module, c.call, places[0][2] if places else "") for c in constructions]
-        if not places:
-            for module in group:
-                node = next((n for n, name in module.references() if speaks_of_estimators(name)), None)
-                if node is not None:
-                    reason = "no Estimator is made in the given files; give migrate all files of the program"
-                    places.append((module, node, reason))
-                    break
         for module, node, reason in places:
             location = module.location(node)
             message = f"this Estimator program is left as it is: {reason}"
@@ -183,12 +182,12 @@ class EstimatorProgram(ProgramRule):
                 rewrite = BridgeRewrite(drafts, group, constructions, reason)
                 rewrite.run()
         except Unsupported as problem:
-            yield from self._manual(rewrite, problem, "" if style == "bridge" else reason)
+            yield from self._manual(rewrite, group, problem, "" if style == "bridge" else reason)
             return
         except Exception as error:  # a bug of ours must not leave a program half moved
             where = traceback.extract_tb(error.__traceback__)[-1]
             bug = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
-            yield from self._manual(rewrite, Unsupported(f"migrate has a bug, please report it: {bug}"))
+            yield from self._manual(rewrite, group, Unsupported(f"migrate has a bug, please report it: {bug}"))
             return
         first = rewrite.first
         location = drafts.location(first.module, first.call)
@@ -223,9 +222,11 @@ class EstimatorProgram(ProgramRule):
                 yield Construction(module, parent, {}, name, *dialect_of(module, node, group))
 
     def _manual(
-        self, rewrite: ProgramRewrite, problem: Unsupported, native: str = ""
+        self, rewrite: ProgramRewrite, group: list[Module], problem: Unsupported, native: str = ""
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """What is left as it is for a `problem`; `native` says why it does not become native layers, if that differs."""
+        files = tuple(sorted(rewrite.files()))
+        yield from mode_files(self, [module for module in group if module.path not in files])
         location = rewrite.place(problem.node)
         message = f"this Estimator program is left as it is: {problem.reason}"
         if native and native != f"{problem.reason} ({location.line_text})":
@@ -233,6 +234,4 @@ class EstimatorProgram(ProgramRule):
         yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
         for name, where, node in rewrite.programs():
             reason = f"{problem.reason} ({location.line_text})"
-            yield ProgramUnit(
-                name, rewrite.drafts.location(where, node), "manual", reason, tuple(sorted(rewrite.files()))
-            )
+            yield ProgramUnit(name, rewrite.drafts.location(where, node), "manual", reason, files)

@@ -1,0 +1,63 @@
+"""Files that speak of Estimators but hold no program: parts of a library, or of a program whose Estimator is elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Optional
+
+from migrator.diagnostics import Diagnostic, Severity
+from migrator.modelfn.modes import mode_of_symbol
+from migrator.module import Module
+from migrator.rule import ProgramRule
+
+from .groups import speaks_of_estimators
+
+_MODE_KEYS = "tensorflow.estimator.ModeKeys"
+
+
+def library_files(rule: ProgramRule, group: Iterable[Module]) -> Iterator[Diagnostic]:
+    """What to do with each file of a group of which none makes an Estimator."""
+    yield from mode_files(rule, group)
+    for module in group:
+        stays = next(((node, name) for node, name in _used(module) if _mode(module, node, name) is None), None)
+        if stays is not None:
+            node, name = stays
+            short = name.replace("tensorflow", "tf", 1)
+            message = f"{short} is left as it is: no Estimator is made in the given files that share it"
+            yield rule.diagnostic(module, node, f"{message}; give migrate all files of the program")
+
+
+def mode_files(rule: ProgramRule, group: Iterable[Module]) -> Iterator[Diagnostic]:
+    """In files that ask for nothing but the mode, `ModeKeys` become strings, which Estimators understand as well."""
+    for module in group:
+        if is_mode_file(module):
+            used = _used(module)
+            edits = [module.edit(node, mode) for node, name in used if (mode := _mode(module, node, name))]
+            if edits:
+                message = "TensorFlow 2 has no ModeKeys: they are the strings train, eval and infer"
+                yield rule.diagnostic(module, used[0][0], message, edits, severity=Severity.INFO)
+
+
+def is_mode_file(module: Module) -> bool:
+    """Whether a file knows of Estimators nothing but the names of the modes."""
+    return all(_mode(module, node, name) is not None for node, name in _used(module))
+
+
+def _used(module: Module) -> list[tuple[ast.expr, str]]:
+    return [(node, name) for node, name in module.references() if speaks_of_estimators(name)]
+
+
+def _mode(module: Module, node: ast.expr, name: str) -> Optional[str]:
+    """What to write for a reference, empty for an alias and what reads it; None for anything but a mode."""
+    parent = module.parent(node)
+    if name == _MODE_KEYS:  # UnusedNames takes an alias away that nothing reads
+        return "" if isinstance(parent, ast.Assign) and parent in module.tree.body else None
+    mode = mode_of_symbol(name)
+    if mode is None or isinstance(node, ast.Name):
+        return mode and ""
+    if isinstance(parent, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops):
+        return None  # Python warns of `is` with a literal
+    if any(isinstance(above, ast.JoinedStr) for above in module.ancestors(node)):
+        return None  # no room for quotes
+    return f'"{mode}"'
