@@ -28,7 +28,7 @@ def compare_batches(old: Reader, new: Reader) -> tuple[int, list[Difference], li
         found.append(Difference("batches", "", f"the {side} program shuffles its input, the {other} one does not"))
     groups: dict[tuple[str, int], tuple[list[Any], list[Any]]] = {}
     for event in old.of("step"):
-        groups.setdefault(("train", event["stream"]), ([], []))[0].append(event["batch"])
+        groups.setdefault(("train", event["stream"]), ([], []))[0].extend((event["batch"], *event["others"]))
     for event in old.of("batch"):
         groups.setdefault((event["kind"], event["call"]), ([], []))[0].append(event["batch"])
     for event in new.of("own"):
@@ -36,7 +36,7 @@ def compare_batches(old: Reader, new: Reader) -> tuple[int, list[Difference], li
             groups.setdefault((event["kind"], event["call"]), ([], []))[1].append(event["batch"])
     for event in new.of("trained"):  # a pipeline runs ahead of the training: only what was used counts
         own = [own["batch"] for own in new.of("own") if own["kind"] == "train" and own["call"] == event["call"]]
-        groups.setdefault(("train", event["stream"]), ([], []))[1].extend(own[: event["steps"]])
+        groups.setdefault(("train", event["stream"]), ([], []))[1].extend(own[: event["batches"]])
     compared = 0
     for (kind, call), (left, right) in groups.items():
         where = "training" if kind == "train" else f"{kind} call {call}"

@@ -23,6 +23,7 @@ def share_out(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset, steps:
 def share_out_evaluation(model: tf.keras.Model, dataset: tf.data.Dataset, steps: int | None) -> tuple[Any, Any]:
     """Spec of what `test_step` gets, and the batches. Without an `eval_strategy` each batch counts, and counts once."""
     strategy, spec = model.distribute_strategy, dataset.element_spec
+    level_statistics(model)
     if strategy.num_replicas_in_sync == 1 or model.run_config.eval_strategy is not None:
         return spec, share_out(strategy, dataset, steps)
     size = len(strategy.extended.worker_devices)
@@ -34,6 +35,14 @@ def share_out_evaluation(model: tf.keras.Model, dataset: tf.data.Dataset, steps:
 
     dataset = (dataset if steps is None else dataset.take(steps)).window(size).flat_map(fill)
     return dataset.element_spec, strategy.distribute_datasets_from_function(lambda _: dataset)
+
+
+def level_statistics(model: tf.keras.Model) -> None:
+    """Gives all replicas the mean of their moving statistics, as a checkpoint does: they evaluate with these."""
+    if model.distribute_strategy.num_replicas_in_sync > 1:
+        for variable in model.non_trainable_variables:
+            if variable.synchronization == tf.VariableSynchronization.ON_READ:
+                variable.assign(variable.read_value())
 
 
 def join_window(*window: Any) -> tf.data.Dataset:

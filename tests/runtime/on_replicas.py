@@ -75,6 +75,23 @@ def test_steps_restart_and_metrics_that_count(tmp_path: Path) -> None:
 
 
 @keras_2
+def test_replicas_evaluate_with_the_mean_of_their_moving_statistics(tmp_path: Path) -> None:
+    def input_fn() -> tf.data.Dataset:  # replicas see other numbers
+        return tf.data.Dataset.from_tensor_slices((X, Y)).repeat().batch(4)
+
+    def create(strategy: Any) -> tf.keras.Model:
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.BatchNormalization(momentum=0.5), tf.keras.layers.Dense(1)])
+            model.compile(tf.keras.optimizers.SGD(0.1), tf.keras.losses.MeanSquaredError())
+        return configure(model, model_dir=str(tmp_path))
+
+    trained = create(tf.distribute.MirroredStrategy(DEVICES))
+    train(trained, input_fn, steps=3)
+    loaded = create(tf.distribute.get_strategy())
+    assert evaluate(trained, input_fn, steps=3) == pytest.approx(evaluate(loaded, input_fn, steps=3), rel=1e-5)
+
+
+@keras_2
 def test_input_context(tmp_path: Path) -> None:
     seen = []
 

@@ -64,16 +64,22 @@ def install(replay: Replay) -> None:
             history = tf.keras.callbacks.History()
             history.history, history.epoch = {}, []
             return history
-        own = batches.own_dataset(given.get("x"), given.get("y"), given.get("sample_weight"), given.get("batch_size"))
         encoded = stream.steps[0]["batch"]
-        spec = own.element_spec if own is not None else (infer_spec(encoded[0]), infer_spec(encoded[1]))
-        features, labels, _ = batches.split_spec(spec)
-        labels = replay.label_spec(encoded, labels)
-        ready(stream, self, encoded, features)
-        generator = replay.training_batches(stream, features, labels, sentinel=own is not None)
-        given["x"] = batches.replayed(generator, features, labels, own, replay.watcher("train", call))
-        for key in ("y", "sample_weight", "batch_size"):
-            given.pop(key, None)
+        if "train" in replay.fed:  # what the strategy shares out are recorded batches
+            features = replay.fed.pop("train")
+            ready(stream, self, encoded, features)
+        else:
+            own = batches.own_dataset(
+                given.get("x"), given.get("y"), given.get("sample_weight"), given.get("batch_size")
+            )
+            spec = own.element_spec if own is not None else (infer_spec(encoded[0]), infer_spec(encoded[1]))
+            features, labels, _ = batches.split_spec(spec)
+            labels = replay.label_spec(encoded, labels)
+            ready(stream, self, encoded, features)
+            generator = replay.training_batches(stream, features, labels, sentinel=own is not None)
+            given["x"] = batches.replayed(generator, features, labels, own, replay.watcher("train", call))
+            for key in ("y", "sample_weight", "batch_size"):
+                given.pop(key, None)
         given["callbacks"] = steps.callbacks(replay, stream, given.get("callbacks"))
         busy.append("fit")
         before = stream.taken
@@ -83,7 +89,8 @@ def install(replay: Replay) -> None:
         finally:
             busy.remove("fit")
             replay.finish(stream)
-            replay.writer.event("trained", stream=stream.index, call=call, steps=stream.taken - before)
+            taken = (stream.taken - before) * stream.replicas
+            replay.writer.event("trained", stream=stream.index, call=call, batches=taken)
 
     def watched_train_on_batch(self: Any, *args: Any, **named: Any) -> Any:
         given = _arguments(train_on_batch, self, args, named)
@@ -97,7 +104,7 @@ def install(replay: Replay) -> None:
         if labels is not None:
             given["y"] = fitted[1]
         result = train_on_batch(self, **given)
-        replay.after_step(stream, int(stream.counter.numpy()))
+        replay.after_step(stream)
         replay.finish(stream)
         return result
 
@@ -108,8 +115,11 @@ def install(replay: Replay) -> None:
         replay.calls["evaluate"] += 1
         call = replay.calls["evaluate"]
         replay.writer.event("begin", kind="evaluate", call=call)
-        recorded = replay.call_batches.get(("evaluate", call))
-        if recorded is not None:
+        recorded, again = replay.call_batches.get(("evaluate", call)), None
+        if recorded is not None and "evaluate" in replay.fed:
+            again = given.get("x")
+            _adopt_untrained(replay, self, "evaluate", call, recorded[0], replay.fed.pop("evaluate"))
+        elif recorded is not None:
             own = batches.own_dataset(
                 given.get("x"), given.get("y"), given.get("sample_weight"), given.get("batch_size")
             )
@@ -117,7 +127,7 @@ def install(replay: Replay) -> None:
             features, labels, _ = batches.split_spec(spec)
             labels = replay.label_spec(recorded[0], labels)
             _adopt_untrained(replay, self, "evaluate", call, recorded[0], features)
-            _compare_length(replay, own, given.get("steps"), len(recorded), call)
+            replay.compare_length(own, given.get("steps"), len(recorded), call)
 
             def generate() -> Any:
                 return (replay.fit_batch(encoded, features, labels) for encoded in recorded)
@@ -134,7 +144,7 @@ def install(replay: Replay) -> None:
             metrics = result
             if not isinstance(result, dict):
                 metrics = dict(zip(self.metrics_names, np.atleast_1d(result).tolist()))
-            if recorded is not None:
+            if again is not None:
                 replay.evaluate_with_old_weights(
                     call,
                     self,
@@ -214,17 +224,6 @@ def _adopt_untrained(replay: Replay, model: Any, kind: str, call: int, encoded: 
     stream = replay.streams[replay.call_stream.get((kind, call), 0)]
     if stream.model is None and stream.first_kind != "train":
         replay.adopt(stream, model, replay.conform.tree(encoded[0], features))
-
-
-def _compare_length(replay: Replay, own: Any, steps: Any, recorded: int, call: int) -> None:
-    """Note it where the new program would evaluate more batches than were recorded."""
-    more = 0
-    if steps is not None:
-        more = int(steps) - recorded
-    elif own is not None:
-        more = sum(1 for _ in own.skip(recorded).take(1))
-    if more > 0 and not (steps is not None and own is not None and own.cardinality().numpy() == recorded):
-        replay.writer.event("longer", kind="evaluate", call=call, recorded=recorded)
 
 
 def _flat(result: Any) -> dict[str, Any]:

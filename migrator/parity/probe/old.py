@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dropout, ordering, program, store
+from . import distributed, dropout, ordering, program, store
 
 FULL_STEP_BYTES = 50_000_000
 """Values of variables after each step are kept whole until this much is written; checksums are kept always."""
@@ -37,6 +37,7 @@ class Recorder:
         self.budget = FULL_STEP_BYTES
         self.folders: set[str] = set()
         self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
+        self.replicas: tuple[Any, str, list[tuple[Any, Any, Any]]] = (None, "", [])
 
     def note(self, text: str) -> None:
         self.writer.event("note", text=text)
@@ -44,6 +45,12 @@ class Recorder:
     def stream(self, estimator: Any) -> int:
         """Number of the model: estimators that share a model_dir are one model."""
         return self.streams.setdefault(str(estimator.model_dir), len(self.streams))
+
+    def replicas_of(self, graph: Any, kind: str) -> list[tuple[Any, Any, Any]]:
+        """Where the replicas of a model_fn that is being called put their tensors."""
+        if self.replicas[:2] != (graph, kind):
+            self.replicas = (graph, kind, [])
+        return self.replicas[2]
 
     def begin(self, kind: str) -> int:
         self.calls[kind] += 1
@@ -90,6 +97,7 @@ def _slot_names(variables: list[Any]) -> set[str]:
 
 def _logical(variable: Any) -> tuple[str, list[int], list[int] | None]:
     """Name and shape of the whole variable, and the offset of this part if it is partitioned."""
+    variable = distributed.components(variable)[0]
     info = getattr(variable, "_save_slice_info", None) or getattr(variable, "_get_save_slice_info", lambda: None)()
     if info is not None:
         return info.full_name, [int(n) for n in info.full_shape], [int(n) for n in info.var_offset]
@@ -99,8 +107,8 @@ def _logical(variable: Any) -> tuple[str, list[int], list[int] | None]:
 def _read(session: Any, variables: list[Any]) -> dict[str, Any]:
     """Values of variables by name; parts of a partitioned one are put together."""
     whole: dict[str, Any] = {}
-    for variable, value in zip(variables, session.run(variables)):
-        name, shape, offset = _logical(variable)
+    for variable, copies in zip(variables, session.run([distributed.components(v) for v in variables])):
+        (name, shape, offset), value = _logical(variable), distributed.merged(copies)
         if offset is None:
             whole[name] = value
         else:
@@ -109,7 +117,8 @@ def _read(session: Any, variables: list[Any]) -> dict[str, Any]:
     return whole
 
 
-def _make_hook(recorder: Recorder, mode: str, stream: int, features: Any, labels: Any, spec: Any) -> Any:
+def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[Any, Any, Any]]) -> Any:
+    """`replicas` has features, labels and loss of each replica; it is complete when the graph is."""
     import tensorflow as tf
 
     class Hook(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc]
@@ -133,29 +142,30 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, features: Any, labels
                 recorder.writer.event("variables", stream=stream, kind=self.kind, call=self.call, variables=listed)
                 recorder.known.add(stream)
             self.started = True
-            fetches = {"batch": {k: v for k, v in (("f", features), ("l", labels)) if v is not None}}
+            batches = [{k: v for k, v in (("f", f), ("l", labels)) if v is not None} for f, labels, _ in replicas]
+            fetches: dict[str, Any] = {"batches": batches}
             if mode == "train":
-                fetches["loss"] = spec.loss
+                fetches["losses"] = [loss for _, _, loss in replicas]
             return tf.compat.v1.train.SessionRunArgs(fetches)
 
         def after_run(self, run_context: Any, run_values: Any) -> None:
-            batch = run_values.results["batch"]
-            encoded = [recorder.writer.tree(batch.get("f")), recorder.writer.tree(batch.get("l"))]
+            tree, results = recorder.writer.tree, run_values.results
+            encoded, *others = [[tree(batch.get("f")), tree(batch.get("l"))] for batch in results["batches"]]
             if mode != "train":
-                recorder.writer.event("batch", kind=self.kind, call=self.call, stream=stream, batch=encoded)
+                for batch in (encoded, *others):
+                    recorder.writer.event("batch", kind=self.kind, call=self.call, stream=stream, batch=batch)
                 return
             values = _read(run_context.session, self.variables)
-            step = int(run_context.session.run(self.global_step))
+            step = int(run_context.session.run(distributed.components(self.global_step)[0]))
             kept = {}
             size = sum(np.asarray(value).nbytes for value in values.values())
             if size <= recorder.budget:
                 recorder.budget -= size
                 kept = {name: recorder.writer.array(value) for name, value in values.items()}
             sums = {name: store.checksums(value) for name, value in values.items()}
-            loss = float(np.asarray(run_values.results["loss"]).reshape(-1)[0])
-            recorder.writer.event(
-                "step", stream=stream, call=self.call, step=step, loss=loss, batch=encoded, sums=sums, values=kept
-            )
+            loss = float(np.mean([np.asarray(loss).reshape(-1)[0] for loss in results["losses"]]))
+            event = {"stream": stream, "call": self.call, "step": step, "loss": loss, "batch": encoded}
+            recorder.writer.event("step", **event, others=others, sums=sums, values=kept)
             recorder.taken[stream] = recorder.taken.get(stream, 0) + 1
             recorder.progress.say(recorder.taken[stream], recorder.steps)
             if recorder.steps and recorder.taken[stream] >= recorder.steps:
@@ -184,7 +194,9 @@ def install(recorder: Recorder) -> None:
         base.__init__,
     )
 
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def watched_call_model_fn(self: Any, features: Any, labels: Any, mode: Any, config: Any) -> Any:
+        # Not converted: strategies convert to AutoGraph what they call on replicas.
         graph = tf.compat.v1.get_default_graph()
         if graph.seed is None:  # so that a verdict can be had twice
             graph.seed = 1
@@ -198,7 +210,9 @@ def install(recorder: Recorder) -> None:
                 "the old program leaves open whether a step reads or assigns its number first: it reads first"
             )
         field = {"train": "training_hooks", "evaluate": "evaluation_hooks", "predict": "prediction_hooks"}[kind]
-        hook = _make_hook(recorder, kind, recorder.stream(self), copy[0], copy[1], spec)
+        replicas = recorder.replicas_of(graph, kind)
+        replicas.append((copy[0], copy[1], spec.loss))
+        hook = _make_hook(recorder, kind, recorder.stream(self), replicas)  # that of the first replica runs
         return spec._replace(**{field: tuple(getattr(spec, field) or ()) + (hook,)})
 
     def watched_train(self: Any, *args: Any, **named: Any) -> Any:

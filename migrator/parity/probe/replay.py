@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import batches, mapping, program, store
+from . import batches, distributed, mapping, program, store
 from .old import FULL_STEP_BYTES
 
 
@@ -22,8 +22,9 @@ class Stream:
         self.model: Any = None
         self.taken = 0
         self.pairs: list[tuple[str, Any]] = []
-        self.counter: Any = None
-        self.losses: Any = None
+        self.replicas = 1
+        self.counter: Any = None  # steps taken, by replica
+        self.losses: Any = None  # by replica and step
 
 
 class Replay:
@@ -46,6 +47,9 @@ class Replay:
         self.call_batches: dict[tuple[str, int], list[Any]] = {}
         self.call_stream: dict[tuple[str, int], int] = {}
         self.complete: dict[int, bool] = {}
+        self.fed: dict[str, Any] = {}
+        """Specs of features, by ``train`` or ``evaluate``, where the program's input already gives recorded batches."""
+        self.evaluation_steps: Any = None
         self.evaluated: dict[int, tuple[Stream, int, dict[str, Any]]] = {}
         for event in self.reader.events:
             self._read(event)
@@ -144,7 +148,7 @@ class Replay:
                 continue
             for name, target in zip(names, targets):
                 for index, variable in enumerate(self._found):
-                    if variable is target:
+                    if variable is target or (isinstance(variable, distributed.Parts) and variable.holds(target)):
                         explicit.append((by_name[name], new[index]))
         return mapping.match(old, new, explicit)
 
@@ -158,10 +162,10 @@ class Replay:
 
         def generate() -> Iterator[Any]:
             position = stream.taken
-            for event in stream.steps[position:]:
-                yield self.fit_batch(event["batch"], features, labels)
-            if sentinel and stream.steps and not self.limit:
-                yield self.fit_batch(stream.steps[-1]["batch"], features, labels)
+            last = stream.steps[-1:] if sentinel and not self.limit else []
+            for event in stream.steps[position:] + last:
+                for batch in (event["batch"], *event["others"]):
+                    yield self.fit_batch(batch, features, labels)
 
         return generate
 
@@ -179,10 +183,11 @@ class Replay:
 
     # What the new side did
 
-    def after_step(self, stream: Stream, total: int) -> None:
-        """Record the steps that were taken since the last call: `total` is how many were taken in all."""
-        values = {name: np.asarray(variable.numpy()) for name, variable in stream.pairs}
-        losses = stream.losses.numpy()
+    def after_step(self, stream: Stream) -> None:
+        """Record the steps that were taken since the last call."""
+        total = int(stream.counter.numpy()[0])
+        values = {name: distributed.value_of(variable) for name, variable in stream.pairs}
+        losses = stream.losses.numpy().mean(axis=0)
         while stream.taken < total:
             stream.taken += 1
             fields: dict[str, Any] = {"sums": {}, "values": {}}
@@ -200,7 +205,7 @@ class Replay:
 
     def finish(self, stream: Stream) -> None:
         """Record the variables as they are at the end of a training call."""
-        values = {name: self.writer.array(variable.numpy()) for name, variable in stream.pairs}
+        values = {name: self.writer.array(distributed.value_of(variable)) for name, variable in stream.pairs}
         self.writer.event("final", stream=stream.index, call=self.calls["train"], variables=values)
 
     def evaluate_with_old_weights(self, call: int, model: Any, metrics: dict[str, Any], run: Any) -> None:
@@ -220,7 +225,7 @@ class Replay:
         ]
         if not apart or any(name not in values for name, _ in stream.pairs):
             return
-        mine = [(variable, np.asarray(variable.numpy())) for _, variable in stream.pairs]
+        mine = [(variable, distributed.value_of(variable)) for _, variable in stream.pairs]
         theirs = [
             self.reader.array(values[name]).reshape(value.shape) for (name, _), (_, value) in zip(stream.pairs, mine)
         ]
@@ -238,6 +243,16 @@ class Replay:
                 variable.assign(value)
         kept = {key: self.writer.array(again[key]) for key in apart if key in again}
         self.writer.event("metrics_with_old_weights", call=call, metrics=kept)
+
+    def compare_length(self, own: Any, steps: Any, recorded: int, call: int) -> None:
+        """Note it where the new program would evaluate more batches than were recorded."""
+        more = 0
+        if steps is not None:
+            more = int(steps) - recorded
+        elif own is not None:
+            more = sum(1 for _ in own.skip(recorded).take(1))
+        if more > 0 and not (steps is not None and own is not None and own.cardinality().numpy() == recorded):
+            self.writer.event("longer", kind="evaluate", call=call, recorded=recorded)
 
     def watcher(self, kind: str, call: int) -> Any:
         """In live mode: records each batch of the new program's own input."""
@@ -261,7 +276,7 @@ def model_variables(model: Any) -> list[Any]:
         seed = "seed_generator" in name or "statevar" in name
         if id(variable) not in skipped and not seed and all(variable is not other for other in found):
             found.append(variable)
-    return found
+    return distributed.joined(found, variable_name)
 
 
 def variable_name(variable: Any) -> str:

@@ -18,9 +18,12 @@ def record_losses(stream: Stream, model: Any) -> None:
     """Make `model.train_step` write its true loss into a buffer, in the graph; logs hold only running means."""
     import tensorflow as tf
 
+    strategy = getattr(model, "distribute_strategy", None) or tf.distribute.get_strategy()
+    in_sync = strategy.num_replicas_in_sync
     if stream.losses is None:
-        stream.losses = tf.Variable(tf.zeros([len(stream.steps) + 16], tf.float64), trainable=False)
-        stream.counter = tf.Variable(0, dtype=tf.int64, trainable=False)
+        stream.replicas = 1 if in_sync == 1 else len(strategy.extended.worker_devices)  # of this process
+        stream.losses = _apart(model, tf.zeros([stream.replicas, len(stream.steps) + 16], tf.float64))
+        stream.counter = _apart(model, tf.zeros([stream.replicas], tf.int64))
     if getattr(model.train_step, "_parity", None) is stream:
         return
     train_step, compute_loss = model.train_step, model.compute_loss
@@ -41,10 +44,13 @@ def record_losses(stream: Stream, model: Any) -> None:
         if not seen and isinstance(logs, dict) and "loss" in logs:
             seen = [logs["loss"]]
         loss = tf.reduce_sum(tf.cast(seen[0], tf.float64)) if seen else tf.constant(np.nan, tf.float64)
-        index = tf.minimum(stream.counter, len(stream.steps) + 15)
-        stream.losses.scatter_nd_update([[index]], [loss])
-        with tf.control_dependencies([loss]):  # not where the data were at their end
-            stream.counter.assign_add(1)
+        loss *= in_sync  # by which Keras has divided, since it adds up
+        with tf.device(stream.counter.device):
+            replica = tf.distribute.get_replica_context().replica_id_in_sync_group % stream.replicas
+            index = tf.minimum(stream.counter[replica], len(stream.steps) + 15)
+            stream.losses.scatter_nd_update([[tf.cast(replica, tf.int64), index]], [loss])
+            with tf.control_dependencies([loss]):  # not where the data were at their end
+                stream.counter.scatter_nd_add([[replica]], tf.ones([1], tf.int64))
         return logs
 
     watched_train_step._parity = stream  # type: ignore[attr-defined]
@@ -53,6 +59,23 @@ def record_losses(stream: Stream, model: Any) -> None:
     object.__setattr__(model, "compute_loss", watched_compute_loss)
     if getattr(model, "train_function", None) is not None:
         model.train_function = None
+
+
+def _apart(model: Any, value: Any) -> Any:
+    """A variable that is none of the model: one for all replicas, on a parameter server where there are some."""
+    import tensorflow as tf
+
+    if not is_coordinated(model):
+        return tf.Variable(value, trainable=False)
+    with model.distribute_strategy.scope():
+        return tf.Variable(value, trainable=False).get()
+
+
+def is_coordinated(model: Any) -> bool:
+    """Whether workers train `model` at the orders of this process."""
+    import tensorflow as tf
+
+    return isinstance(getattr(model, "distribute_strategy", None), tf.distribute.ParameterServerStrategy)
 
 
 def watch_gradients() -> None:
@@ -102,7 +125,7 @@ def callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
         """Records after each batch; stops at ``--steps``, or one step after the recording."""
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-            replay.after_step(stream, int(stream.counter.numpy()))
+            replay.after_step(stream)
             if stream.taken >= (replay.limit or len(stream.steps) + 1):
                 self.model.stop_training = True
 

@@ -1,7 +1,7 @@
-"""Watches `evaluate(model, input_fn, ...)` and `predict(model, input_fn, ...)` of modules of the new program.
+"""Watches `evaluate`, `predict` and `read_input`, which take `(model, input_fn, ...)`, of modules of the new program.
 
-Migrated programs have such functions beside them. What these return is what the user sees, and `predict` there does
-not go through `Model.predict`.
+Migrated programs have such functions beside them. What the first two return is what the user sees, and `predict` there
+does not go through `Model.predict`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def install(replay: Replay, root: str) -> None:
 
 
 def _wrap(replay: Replay, module: Any) -> None:
-    for name, wrap in (("evaluate", _evaluate), ("predict", _predict)):
+    for name, wrap in (("evaluate", _evaluate), ("predict", _predict), ("read_input", _read_input)):
         function = getattr(module, name, None)
         if inspect.isfunction(function) and function.__module__ == module.__name__:
             if list(inspect.signature(function).parameters)[:2] == ["model", "input_fn"]:
@@ -54,6 +54,7 @@ def _wrap(replay: Replay, module: Any) -> None:
 def _evaluate(replay: Replay, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def evaluate(*args: Any, **named: Any) -> Any:
+        replay.evaluation_steps = inspect.signature(function).bind(*args, **named).arguments.get("steps")
         result = function(*args, **named)
         if isinstance(result, dict):
             metrics = {key: replay.writer.array(value) for key, value in result.items()}
@@ -109,3 +110,34 @@ def _replayed_input(replay: Replay, call: int, recorded: list[Any], input_fn: Ca
         return batches.replayed(generate, features, None, own, replay.watcher("predict", call))
 
     return replayed
+
+
+def _read_input(replay: Replay, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Under a strategy recorded batches have to be there before the program shares its batches out to replicas."""
+
+    @functools.wraps(function)
+    def read_input(model: Any, input_fn: Any, mode: str) -> Any:
+        own = function(model, input_fn, mode)
+        kind = {"train": "train", "eval": "evaluate"}.get(mode)
+        if kind is None or model.distribute_strategy.num_replicas_in_sync == 1:
+            return own
+        call = replay.calls[kind] + 1
+        features, labels, _ = batches.split_spec(own.element_spec)
+        if kind == "train":
+            stream = replay.stream_to_train(model)
+            labels = replay.label_spec(stream.steps[0]["batch"], labels)
+            generate = replay.training_batches(stream, features, labels, sentinel=True)
+        else:
+            recorded = replay.call_batches.get((kind, call))
+            if recorded is None:
+                return own
+            labels = replay.label_spec(recorded[0], labels)
+            replay.compare_length(own, replay.evaluation_steps, len(recorded), call)
+
+            def generate() -> Any:
+                return (replay.fit_batch(encoded, features, labels) for encoded in recorded)
+
+        replay.fed[kind] = features
+        return batches.replayed(generate, features, labels, own, replay.watcher(kind, call))
+
+    return read_input

@@ -1,0 +1,68 @@
+"""Variables that a strategy keeps in several places: copies on replicas, parts on parameter servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def components(variable: Any) -> list[Any]:
+    """The copies on the replicas of this process, or the variable alone."""
+    parts = getattr(variable, "values", None)
+    return list(parts) if isinstance(parts, (list, tuple)) else [variable]
+
+
+def merged(values: Sequence[Any]) -> Any:
+    """The value of a variable from those of its copies: moving statistics differ, and their mean is what counts."""
+    first = np.asarray(values[0])
+    if all(np.array_equal(first, value) for value in values[1:]):
+        return first
+    return np.mean(np.stack(values), axis=0).astype(first.dtype)
+
+
+def value_of(variable: Any) -> Any:
+    """The value of a variable of TensorFlow 2, which other processes need not take part in."""
+    return merged([np.asarray(part.numpy()) for part in components(variable)])
+
+
+class Parts:
+    """A variable in parts along its first axis, as one."""
+
+    def __init__(self, name: str, parts: Sequence[Any]) -> None:
+        self.name, self.parts = name, list(parts)
+        self.shape = (sum(int(part.shape[0]) for part in parts), *(int(n) for n in parts[0].shape[1:]))
+        self.trainable = bool(parts[0].trainable)
+
+    def numpy(self) -> Any:
+        return np.concatenate([np.asarray(part.numpy()) for part in self.parts])
+
+    def assign(self, value: Any) -> None:
+        start = 0
+        for part in self.parts:
+            size = int(part.shape[0])
+            part.assign(value[start : start + size])
+            start += size
+
+    def holds(self, variable: Any) -> bool:
+        """Whether `variable` is this one, as Keras layers hold it."""
+        parts = getattr(variable, "variables", None)
+        return parts is not None and parts[0] is self.parts[0]
+
+
+def joined(variables: Sequence[Any], name_of: Any) -> list[Any]:
+    """`variables` in which ``x/part_0``, ``x/part_1``, ... have become one."""
+    found: list[Any] = []
+    groups: dict[str, list[Any]] = {}
+    for variable in variables:
+        part = re.match(r"^(.*)/part_\d+$", name_of(variable))
+        if part is None:
+            found.append(variable)
+            continue
+        if part.group(1) not in groups:
+            groups[part.group(1)] = []
+            found.append(part.group(1))
+        groups[part.group(1)].append(variable)
+    return [Parts(one, groups[one]) if isinstance(one, str) else one for one in found]
