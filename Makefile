@@ -20,7 +20,7 @@ demo: setup ## migrate a real program, train it before and after, compare: demo-
 
 test: setup ## the tests; with .venv-latest there, fixtures are also compared on TensorFlow 2.21
 	@echo "==> tests (unit tests: about a minute; then each fixture is trained before and after: several minutes)"
-	@.venv/bin/pytest -n auto --maxprocesses 4 $(PYTEST_ARGS)
+	@.venv/bin/pytest -n auto --maxprocesses 4 --dist loadgroup $(PYTEST_ARGS)
 
 check: setup ## formatter, linter and types
 	@echo "==> ruff format, ruff check, mypy --strict (about 20 s the first time)"

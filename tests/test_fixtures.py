@@ -120,9 +120,16 @@ def test_after_is_python_3_9_without_estimators(fixture: Fixture) -> None:
         assert "migrator" not in text.replace("written by migrator", ""), f"{name} depends on this tool"
 
 
-def parity(fixture: Fixture, new_python: Optional[str], folder: Path) -> None:
+@pytest.fixture(scope="session")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the old programs did, for both versions of the new ones."""
+    return tmp_path_factory.mktemp("recordings")
+
+
+def parity(fixture: Fixture, new_python: Optional[str], recordings: Path, folder: Path) -> None:
     """Trains every case of `fixture` before and after. Fails with the tool's own report."""
     command = [sys.executable, "-m", "migrator", "parity", str(fixture.folder / "parity.toml")]
+    command += ["--recordings", str(recordings / str(fixture).replace("/", "-"))]
     environment = dict(os.environ)
     if new_python:
         command += ["--new-python", new_python]
@@ -131,15 +138,21 @@ def parity(fixture: Fixture, new_python: Optional[str], folder: Path) -> None:
     assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
 
 
+# The two tests of a fixture run in one process of pytest-xdist, so that they share the recording of the old program.
+trained_fixture = pytest.mark.parametrize(
+    "fixture", [pytest.param(case, marks=pytest.mark.xdist_group(str(case))) for case in ALL], ids=str
+)
+
+
 @pytest.mark.parity
-@each_fixture
-def test_same_losses_on_tensorflow_2_15(fixture: Fixture, tmp_path: Path) -> None:
+@trained_fixture
+def test_same_losses_on_tensorflow_2_15(fixture: Fixture, recordings: Path, tmp_path: Path) -> None:
     pytest.importorskip("tensorflow_estimator", reason="needs TensorFlow 2.15: make setup")
-    parity(fixture, None, tmp_path)
+    parity(fixture, None, recordings, tmp_path)
 
 
 @pytest.mark.parity
 @pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
-@each_fixture
-def test_same_losses_on_the_newest_tensorflow(fixture: Fixture, tmp_path: Path) -> None:
-    parity(fixture, LATEST, tmp_path)
+@trained_fixture
+def test_same_losses_on_the_newest_tensorflow(fixture: Fixture, recordings: Path, tmp_path: Path) -> None:
+    parity(fixture, LATEST, recordings, tmp_path)

@@ -75,6 +75,11 @@ class Case:
     new_python: str = sys.executable
     """Interpreter of the new side where `new` is None or comes from a ``parity.toml``."""
 
+    @property
+    def folder_name(self) -> str:
+        """Its name, as the name of a folder."""
+        return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in self.name)
+
 
 _KEYS = {
     *("name", "old", "new", "program", "entry", "module", "args", "steps", "rtol", "atol", "mode", "compare"),

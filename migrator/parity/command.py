@@ -40,6 +40,8 @@ class _Command(click.Command):
 @click.option("--timeout", type=float, default=600.0, show_default=True, metavar="SECONDS", help="Limit for each side.")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Keep logs, working copies and recordings here.")  # fmt: skip
+@click.option("--recordings", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+              help="Run an old program only if DIR holds no recording of it in its present state; record it there.")  # fmt: skip
 @click.option("--json", "json_file", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write JSON.")
 @click.option("--junit-xml", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write JUnit XML.")
 @click.option("--markdown", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write Markdown.")
@@ -58,6 +60,7 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
     try:
         from migrator.parity.case import CaseError
         from migrator.parity.progress import Progress
+        from migrator.parity.recordings import Recordings
         from migrator.parity.report import CaseReport, exit_code
         from migrator.parity.runner import run_case
         from migrator.parity.terminal import show
@@ -70,10 +73,11 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
         click.echo(f"Error: {error}", err=True)
         ctx.exit(2)
     reports: list[CaseReport] = []
+    recordings = Recordings(options["recordings"]) if options["recordings"] else None
     progress = Progress(quiet=options["quiet"])
     try:
         for case in cases:
-            reports.append(run_case(case, progress, options["keep"]))
+            reports.append(run_case(case, progress, options["keep"], recordings))
     except KeyboardInterrupt:
         click.echo("interrupted; both programs were ended", err=True)
         ctx.exit(130)

@@ -6,7 +6,7 @@ import json
 import math
 import shutil
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from migrator.parity.compare import compare
 from migrator.parity.migrate import MigrationError, migrate_copy
 from migrator.parity.probe.store import Reader
 from migrator.parity.progress import Progress
+from migrator.parity.recordings import Recorded, Recordings
 from migrator.parity.report import COULD_NOT_RUN, DIFFERENT, CaseReport, Difference, SideReport
 
 HERE = Path(__file__).resolve().parent
@@ -23,14 +24,6 @@ HERE = Path(__file__).resolve().parent
 
 class SideError(Exception):
     """A side did not run to its end; the text has the tail of its log and says where the log is."""
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A side that ran: where its recording is, and what the report says of it."""
-
-    folder: Path
-    side: SideReport
 
 
 def run_side(
@@ -87,18 +80,29 @@ def _failure(side: str, program: Program, ended: process.Ended, tail: list[str],
     return f"the {side} program {program} {how}; the last lines of its log ({ended.log}):\n{text}"
 
 
-def run_case(case: Case, progress: Progress, keep: Path | None = None) -> CaseReport:
-    """Run one case. Everything that can go wrong with the programs ends up in the report."""
+def run_case(
+    case: Case, progress: Progress, keep: Path | None = None, recordings: Recordings | None = None
+) -> CaseReport:
+    """Run one case. Everything that can go wrong with the programs ends up in the report.
+
+    With `recordings` the old program runs only if there is none of it in its present state.
+    """
     report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode)
     report.old.program, report.new.program = str(case.old), str(case.new or "migrated")
-    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in case.name)
-    root = (keep / name).resolve() if keep else Path(tempfile.mkdtemp(prefix="parity-"))
+    root = (keep / case.folder_name).resolve() if keep else Path(tempfile.mkdtemp(prefix="parity-"))
     root.mkdir(parents=True, exist_ok=True)
     try:
         if case.new is None:
             case = _migrated(case, root)
-        recorded = run_side("old", case.old, root / "old", progress, case, None)
+        recorded = recordings.find(case) if recordings else None
+        again = recorded is None
+        if recorded is None:
+            recorded = run_side("old", case.old, root / "old", progress, case, None)
+            if recordings:
+                recordings.keep(case, recorded)
         report = replay_and_compare(case, recorded, root / "new", progress)
+        if not again:
+            report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
     except (CaseError, SideError, MigrationError) as error:
         report.problem = str(error)
     except BaseException:

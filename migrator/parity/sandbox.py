@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +88,23 @@ def script_of(sandbox: Sandbox, start: str) -> str:
 
 def copy_program(folder: Path, target: Path, skip: Path | None = None) -> None:
     """Copy a program; large data files become links. Leaves out version control, caches and environments."""
+    for current, names in _walk(folder, skip):
+        place = target / os.path.relpath(current, folder)
+        place.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            source = Path(current, name)
+            if source.stat().st_size >= LINK_FROM_BYTES:
+                (place / name).symlink_to(source.resolve())
+            else:
+                shutil.copy2(source, place / name)
+
+
+def program_files(folder: Path, skip: Path | None = None) -> Iterator[Path]:
+    """The files of a program that `copy_program` copies. Raises CaseError if there are too many."""
+    return (Path(current, name) for current, names in _walk(folder, skip) for name in names)
+
+
+def _walk(folder: Path, skip: Path | None) -> Iterator[tuple[str, list[str]]]:
     count = 0
     stop = skip.resolve() if skip else None
     for current, folders, files in os.walk(folder):
@@ -95,19 +113,10 @@ def copy_program(folder: Path, target: Path, skip: Path | None = None) -> None:
         folders[:] = [
             name for name in folders if name not in SKIPPED and not Path(current, name, "pyvenv.cfg").exists()
         ]
-        place = target / os.path.relpath(current, folder)
-        place.mkdir(parents=True, exist_ok=True)
-        for name in files:
-            count += 1
-            if count > MAX_FILES:
-                raise CaseError(
-                    f"{folder}: more than {MAX_FILES} files to copy; move the program into a folder of its own "
-                    "(large data may stay outside and be given by absolute paths)"
-                )
-            source = Path(current, name)
-            if not source.is_file():  # sockets, pipes, dangling links
-                continue
-            if source.stat().st_size >= LINK_FROM_BYTES:
-                (place / name).symlink_to(source.resolve())
-            else:
-                shutil.copy2(source, place / name)
+        count += len(files)
+        if count > MAX_FILES:
+            raise CaseError(
+                f"{folder}: more than {MAX_FILES} files to copy; move the program into a folder of its own "
+                "(large data may stay outside and be given by absolute paths)"
+            )
+        yield current, [name for name in files if Path(current, name).is_file()]  # no sockets, pipes, dangling links

@@ -10,8 +10,9 @@ import pytest
 
 from migrator.parity.case import Case, Program
 from migrator.parity.progress import Progress
+from migrator.parity.recordings import Recorded
 from migrator.parity.report import CaseReport
-from migrator.parity.runner import Recorded, replay_and_compare, run_side
+from migrator.parity.runner import replay_and_compare, run_side
 
 PROGRAMS = Path(__file__).parent / "programs"
 
