@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar, Union
 
+from .binding import analyze
 from .diagnostics import Edit, Fix
 from .dialect import module_dialect, reference_dialect
-from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, analyze, dotted, normalize
+from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, dotted, normalize
 from .text import Place, Span, Text
 
 N = TypeVar("N", ast.Attribute, ast.Call, ast.ClassDef, ast.FunctionDef)
