@@ -19,6 +19,7 @@ from migrator.preparing.draft import Drafts
 from . import tpu, warm_starts
 from .compat_v1 import SWITCHES
 from .contrib_graphs import contrib_edits, contrib_helper
+from .dimensions import dimension_fixes
 from .driver import Driver
 from .estimator_values import ESTIMATOR, Construction
 from .exporters import OUTPUTS, export_output
@@ -38,6 +39,8 @@ _SESSIONS = frozenset(
 # What runs in a graph under another name.
 _HELPERS = {
     "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
+    "tensorflow.train.list_variables": "list_variables",
+    "tensorflow.train.load_variable": "load_variable",
 }
 
 # Names of variable scopes, which native translates wherever they stand.
@@ -140,13 +143,13 @@ class BridgeRewrite(ProgramRewrite):
         driver.replace(node, driver.need("EstimatorSpec", node))
 
     def _base_edits(self, module: Module) -> list[Edit]:
-        return [edit for fix in module.fixes for edit in fix.edits]
+        return [edit for fix in (*module.fixes, *dimension_fixes(module)) for edit in fix.edits]
 
     def _finished(self, module: Module, driver: Driver, helpers: Helpers) -> list[Edit]:
         own = list(dict.fromkeys(driver.edits))
         switches = [node for node, name in module.references() if name[len("tensorflow.") :] in SWITCHES]
         own += [module.delete_statement(module.statement(node)) for node in switches]
-        for fix in module.fixes:
+        for fix in (*module.fixes, *dimension_fixes(module)):
             if not any(touches((edit.start, edit.end), own) for edit in fix.edits):
                 own += [edit for edit in fix.edits if edit not in own]
         for node, name in module.references():

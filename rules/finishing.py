@@ -11,6 +11,7 @@ from migrator.module import Module
 from migrator.symbols import normalize
 
 from .compat_v1 import rename_edits
+from .dimensions import dimension_fixes
 from .driver import Driver
 from .estimator_values import PREFIX
 from .helpers import Helpers
@@ -23,7 +24,7 @@ def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tup
     def excused(node: ast.expr) -> bool:
         return node in driver.handled or within(module.span(node), spans)
 
-    fixes = list(module.fixes)
+    fixes = [*module.fixes, *dimension_fixes(module)]
     for diagnostic in rename_edits(module, excused=excused):
         if diagnostic.fix is None:
             raise Unsupported(diagnostic.message, None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
+from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
@@ -71,9 +72,20 @@ def reference(module: Module, driver: Driver, node: ast.expr, name: str) -> None
         if isinstance(statement, ast.Assign) and list(map(ast.unparse, statement.targets)) == [
             ast.unparse(given["opt"])
         ]:
-            driver.edits.append(module.delete_statement(statement))  # `optimizer = CrossShardOptimizer(optimizer)`
+            driver.edits.append(_deletion(module, statement))  # `optimizer = CrossShardOptimizer(optimizer)`
         else:
             driver.edits += [module.edit((start, inner[0]), ""), module.edit((inner[1], end), "")]
+
+
+def _deletion(module: Module, statement: ast.stmt) -> Edit:
+    """Deletes a statement, and the ``if use_tpu:`` that holds nothing else."""
+    branch = module.parent(statement)
+    if isinstance(branch, ast.If) and branch.body == [statement] and not branch.orelse:
+        outer = module.parent(branch)
+        elif_ = isinstance(outer, ast.If) and branch in outer.orelse
+        if not elif_ and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(branch.test)):
+            return module.delete_statement(branch)
+    return module.delete_statement(statement)
 
 
 def _drop_names(module: Module, driver: Driver, value: ast.expr) -> None:

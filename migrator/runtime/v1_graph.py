@@ -392,29 +392,3 @@ def initial_value(graph: Any, value: Any) -> Any:
     with tf.Graph().as_default() as alone, tf.compat.v1.Session(graph=alone) as session:
         (tensor,) = tf.import_graph_def(part, return_elements=[value.name], name="")
         return session.run(tensor)
-
-
-def init_graph_from_checkpoint(checkpoint: str, assignment_map: Mapping[str, Any]) -> None:
-    """Does `tf.compat.v1.train.init_from_checkpoint` in a `model_fn`: gives new variables the values of a checkpoint.
-
-    `assignment_map` leads from names, or from scopes that end in a slash, to variables, their names, or scopes.
-    """
-    reader = tf.train.load_checkpoint(checkpoint)
-    new: dict[str, list[tf.Variable]] = {}  # by name, that of the whole for the parts of a partitioned variable
-    for variable in tf.compat.v1.get_collection("new_variables"):
-        part = variable._get_save_slice_info()
-        new.setdefault(part.full_name if part else variable.name.partition(":")[0], []).append(variable)
-    for old, target in assignment_map.items():
-        if isinstance(target, str) and target.endswith("/"):
-            inside = target.lstrip("/")
-            pairs = {old.lstrip("/") + name[len(inside) :]: name for name in new if name.startswith(inside)}
-        elif isinstance(target, list):  # parts
-            pairs = {old: target[0]._get_save_slice_info().full_name}
-        else:
-            pairs = {old: target if isinstance(target, str) else target.name.partition(":")[0]}
-        for source, name in pairs.items():
-            for variable in new.get(name, ()):  # the others have been trained since
-                value, part = reader.get_tensor(source), variable._get_save_slice_info()
-                if part:
-                    value = value[tuple(slice(o, o + n) for o, n in zip(part.var_offset, part.var_shape))]
-                outside(variable.assign, value)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
-from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from migrator.runtime.config import RunConfig
+from migrator.runtime.v1_checkpoints import saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
 
 
@@ -88,12 +88,3 @@ def chosen_variables(model: GraphModel, patterns: str | Sequence[str]) -> list[t
         return [variable for variable in model.trainable_weights if re.match(patterns, variable.name)]
     every = [model.global_step, *model.tf1_variables.values()]
     return [variable for variable in every if any(re.match(pattern, variable.name) for pattern in patterns)]
-
-
-def saved_keys(path: str) -> dict[str, str]:
-    """The key of each variable of a checkpoint, by the name of the variable."""
-    reader = tf.train.load_checkpoint(path)
-    if not reader.has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):  # TensorFlow 1 has names alone
-        return {name: name for name in reader.get_variable_to_shape_map()}
-    graph = TrackableObjectGraph.FromString(reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"))
-    return {part.full_name: part.checkpoint_key for node in graph.nodes for part in node.attributes}

@@ -252,6 +252,30 @@ def test_a_tpu_estimator_without_a_tpu() -> None:
 
 
 @pytest.mark.parametrize(
+    ("branch", "kept"),
+    [
+        ("if params['use_tpu']:\n        ", ""),
+        ("if params.get('use_tpu'):\n        ", "    if params.get('use_tpu'):\n        pass\n"),
+        ("if not params:\n        print()\n    elif params['a']:\n        ", "    elif params['a']:\n        pass\n"),
+    ],
+)
+def test_a_branch_for_the_tpu_goes_with_its_only_statement(branch: str, kept: str) -> None:
+    optimizer = "    optimizer = tf.train.AdamOptimizer(0.1)\n    "
+    shard = "optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)\n"
+    text = TPU.replace("    optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.AdamOptimizer(0.1))\n", "{}")
+    text, _, _ = migrated(text.replace("{}", optimizer + branch + shard))
+    body = text[text.index("    optimizer = ") : text.index("    return tpu_spec")]
+    assert kept in body and body.endswith(kept or "AdamOptimizer(0.1)\n")
+
+
+def test_dimensions_and_checkpoints_of_a_graph() -> None:
+    old = PROGRAM.replace("w = tf.Variable(2.0)", "w = tf.Variable(2.0 * features['x'].shape[1].value)")
+    text, _, _ = migrated(old.replace("    loss =", "    print(tf.train.list_variables('/tmp/old'))\n    loss ="))
+    assert "w = tf.compat.v1.Variable(2.0 * features['x'].shape[1])" in text
+    assert "print(list_variables('/tmp/old'))" in text
+
+
+@pytest.mark.parametrize(
     ("old", "new"), [("False, 8", "True, 8"), (", False, 8", ""), ("AdamOptimizer(0.1)", "unknown.x")]
 )
 def test_a_program_for_a_tpu_is_left_alone(old: str, new: str) -> None:

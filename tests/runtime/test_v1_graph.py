@@ -14,7 +14,8 @@ from line_program import X, Y, input_fn, model_fn, read_events
 from migrator.runtime.config import RunConfig
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model, init_graph_from_checkpoint
+from migrator.runtime.v1_checkpoints import init_graph_from_checkpoint, list_variables, load_variable
+from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 from migrator.runtime.v1_layers import layer_norm
 from migrator.runtime.v1_tpu import tpu_graph_model, tpu_spec
 
@@ -157,6 +158,35 @@ def test_new_variables_from_a_checkpoint(tmp_path: Path) -> None:
     trained = new.tf1_variables["kernel"].numpy()
     evaluate(new, input_fn)  # traces the model_fn once more
     np.testing.assert_array_equal(new.tf1_variables["kernel"].numpy(), trained)
+
+
+@needs_estimators
+def test_checkpoints_of_both_versions_have_the_names_of_tensorflow_1(tmp_path: Path) -> None:
+    old = tf.estimator.Estimator(model_fn, str(tmp_path / "old"))
+    old.train(input_fn, max_steps=3)
+    new = graph_model(as_migrated(model_fn), str(tmp_path / "new"))
+    train(new, input_fn, max_steps=3)
+    expected = tf.train.list_variables(str(tmp_path / "old"))
+    assert list_variables(str(tmp_path / "old")) == expected
+    found = list_variables(str(tmp_path / "new"))
+    assert [pair for pair in expected if pair not in found] == []
+    kernel = new.tf1_variables["kernel"].numpy()
+    for folder in ("old", "new"):
+        np.testing.assert_allclose(load_variable(str(tmp_path / folder), "kernel"), kernel, rtol=1e-5)
+
+    def second_model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        spec: EstimatorSpec = as_migrated(model_fn)(features, labels, mode)
+        names = [variable.name[:-2] for variable in v1.trainable_variables()]
+        shared = {name: name for name, _ in list_variables(str(tmp_path / "new")) if name in names}
+        init_graph_from_checkpoint(str(tmp_path / "new"), shared)
+        return spec
+
+    second = graph_model(second_model_fn, str(tmp_path / "second"))
+    next(predict(second, input_fn))
+    for name in ("kernel", "bias"):
+        np.testing.assert_array_equal(second.tf1_variables[name].numpy(), new.tf1_variables[name].numpy())
+    with pytest.raises((RuntimeError, tf.errors.NotFoundError), match="not_there"):
+        load_variable(str(tmp_path / "new"), "not_there")
 
 
 def test_layer_norm_has_the_variables_and_the_formula_of_contrib() -> None:

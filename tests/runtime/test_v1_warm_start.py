@@ -12,8 +12,9 @@ import tensorflow as tf
 from line_program import input_fn
 
 from migrator.runtime.training import evaluate, train
+from migrator.runtime.v1_checkpoints import saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
-from migrator.runtime.v1_warm_start import WarmStartSettings, saved_keys, warm_graph_model
+from migrator.runtime.v1_warm_start import WarmStartSettings, warm_graph_model
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")

@@ -1,0 +1,66 @@
+"""Dimensions of static shapes: objects with a `value` in TensorFlow 1, plain integers or None in TensorFlow 2."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.diagnostics import Edit, Fix
+from migrator.module import Module
+
+_SAME = frozenset({"merge_with", "with_rank", "with_rank_at_least", "with_rank_at_most"})
+
+
+def dimension_fixes(module: Module) -> list[Fix]:
+    """``x.shape[1].value`` becomes ``x.shape[1]``; only for programs that move as a whole, as TF1 needs the value."""
+    if b".value" not in module.source:
+        return []
+    edits = [
+        _without_value(module, node)
+        for node in module.nodes(ast.Attribute)
+        if node.attr == "value" and isinstance(node.ctx, ast.Load) and _is_dimension(module, node.value)
+    ]
+    return [Fix("read the dimension itself", (edit,)) for edit in edits]
+
+
+def _without_value(module: Module, node: ast.Attribute) -> Edit:
+    end = module.span(node)[1]
+    return module.edit((module.source.rindex(b".", 0, end), end), "")
+
+
+def _is_dimension(module: Module, node: ast.expr, depth: int = 8) -> bool:
+    """Whether an expression can be nothing but one dimension of a static shape."""
+    if isinstance(node, ast.Subscript):
+        return not isinstance(node.slice, ast.Slice) and _is_shape(module, node.value, depth)
+    if not isinstance(node, ast.Name) or not depth:
+        return False
+    bindings = [binding.node for binding in module.bindings(node)]
+    return bool(bindings) and all(_bound_to_dimension(module, bound, depth - 1) for bound in bindings)
+
+
+def _bound_to_dimension(module: Module, bound: ast.AST, depth: int) -> bool:
+    parent = module.parent(bound)
+    if isinstance(parent, (ast.For, ast.comprehension)) and parent.target is bound:
+        return _is_shape(module, parent.iter, depth)
+    if isinstance(parent, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in parent.elts):
+        outer = module.parent(parent)
+        return isinstance(outer, ast.Assign) and parent in outer.targets and _is_shape(module, outer.value, depth)
+    return isinstance(parent, ast.Assign) and bound in parent.targets and _is_dimension(module, parent.value, depth)
+
+
+def _is_shape(module: Module, node: ast.expr, depth: int) -> bool:
+    """Whether an expression can be nothing but a static shape."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "shape" and module.resolve(node) is None
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Slice) and _is_shape(module, node.value, depth)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "get_shape":
+            return not node.args and not node.keywords
+        return node.func.attr in _SAME and _is_shape(module, node.func.value, depth)
+    if not isinstance(node, ast.Name) or not depth:
+        return False
+    parents = [(binding.node, module.parent(binding.node)) for binding in module.bindings(node)]
+    return bool(parents) and all(
+        isinstance(parent, ast.Assign) and bound in parent.targets and _is_shape(module, parent.value, depth - 1)
+        for bound, parent in parents
+    )

@@ -1,0 +1,66 @@
+"""Dimensions of static shapes lose their `value`; what merely looks like one keeps it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrator.fixes import splice
+from migrator.module import Module
+from tools import load
+
+HEAD = "import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 3])\n"
+
+
+def without_values(text: str) -> str:
+    module = Module("program.py", HEAD + textwrap.dedent(text))
+    fixes = load("dimensions").dimension_fixes(module)
+    after = splice(module.source, [edit for fix in fixes for edit in fix.edits]).decode()
+    return after[len(HEAD) :]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("size = x.shape[-1].value", "size = x.shape[-1]"),
+        ("size = x.get_shape()[1].value * 2", "size = x.get_shape()[1] * 2"),
+        ("size = int((x.shape[1]).value)", "size = int((x.shape[1]))"),
+        ("size = (x.shape[1] .value)", "size = (x.shape[1] )"),
+        ("size = x.shape.with_rank(2)[1].value", "size = x.shape.with_rank(2)[1]"),
+        ("size = x.shape[1:][0].value", "size = x.shape[1:][0]"),
+        ("shape = x.get_shape()\nsize = shape[1].value", "shape = x.get_shape()\nsize = shape[1]"),
+        ("size = x.shape[1]\nunits = size.value", "size = x.shape[1]\nunits = size"),
+        ("sizes = [d.value for d in x.shape]", "sizes = [d for d in x.shape]"),
+        ("rows, columns = x.shape\nsize = columns.value", "rows, columns = x.shape\nsize = columns"),
+        ("for d in x.shape[1:]:\n    print(d.value)", "for d in x.shape[1:]:\n    print(d)"),
+        (
+            "def f(y):\n    if y.shape[0].value is None:\n        pass",
+            "def f(y):\n    if y.shape[0] is None:\n        pass",
+        ),
+    ],
+)
+def test_dimensions(before: str, after: str) -> None:
+    assert without_values(before) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "size = x.shape.dims[1].value",  # still dimensions in TensorFlow 2
+        "size = cell.value",
+        "size = x.shape.value",
+        "size = x.shape[1:].value",
+        "size = table[1].value",
+        "size = x.get_shape(1)[1].value",
+        "x.shape[1].value = 3",
+        "def f(shape):\n    return shape[1].value",
+        "shape = x.shape\nshape = other\nsize = shape[1].value",
+        "for d in x.shape:\n    pass\nfor d in cells:\n    print(d.value)",
+        "first, *rest = x.shape\nsize = first.value",
+        "size = tf.shape[1].value",
+        "a = b\nb = a\nsize = a.value",
+    ],
+)
+def test_what_may_be_something_else_stays(text: str) -> None:
+    assert without_values(text) == text
