@@ -24,6 +24,7 @@ from .groups import program_groups, speaks_of_estimators
 from .library import is_mode_file, library_files, mode_files
 from .preparing import prepared
 from .rewrite import ProgramRewrite
+from .shared_programs import Sharing
 
 if TYPE_CHECKING:
     from migrator.project import Project
@@ -103,6 +104,7 @@ class EstimatorProgram(ProgramRule):
 
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
+        programs: list[tuple[list[Module], list[Construction]]] = []
         for group in program_groups(project):
             if not any(module.path in project.editable for module in group):
                 continue
@@ -116,7 +118,20 @@ class EstimatorProgram(ProgramRule):
             elif not constructions:
                 yield from library_files(self, group)
             else:
-                yield from self._program(project, group, constructions, settings.style)
+                programs.append((group, constructions))
+        yield from self._programs(project, programs, settings.style)
+
+    def _programs(
+        self, project: Project, programs: list[tuple[list[Module], list[Construction]]], style: str
+    ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
+        """All programs, each native only if no other one misses what its fix takes away."""
+        results = [list(self._program(project, *program, style)) for program in programs]
+        sharing = Sharing(project, results)
+        while conflicts := list(sharing.conflicts()):  # each takes a program out of the native ones
+            for number, reason in conflicts:
+                results[number] = list(self._program(project, *programs[number], style, reason))
+            sharing = Sharing(project, results)
+        yield from sharing.merged(results)
 
     def _not_yet(self, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:
         """Estimators of a kind that is not migrated yet: where they are made, and what they are."""
@@ -156,8 +171,9 @@ class EstimatorProgram(ProgramRule):
             yield ProgramUnit(name, location, "manual", reason, files)
 
     def _program(
-        self, project: Project, group: list[Module], constructions: list[Construction], style: str
+        self, project: Project, group: list[Module], constructions: list[Construction], style: str, shared: str = ""
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
+        """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
         drafts = Drafts(project)
         rewrite = ProgramRewrite(drafts, group, constructions)
         reason = ""
@@ -165,6 +181,8 @@ class EstimatorProgram(ProgramRule):
             try:
                 if style == "bridge":
                     raise Unsupported("--style bridge", None)
+                if shared:
+                    raise Unsupported(shared)
                 if any(construction.tpu for construction in constructions):
                     raise Unsupported("a TPUEstimator tells the model_fn its batch size", constructions[0].call)
                 prepared(drafts, lambda: self._in(drafts, group))

@@ -29,11 +29,11 @@ def model_fn(body: str, *, end: str = f"{LOSS}\n{TRAIN_OP}\n{SPEC}", before: str
     return f"{head}{before}\n\ndef model_fn(features, labels, mode, params):\n{inner}{after}"
 
 
-def run(source: str | Mapping[str, str]) -> dict[str, Outcome]:
+def run(source: str | Mapping[str, str], style: str = "native") -> dict[str, Outcome]:
     """What becomes of each file, new ones included, by path."""
     files = {PATH: source} if isinstance(source, str) else source
     sources = [decode(path, text.encode()) for path, text in files.items()]
-    return {outcome.path: outcome for outcome in migrate_component(sources, Settings(style="native"))}
+    return {outcome.path: outcome for outcome in migrate_component(sources, Settings(style=style))}
 
 
 def units(outcomes: Mapping[str, Outcome]) -> list[ProgramUnit]:

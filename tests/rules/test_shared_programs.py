@@ -1,0 +1,145 @@
+"""Programs that share the module of their network: what one takes away the other must not miss."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import LOSS, SPEC, run, units
+
+from migrator.diagnostics import Outcome
+
+NETWORK = """import tensorflow as tf
+
+
+def tower(x, units):
+    return tf.layers.dense(x, units)
+"""
+ONE_OPTIMIZER = "train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())"
+GRAPH_ONLY = "tf.add_to_collection('mine', tf.get_default_graph().as_graph_def())"
+STUCK = "tf.Session().run(loss)"
+
+
+def main(*, before: str = "pass", use: str = "network.tower(features['x'], 1)", imports: str = "import network") -> str:
+    """A program of one file that calls the network; `before` is a statement after the loss."""
+    return f"""import tensorflow as tf
+{imports}
+
+
+def model_fn(features, labels, mode):
+    predictions = {use}
+    {LOSS}
+    {before}
+    {ONE_OPTIMIZER}
+    {SPEC}
+
+
+tf.estimator.Estimator(model_fn)
+"""
+
+
+def tiers(outcomes: dict[str, Outcome]) -> dict[str, str]:
+    return {unit.location.path: unit.tier for unit in units(outcomes)}
+
+
+def texts(files: dict[str, str], style: str = "native") -> tuple[dict[str, str], dict[str, str]]:
+    """Tier of each file's program, and the files after migration, which a second run leaves as they are."""
+    outcomes = run(files, style)
+    after = {path: outcome.after.decode() for path, outcome in outcomes.items()}
+    again = {path: outcome.after.decode() for path, outcome in run(after, style).items()}
+    assert again == after
+    return tiers(outcomes), after
+
+
+def test_two_native_programs_move_together() -> None:
+    found, after = texts({"a.py": main(), "b.py": main(), "network.py": NETWORK})
+    assert found == {"a.py": "native", "b.py": "native"}
+    assert (
+        after["network.py"].count("class Tower(tf.keras.layers.Layer)") == 1 and "def tower" not in after["network.py"]
+    )
+    assert "network.Tower(1)" in after["a.py"] and "network.Tower(1)" in after["b.py"]
+
+
+def test_only_one_of_them_has_the_fix() -> None:
+    outcomes = run({"a.py": main(), "b.py": main(), "network.py": NETWORK})
+    said = [
+        d
+        for o in outcomes.values()
+        for d in (*o.applied, *o.remaining)
+        if d.code == "EST100" and "keras.Model" in d.message
+    ]
+    assert [d.location.path for d in said if d.fix] == ["a.py"]
+    assert [d.message.rpartition("; ")[2] for d in said if not d.fix] == [
+        "together with the other programs that use `tower`"
+    ]
+
+
+@pytest.mark.parametrize("names", [("a.py", "b.py"), ("b.py", "a.py")])
+def test_beside_a_program_of_the_bridge_none_is_native(names: tuple[str, str]) -> None:
+    files = {names[0]: main(), names[1]: main(before=GRAPH_ONLY), "network.py": NETWORK}
+    found, after = texts(files, style="auto")
+    assert set(found.values()) == {"bridge"}
+    assert "def tower(x, units):\n    return tf.compat.v1.layers.dense(x, units)" in after["network.py"]
+    assert all("network.tower(" in after[name] for name in names)
+
+
+def test_the_reason_names_the_place() -> None:
+    files = {"a.py": main(), "b.py": main(before=GRAPH_ONLY), "network.py": NETWORK}
+    (unit,) = [unit for unit in units(run(files, style="auto")) if unit.location.path == "a.py"]
+    assert unit.reason == "`tower` of network.py is used by others as well (b.py:6)"
+
+
+def test_beside_a_program_that_stays_names_of_the_network_change_at_most() -> None:
+    files = {"a.py": main(), "b.py": main(before=STUCK), "network.py": NETWORK}
+    found, after = texts(files, style="auto")
+    assert found == {"a.py": "bridge", "b.py": "manual"}
+    assert after["b.py"] == files["b.py"] and "def tower(x, units)" in after["network.py"]
+
+
+def test_style_native_refuses_instead() -> None:
+    files = {"a.py": main(), "b.py": main(before=STUCK), "network.py": NETWORK}
+    found, after = texts(files)
+    assert found == {"a.py": "manual", "b.py": "manual"} and after["a.py"] == files["a.py"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import tensorflow as tf\nimport network\nprint(network.tower(tf.zeros([1, 2]), 3))\n",
+        "import tensorflow as tf\nfrom network import tower\nprint(tower(tf.zeros([1, 2]), 3))\n",
+        "import tensorflow as tf\nfrom network import tower as t\nprint(t)\n",
+        "import tensorflow as tf\nfrom network import tower\n",
+        "from network import tower\n",
+    ],
+)
+def test_scripts_that_call_the_network(script: str) -> None:
+    found, after = texts({"a.py": main(), "script.py": script, "network.py": NETWORK}, style="auto")
+    assert found == {"a.py": "bridge"} and "def tower" in after["network.py"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import network\nprint(network)\n",
+        "import tensorflow as tf\n\n\ndef tower(x):\n    return tf.abs(x)\n\n\nprint(tower(1.0))\n",
+        "import tensorflow as tf\nfrom other import tower\nprint(tower(1.0))\n",
+        "import tensorflow as tf\nimport network\nnetwork = None\n",
+    ],
+)
+def test_scripts_that_do_not(script: str) -> None:
+    found, _ = texts({"a.py": main(), "script.py": script, "network.py": NETWORK}, style="auto")
+    assert found == {"a.py": "native"}
+
+
+def test_programs_that_need_different_layers() -> None:
+    network = NETWORK.replace("(x, units)", "(x, units, scale)", 1).replace("units)\n", "units) * scale\n")
+    static = main(use="network.tower(features['x'], 1, 2.0)")
+    dynamic = main(use="network.tower(features['x'], 1, features['scale'])")
+    found, after = texts({"a.py": static, "b.py": dynamic, "network.py": network}, style="auto")
+    assert set(found.values()) == {"bridge"} and "def tower" in after["network.py"]
+
+
+def test_a_chain_of_shared_helpers() -> None:
+    network = NETWORK + "\n\ndef deep(x, units):\n    return tower(x, units) + 1.0\n"
+    deep = main(use="network.deep(features['x'], 1)")
+    found, after = texts({"a.py": main(), "b.py": deep, "network.py": network}, style="auto")
+    assert len(set(found.values())) == 1, "either both are native or none is"
+    assert ("def tower" in after["network.py"]) == (found["a.py"] == "bridge")
