@@ -108,7 +108,7 @@ class _Default(click.Command):
 @click.option("--apply", is_flag=True, help="Write the changes. Without it, nothing is written.")
 @click.option("--review", is_flag=True, help="Ask about each change, then write those accepted.")
 @click.option("--undo", is_flag=True, help="Take back what the last --apply from this folder, or from PATH, wrote.")
-@click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text or JSON.")
+@click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text, json or html.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")
 @click.option(
     "--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes, such as EST1,EST003."
@@ -126,6 +126,7 @@ class _Default(click.Command):
 @click.option("--stdin-filename", default="<stdin>", metavar="PATH", help="What to call the input when PATH is -.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the report.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report to a file.")
+@click.option("--parity", metavar="FILE", help="Show in the html page what `migrate parity --json FILE` found.")
 @click.option("-q", "--quiet", is_flag=True, help="No diff.")
 @click.option("-v", "--verbose", is_flag=True, help="List each change with its rule.")
 def run(
@@ -145,6 +146,7 @@ def run(
     stdin_filename: str,
     form: str,
     output: str | None,
+    parity: str | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -166,8 +168,10 @@ def run(
         fail("--review asks on a terminal, about files, and writes by itself what was accepted")
     if commit_per_rule and (not (apply or review) or allow_dirty or "-" in paths):
         fail("--commit-per-rule goes with --apply or --review, without --allow-dirty")
-    if assess and (apply or review or "-" in paths or form not in ("text", "json")):
-        fail("--assess writes nothing to the code, reads files, and reports as text or json")
+    if assess and (apply or review or "-" in paths or form not in ("text", "json", "html")):
+        fail("--assess writes nothing to the code, reads files, and reports as text, json or html")
+    if parity is not None and (form != "html" or assess):
+        fail("--parity goes with --format html: the comparison is shown in that page")
     try:
         settings = load([path for path in paths if path != "-"])
     except SettingsError as error:
@@ -182,7 +186,8 @@ def run(
         apply=apply,
     )
     _check_codes(settings)
-    shown = running.Shown(form, output, verbose - quiet, assess, commit_per_rule)
+    shown = running.Shown(form, output, verbose - quiet, assess, commit_per_rule, parity)
+    shown.compared()  # says now what is wrong with the file
     if "-" in paths:
         if len(paths) > 1:
             fail("- stands alone: it reads one program from standard input")

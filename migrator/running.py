@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,9 @@ from migrator.runner import Result
 from migrator.settings import Settings
 from migrator.suggesting import suggestion
 from migrator.terminal import EXIT_DONE, EXIT_LEFT, fail, print_styled, progress
+
+if TYPE_CHECKING:
+    from migrator.parity.report import CaseReport
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,8 @@ class Shown:
     assess: bool = False
     committed: bool = False
     """Whether what was written is in git."""
+    parity: str | None = None
+    """A file that `migrate parity --json` wrote."""
 
     def show(self, outcomes: list[Outcome], written: list[str] | None) -> None:
         """Print the report, or write it to the file asked for and print its last line on standard error."""
@@ -138,11 +144,11 @@ class Shown:
         elif self.assess:
             from migrator.reporting import assessment
 
-            content = assessment.to_json(outcomes).encode()
+            content = assessment.render(self.form, outcomes).encode()
         else:
             from migrator.reporting.formats import render
 
-            content = render(self.form, outcomes, written)
+            content = render(self.form, outcomes, written, self.compared())
         if self.output is None:
             sys.stdout.flush()
             sys.stdout.buffer.write(content)
@@ -154,6 +160,20 @@ class Shown:
         except OSError as error:
             fail(f"cannot write {self.output}: {error.strerror}")
         click.echo(f"{text.summary(outcomes, written)} Report: {self.output}", err=True)
+
+    def compared(self) -> Sequence[CaseReport]:
+        """The comparisons to show in the report."""
+        if self.parity is None:
+            return ()
+        from migrator.parity.formats import from_json
+
+        try:
+            with open(self.parity, encoding="utf-8") as file:
+                return from_json(file.read())
+        except OSError as error:
+            fail(f"cannot read {self.parity}: {error.strerror}")
+        except ValueError as error:
+            fail(f"cannot read {self.parity}: {error}; `migrate parity PROGRAM --json FILE` writes one")
 
     def _lines(self, outcomes: list[Outcome], written: list[str] | None) -> Iterable[Line]:
         if self.assess:

@@ -10,6 +10,7 @@ _TYPES: dict[str, Any] = {
     "array": list,
     "string": str,
     "integer": int,
+    "number": (int, float),
     "boolean": bool,
     "null": type(None),
 }

@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from notebook_tools import notebook
+from page import Page
+from schema import errors
 
 from migrator import cli
 from migrator.registry import Registry
+from migrator.reporting import assessment
 
+SCHEMA = json.loads((Path(assessment.__file__).parent / "assessment.schema.json").read_text())
 HEAD = "import tensorflow as tf\n"
 
 
@@ -45,7 +49,8 @@ def test_json() -> None:
     assert found["files"]["all"] == 7 and found["files"]["notebooks"] == 1 and found["files"]["to_change"] == 3
     assert found["files"]["tensorflow"] == 2 and "bad.py:2:1: E001" in found["files"]["failed"][0]
     (blocker,) = found["blockers"]
-    assert blocker["reason"] == "line 1 is too hard" and blocker["programs"] == 2
+    assert blocker["reason"] == "line 1 is too hard" and blocker["programs"] == 2 and blocker["lines"] == 4
+    assert list(errors(found, SCHEMA, SCHEMA)) == []
     assert found["apis"] == [
         {"name": "tf.gone.x", "uses": 2, "left": 2, "files": 2},
         {"name": "tf.old", "uses": 2, "left": 0, "files": 2},
@@ -61,11 +66,28 @@ def test_text() -> None:
     assert "     2      0      2  tf.old" in lines and any("bad.py:2:1: E001" in line for line in lines)
 
 
+def test_html() -> None:
+    text = assess("--format", "html").stdout
+    page = Page(text)
+    assert {"What there is to migrate", "3 programs", "line 1 is too hard ", "2 programs, 4 lines", "tf.gone.x"} <= set(
+        page.found
+    )
+    assert "bad.py:2:1: E001" in text and page.links == []
+
+
+def test_an_empty_tree_has_a_page() -> None:
+    for name in Path().rglob("*.*"):
+        name.unlink()
+    assert "0 programs" in Page(assess("--format", "html").stdout).found
+
+
 def test_a_file_takes_it() -> None:
     assert assess("-o", "out.txt").exit_code == 0
     assert Path("out.txt").read_text() == assess().output
 
 
-@pytest.mark.parametrize("more", [["--apply"], ["--format", "html"], ["--undo"]])
+@pytest.mark.parametrize(
+    "more", [["--apply"], ["--format", "sarif"], ["--undo"], ["--format", "html", "--parity", "x"]]
+)
 def test_combinations_that_mean_nothing(more: list[str]) -> None:
     assert assess(*more).exit_code == 2

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Sequence
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from notebook_tools import notebook
+from page import Page
 from schema import errors
 
 from migrator import cli, runner
 from migrator.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
+from migrator.parity.formats import to_json
+from migrator.parity.report import CaseReport, LossRow
 from migrator.registry import Registry
 from migrator.reporting import FORMATS, formats
 from migrator.reporting.html_diff import coloured
@@ -137,33 +138,6 @@ def test_markdown_escapes_what_would_be_read_as_markup() -> None:
     assert "| `` a\\|`b `` | `a.py:1:1` | manual | no \\<b\\> \\*x\\* \\| \\[y\\] z |" in text
 
 
-class Page(HTMLParser):
-    """Checks that elements are closed, and collects what is in them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.found: list[str] = []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, Any]]) -> None:
-        named = dict(attrs)
-        self.ids += [named["id"]] if "id" in named else []
-        self.links += [named[key] for key in ("href", "src") if key in named]
-        if tag not in ("meta", "input", "br"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1:] not in (["style"], ["script"]):
-            self.found.append(data)
-
-
 def test_the_page_is_whole_and_stands_alone(outcomes: Sequence[Outcome]) -> None:
     text = formats.render("html", outcomes).decode()
     page = Page(text)
@@ -172,6 +146,28 @@ def test_the_page_is_whole_and_stands_alone(outcomes: Sequence[Outcome]) -> None
     assert {link for link in page.links if link.startswith("#")} <= {"#" + name for name in page.ids}
     assert all(link.startswith(("#", "https://")) for link in page.links) and "@import" not in text
     assert {"TST001 rename", "cell 3", "native", "manual"} <= set(page.found)
+
+
+def test_the_page_shows_the_comparison(outcomes: Sequence[Outcome], tmp_path: Path) -> None:
+    rows = [LossRow(0, step, 1 / step, 1 / step, 0.0, True) for step in range(1, 9)]
+    comparison = CaseReport("<wine>", "equal", losses=rows)
+    (tmp_path / "parity.json").write_text(to_json([comparison]))
+    arguments = [".", "--select", "TST", "--format", "html", "--parity", str(tmp_path / "parity.json")]
+    text = CliRunner().invoke(cli.cli, arguments, prog_name="migrate").output
+    page = Page(text)
+    assert {"Trained before and after", "<wine>", "equal"} <= set(page.found) and text.count("<svg") == 2
+    assert text == formats.render("html", outcomes, parity=[comparison]).decode()
+    assert "svg" not in formats.render("html", outcomes).decode().partition("</style>")[2]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[]", '{"version": 9, "cases": []}', '{"version": 1, "cases": [1]}', None]
+)
+def test_a_comparison_that_cannot_be_read_is_an_error(outcomes: Sequence[Outcome], content: str | None) -> None:
+    if content is not None:
+        Path("parity.json").write_text(content)
+    arguments = [".", "--select", "TST", "--format", "html", "--parity", "parity.json"]
+    assert CliRunner().invoke(cli.cli, arguments, prog_name="migrate").exit_code == 2
 
 
 def test_code_is_coloured_and_escaped() -> None:

@@ -81,8 +81,8 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
     except KeyboardInterrupt:
         click.echo("interrupted; both programs were ended", err=True)
         ctx.exit(130)
+    _write(reports, options)  # first: who reads the terminal's part may stop reading
     show(reports)
-    _write(reports, options)
     ctx.exit(exit_code(reports))
 
 

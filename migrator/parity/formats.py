@@ -9,7 +9,18 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from migrator.parity.report import COULD_NOT_RUN, DIFFERENT, CaseReport, exit_code
+from migrator.parity.report import (
+    COULD_NOT_RUN,
+    DIFFERENT,
+    ArrayRow,
+    CaseReport,
+    Difference,
+    LossRow,
+    SideReport,
+    Tolerance,
+    ValueRow,
+    exit_code,
+)
 
 JSON_VERSION = 1
 """Raised when a field changes its meaning or goes away."""
@@ -24,6 +35,32 @@ def to_json(reports: list[CaseReport]) -> str:
         cases.append(data)
     document = {"version": JSON_VERSION, "exit_code": exit_code(reports), "cases": cases}
     return json.dumps(_finite(document), indent=2) + "\n"
+
+
+def from_json(text: str) -> list[CaseReport]:
+    """What `to_json` wrote. Raises ValueError for anything else."""
+    try:
+        document = json.loads(text)
+        if document["version"] != JSON_VERSION:
+            raise ValueError(f"version {document['version']}, not {JSON_VERSION}")
+        return [_case(case) for case in document["cases"]]
+    except (TypeError, LookupError, AttributeError) as error:
+        raise ValueError("not a report of `migrate parity --json`") from error
+
+
+def _case(case: dict[str, Any]) -> CaseReport:
+    case = {key: value for key, value in case.items() if key != "worst_loss"}
+    for key, row in (("differences", Difference), ("losses", LossRow), ("metrics", ValueRow)):
+        case[key] = [_row(row, item) for item in case[key]]
+    for key in ("weights", "predictions"):
+        case[key] = [_row(ArrayRow, {**item, "shape": tuple(item["shape"])}) for item in case[key]]
+    sides = {key: SideReport(**case[key]) for key in ("old", "new")}
+    return CaseReport(**{**case, **sides, "tolerance": Tolerance(**case["tolerance"])})
+
+
+def _row(kind: type[Any], item: dict[str, Any]) -> Any:
+    numbers = {field.name for field in dataclasses.fields(kind) if field.type == "float"}
+    return kind(**{key: float(value) if key in numbers else value for key, value in item.items()})
 
 
 def _finite(value: Any) -> Any:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from migrator.cells import SUFFIX
-from migrator.diagnostics import Outcome
+from migrator.diagnostics import Outcome, ProgramUnit
 from migrator.module import Module
-from migrator.reporting.text import Line
+from migrator.reporting.text import Line, count
 from migrator.sources import Unusable, decode
 
 VERSION = 1
@@ -28,10 +28,20 @@ def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     files = [outcome for outcome in outcomes if outcome.status != "created"]
     units = [unit for outcome in outcomes for unit in outcome.units]
     tiers = Counter(unit.tier for unit in units)
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[ProgramUnit]] = {}
     for unit in units:
         if unit.tier == "manual":
-            reasons.setdefault(_PLACE.sub("", unit.reason), []).append(str(unit.location))
+            reasons.setdefault(_PLACE.sub("", unit.reason), []).append(unit)
+    sizes = {outcome.path: outcome.before.count(b"\n") for outcome in files}
+    blockers = [
+        {
+            "reason": reason,
+            "programs": len(blocked),
+            "lines": sum(sizes.get(path, 0) for path in {p for u in blocked for p in u.files or (u.location.path,)}),
+            "places": [str(unit.location) for unit in blocked],
+        }
+        for reason, blocked in reasons.items()
+    ]
     uses, left, where = _uses(files)
     return {
         "version": VERSION,
@@ -43,10 +53,7 @@ def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "failed": [str(item) for outcome in files if outcome.status == "failed" for item in outcome.remaining],
         },
         "programs": {tier: tiers[tier] for tier in TIERS},
-        "blockers": [
-            {"reason": reason, "programs": len(places), "places": places}
-            for reason, places in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0]))
-        ],
+        "blockers": sorted(blockers, key=lambda item: (-item["programs"], -item["lines"], item["reason"])),
         "apis": [
             {"name": name, "uses": count, "left": left[name], "files": len(where[name])}
             for name, count in sorted(uses.items(), key=lambda item: (-item[1], item[0]))
@@ -80,28 +87,40 @@ def _names(path: str, raw: bytes) -> Iterator[str]:
         return
 
 
-def to_json(outcomes: Sequence[Outcome]) -> str:
-    """The inventory as JSON."""
-    return json.dumps(assess(outcomes), indent=2) + "\n"
+def render(form: str, outcomes: Sequence[Outcome]) -> str:
+    """The inventory as ``json``, described in ``assessment.schema.json`` beside this file, or as one ``html`` page."""
+    found = assess(outcomes)
+    if form == "json":
+        return json.dumps(found, indent=2) + "\n"
+    from migrator.reporting.assessment_html import page_of
+
+    return page_of(found)
+
+
+def heads(found: dict[str, Any]) -> tuple[str, str]:
+    """The numbers of files, and those of programs."""
+    files, programs = found["files"], found["programs"]
+    tiers = "".join(f", {programs[tier]} {tier}" for tier in TIERS if programs[tier])
+    return (
+        f"{count(files['all'], 'file')}, {files['notebooks']} of them notebooks; {files['tensorflow']} use TensorFlow; "
+        f"{files['to_change']} would change; {len(files['failed'])} could not be read",
+        f"{count(sum(programs.values()), 'program')}{tiers}",
+    )
 
 
 def lines(outcomes: Sequence[Outcome]) -> Iterator[Line]:
     """The inventory for people."""
     found = assess(outcomes)
-    files, programs = found["files"], found["programs"]
-    yield Line(
-        f"{files['all']} files, {files['notebooks']} of them notebooks; {files['tensorflow']} use TensorFlow; "
-        f"{files['to_change']} would change; {len(files['failed'])} could not be read"
-    )
-    total = sum(programs.values())
-    yield Line(f"{total} programs" + "".join(f", {programs[tier]} {tier}" for tier in TIERS if programs[tier]), "bold")
+    files, programs = heads(found)
+    yield Line(files)
+    yield Line(programs, "bold")
     if found["blockers"]:
         yield Line("")
         yield Line("What blocks the rest", "bold")
         for blocker in found["blockers"]:
             more = f" and {blocker['programs'] - 1} more" if blocker["programs"] > 1 else ""
             yield Line(f"{blocker['programs']:6}  {blocker['reason']}", "yellow")
-            yield Line(f"        {blocker['places'][0]}{more}")
+            yield Line(f"        {blocker['places'][0]}{more}; {count(blocker['lines'], 'line')} of code")
     if found["apis"]:
         yield Line("")
         yield Line("  uses   left  files  API", "bold")
@@ -109,6 +128,6 @@ def lines(outcomes: Sequence[Outcome]) -> Iterator[Line]:
             yield Line(f"{api['uses']:6} {api['left']:6} {api['files']:6}  {api['name']}")
         if len(found["apis"]) > _MOST:
             yield Line(f"{len(found['apis']) - _MOST} more with --format json")
-    if files["failed"]:
+    if found["files"]["failed"]:
         yield Line("")
-        yield from (Line(text, "red") for text in files["failed"])
+        yield from (Line(text, "red") for text in found["files"]["failed"])

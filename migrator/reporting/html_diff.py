@@ -14,6 +14,9 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 
+_COLUMNS = "<colgroup><col class=number><col><col class=number><col></colgroup>"
+# The first row spans all columns, so that a table of fixed layout could not learn their widths from it.
+
 Row = tuple[str, str]
 """Number and text of a line, both empty where the side has none."""
 
@@ -50,7 +53,7 @@ def table(diff: Iterable[str]) -> str:
             )
             left, right = left + 1, right + 1
     rows += _pairs(old, new)
-    return f'<div class="scroll"><table class="diff">{"".join(rows)}</table></div>'
+    return f'<div class="scroll"><table class="diff">{_COLUMNS}{"".join(rows)}</table></div>'
 
 
 def _pairs(old: list[Row], new: list[Row]) -> Iterator[str]:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from migrator import __version__
 from migrator.diagnostics import Diagnostic, Outcome, ProgramUnit, Severity
+from migrator.parity.report import CaseReport
 from migrator.problems import MEANINGS
 from migrator.registry import load
+from migrator.reporting import parity_html
 from migrator.reporting.diffs import readable_diff
 from migrator.reporting.html_diff import table
 from migrator.reporting.text import is_unsafe, summary
@@ -18,26 +20,33 @@ from migrator.reporting.text import is_unsafe, summary
 _LEVELS = {Severity.INFO: "remark", Severity.WARNING: "to do", Severity.ERROR: "error"}
 
 
-def render(outcomes: Sequence[Outcome], written: Sequence[str] | None = None) -> str:
-    """The page."""
-    here = Path(__file__).parent
-    style, script = (here.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js"))
+def render(outcomes: Sequence[Outcome], written: Sequence[str] | None = None, parity: Sequence[CaseReport] = ()) -> str:
+    """The page, with the comparisons of `parity`."""
     line = summary(outcomes, written)
     body = "".join(
         part
         for section in (
             _programs([unit for outcome in outcomes for unit in outcome.units]),
+            _parity(parity),
             _findings(outcomes),
             _changes(outcomes),
             _rules(outcomes),
         )
         for part in section
     )
+    extra = parity_html.style() if parity else ""
+    return page(f"migrate: {line}", "Migration to Keras", line, f"{_tools(outcomes)}{body}", extra)
+
+
+def page(title: str, heading: str, line: str, body: str, extra: str = "") -> str:
+    """A page with our style and script; `extra` is style that comes first."""
+    here = Path(__file__).parent
+    style, script = (here.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js"))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f"<title>migrate: {escape(line)}</title><style>\n{style}</style></head><body><main>"
-        f'<h1>Migration to Keras</h1><p class="soft">{escape(line)}</p>{_tools(outcomes)}{body}'
+        f"<title>{escape(title)}</title><style>\n{extra}{style}</style></head><body><main>"
+        f'<h1>{escape(heading)}</h1><p class="soft">{escape(line)}</p>{body}'
         f'<p class="soft">migrate {__version__}</p></main><script>\n{script}</script></body></html>\n'
     )
 
@@ -73,6 +82,11 @@ def _programs(units: Sequence[ProgramUnit]) -> Iterator[str]:
             f'<span class="tier {unit.tier}">{unit.tier}</span><span class="soft">{escape(str(unit.location))}</span></div>'
             f"{f'<p>{escape(unit.reason)}</p>' if unit.reason else ''}{variables}</section>"
         )
+
+
+def _parity(reports: Sequence[CaseReport]) -> Iterator[str]:
+    if reports:
+        yield f'<h2>Trained before and after</h2><div class="parity">{parity_html.cases(reports)}</div>'
 
 
 def _findings(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from html import escape
+from pathlib import Path
 
 from migrator.parity.formats import summary
 from migrator.parity.report import ArrayRow, CaseReport, SideReport
 from migrator.reporting.parity_charts import difference_chart, loss_chart
 
-_STYLE = """
-:root { --ground: #fbfaf8; --card: #ffffff; --ink: #22262a; --soft: #6b7178; --line: #e4e2dd; --old: #c2410c;
-  --new: #0f6fa8; --good: #15803d; --bad: #b91c1c; --warn: #a16207; }
-@media (prefers-color-scheme: dark) { :root { --ground: #16181b; --card: #1e2125; --ink: #e6e4e0; --soft: #9aa0a6;
-  --line: #33373c; --old: #fb923c; --new: #5cb3e6; --good: #4ade80; --bad: #f87171; --warn: #facc15; } }
+_PAGE = """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.15rem; margin: 0; }
-h3 { font-size: .95rem; margin: 1.4rem 0 .4rem; }
-p { margin: .3rem 0; } .soft { color: var(--soft); }
-section { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
-  padding: 1rem 1.1rem; margin: 1.1rem 0; }
-.head { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; }
-.verdict { font-weight: 600; font-size: .85rem;
-  padding: .1rem .6rem; border-radius: 1rem; border: 1px solid currentColor; }
-.equal { color: var(--good); } .different { color: var(--bad); } .could { color: var(--warn); }
-ul.found { margin: .6rem 0; padding: 0; list-style: none; }
-ul.found li { border-left: 3px solid var(--bad); padding: .15rem .7rem; margin: .35rem 0; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .86rem; font-variant-numeric: tabular-nums; }
-th { text-align: left; font-weight: 500; color: var(--soft); }
-th, td { padding: .22rem .7rem .22rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
-.n { text-align: right; } tr.off td { color: var(--bad); }
-pre { overflow-x: auto; font: 12px/1.45 ui-monospace, monospace; background: var(--ground); border: 1px solid var(--line);
-  border-radius: .4rem; padding: .6rem; }
-svg { width: 100%; min-width: 34rem; height: auto; display: block; }
-svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
-.grid { stroke: var(--line); } .old { stroke: var(--old); } .new { stroke: var(--new); } .mark { stroke: var(--bad); }
-.old, .new { fill: none; stroke-linejoin: round; } .old { stroke-width: 4; opacity: .55; } .new { stroke-width: 1.6; }
-.bar { fill: var(--new); } .bar.off { fill: var(--bad); } .limit { stroke: var(--bad); stroke-dasharray: 4 4; }
-.key span { display: inline-block; margin-right: 1.1rem; font-size: .85rem; }
-.key i { display: inline-block; width: 1.3rem; margin-right: .35rem; vertical-align: middle; border-top: 3px solid; }
-details { margin-top: .7rem; } summary { cursor: pointer; color: var(--soft); }
+h1 { font-size: 1.5rem; margin: 0 0 .25rem; }
 """
 
 
@@ -50,14 +23,24 @@ def to_html(reports: list[CaseReport]) -> str:
     """The page."""
     counts = {verdict: sum(report.verdict == verdict for report in reports) for verdict in _order(reports)}
     line = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no cases"
-    body = "".join(_case(report) for report in reports)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f"<title>Parity: {escape(line)}</title><style>{_STYLE}</style></head><body><main>"
-        f'<h1>Parity</h1><p class="soft">{len(reports)} case{"s" * (len(reports) != 1)}: {escape(line)}</p>{body}'
+        f"<title>Parity: {escape(line)}</title><style>{style()}{_PAGE}</style></head>"
+        '<body class="parity"><main>'
+        f'<h1>Parity</h1><p class="soft">{len(reports)} case{"s" * (len(reports) != 1)}: {escape(line)}</p>{cases(reports)}'
         "</main></body></html>\n"
     )
+
+
+def style() -> str:
+    """The style of `cases`, for what is of class ``parity``."""
+    return Path(__file__).with_name("parity.css").read_text("utf-8")
+
+
+def cases(reports: Iterable[CaseReport]) -> str:
+    """A section for each case: verdict, loss curves, tables."""
+    return "".join(_case(report) for report in reports)
 
 
 def _order(reports: list[CaseReport]) -> list[str]:

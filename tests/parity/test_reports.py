@@ -5,11 +5,14 @@ import json
 import math
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from schema import errors
 
-from migrator.parity.formats import to_json, to_junit, to_markdown
+from migrator.parity import formats
+from migrator.parity.formats import from_json, to_json, to_junit, to_markdown
 from migrator.parity.report import ArrayRow, CaseReport, Difference, LossRow, SideReport, ValueRow, exit_code
 from migrator.parity.terminal import show
 from migrator.reporting.parity_charts import MAX_POINTS, difference_chart, loss_chart
@@ -55,6 +58,15 @@ def test_json_is_versioned_and_strict(reports: list[CaseReport]) -> None:
     assert (document["version"], document["exit_code"]) == (1, 2)
     assert document["cases"][0]["losses"][-1]["new"] == "nan"
     assert document["cases"][0]["differences"][0]["where"] == "step 40"
+    schema = json.loads((Path(formats.__file__).parent / "parity.schema.json").read_text())
+    assert list(errors(document, schema, schema)) == []
+
+
+def test_json_can_be_read_again(reports: list[CaseReport]) -> None:
+    again = from_json(to_json(reports))
+    assert again[1:] == reports[1:] and math.isnan(again[0].losses[-1].new)
+    assert again[0].losses[:-1] == reports[0].losses[:-1] and again[0].weights == reports[0].weights
+    assert to_json(again) == to_json(reports) and to_html(again) == to_html(reports)
 
 
 def test_junit_tells_failure_from_error(reports: list[CaseReport]) -> None:
