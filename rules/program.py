@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Union
 
 from migrator.diagnostics import Diagnostic, Fix, ProgramUnit, Severity
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.module import Module
+from migrator.preparing.derived import functions_of_classes
 from migrator.preparing.draft import Drafts
 from migrator.rule import ProgramRule
 
@@ -104,59 +106,67 @@ class EstimatorProgram(ProgramRule):
 
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
-        programs: list[tuple[list[Module], list[Construction]]] = []
+        programs: list[list[Module]] = []
         for group in program_groups(project):
             if not any(module.path in project.editable for module in group):
                 continue
-            constructions = [c for module in group for c in self._constructions(module, group)]
-            other = [found for module in group for found in self._not_yet(module)]
+            drafts = _started(project, group)
+            constructions = self._in(drafts, group)
+            other = [x for module in group for x in self._not_yet(drafts, drafts.project.modules[module.path])]
             if constructions and not any(c.module.path in project.editable for c in constructions):
-                yield self._elsewhere(group, constructions[0])
+                yield self._elsewhere(drafts, group, constructions[0])
                 yield from mode_files(self, group)
             elif other:
-                yield from self._left(group, constructions, other)
+                yield from self._left(drafts, group, constructions, other)
             elif not constructions:
                 yield from library_files(self, group)
             else:
-                programs.append((group, constructions))
+                programs.append(group)
         yield from self._programs(project, programs, settings.style)
 
     def _programs(
-        self, project: Project, programs: list[tuple[list[Module], list[Construction]]], style: str
+        self, project: Project, programs: list[list[Module]], style: str
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """All programs, each native only if no other one misses what its fix takes away."""
-        results = [list(self._program(project, *program, style)) for program in programs]
+        results = [list(self._program(project, group, style)) for group in programs]
         sharing = Sharing(project, results)
         while conflicts := list(sharing.conflicts()):  # each takes a program out of the native ones
             for number, reason in conflicts:
-                results[number] = list(self._program(project, *programs[number], style, reason))
+                results[number] = list(self._program(project, programs[number], style, reason))
             sharing = Sharing(project, results)
         yield from sharing.merged(results)
 
-    def _not_yet(self, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:
+    def _not_yet(self, drafts: Drafts, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:
         """Estimators of a kind that is not migrated yet: where they are made, and what they are."""
         for node, name in module.references():
-            if not speaks_of_estimators(name) or name == ESTIMATOR:
+            if not speaks_of_estimators(name):
                 continue
             if tpu.short_name(name) == "TPUEstimator" and isinstance(module.parent(node), ast.Call):
                 continue
             parent = module.parent(node)
             short = name.rsplit(".", 1)[-1]
-            if isinstance(parent, ast.Call) and parent.func is node and name in KINDS:
+            if isinstance(parent, ast.Call) and name in KINDS:
                 continue
             if isinstance(parent, ast.Call) and parent.func is node and _KINDS.search(short):
                 yield module, node, _NO_MATCH.get(short[:12], f"tf.{name.split('.', 1)[1]} is not migrated yet")
             elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":
-                yield module, node, f"a class derived from tf.{name.split('.', 1)[1]} is not migrated yet"
+                why = drafts.obstacle(module, node)
+                reason = f"a class derived from tf.{name.split('.', 1)[1]} is not migrated yet"
+                yield module, node, f"{reason}: {why}" if why else reason
 
-    def _elsewhere(self, group: list[Module], construction: Construction) -> ProgramUnit:
+    def _elsewhere(self, drafts: Drafts, group: list[Module], construction: Construction) -> ProgramUnit:
         """A program that is worked on where its Estimator is made: it is too large to move as a whole."""
         reason = "its files are too many to be looked at as a whole"
         files = tuple(module.path for module in group if not is_mode_file(module))
-        return ProgramUnit("Estimator", construction.module.location(construction.call), "manual", reason, files)
+        location = drafts.location(construction.module, construction.call)
+        return ProgramUnit("Estimator", location, "manual", reason, files)
 
     def _left(
-        self, group: list[Module], constructions: list[Construction], other: list[tuple[Module, ast.expr, str]]
+        self,
+        drafts: Drafts,
+        group: list[Module],
+        constructions: list[Construction],
+        other: list[tuple[Module, ast.expr, str]],
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """What is left as it is, with the reason: one unit for each Estimator."""
         files = tuple(module.path for module in group if not is_mode_file(module))
@@ -164,18 +174,18 @@ class EstimatorProgram(ProgramRule):
         places = [(m, n, reason) for m, n, reason in other]
         places += [(c.module, c.call, places[0][2] if places else "") for c in constructions]
         for module, node, reason in places:
-            location = module.location(node)
+            location = drafts.location(module, node)
             message = f"this Estimator program is left as it is: {reason}"
             yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
             name = module.segment(node.func if isinstance(node, ast.Call) else node)
             yield ProgramUnit(name, location, "manual", reason, files)
 
     def _program(
-        self, project: Project, group: list[Module], constructions: list[Construction], style: str, shared: str = ""
+        self, project: Project, group: list[Module], style: str, shared: str = ""
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
-        drafts = Drafts(project)
-        rewrite = ProgramRewrite(drafts, group, constructions)
+        drafts = _started(project, group)
+        rewrite = self._rewrite(ProgramRewrite, drafts, group)
         reason = ""
         try:
             try:
@@ -183,12 +193,11 @@ class EstimatorProgram(ProgramRule):
                     raise Unsupported("--style bridge", None)
                 if shared:
                     raise Unsupported(shared)
-                if any(construction.tpu for construction in constructions):
-                    raise Unsupported("a TPUEstimator tells the model_fn its batch size", constructions[0].call)
+                if any(construction.tpu for construction in rewrite.constructions):
+                    raise Unsupported("a TPUEstimator tells the model_fn its batch size", rewrite.first.call)
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
-                    present = [drafts.project.modules[module.path] for module in group]
-                    rewrite = ProgramRewrite(drafts, present, self._in(drafts, group))
+                    rewrite = self._rewrite(ProgramRewrite, drafts, group)
                 rewrite.run()
             except Unsupported as native:
                 if style == "native" or all(c.name != ESTIMATOR for c in rewrite.constructions):
@@ -196,8 +205,8 @@ class EstimatorProgram(ProgramRule):
                 reason = native.reason
                 if native.node is not None:
                     reason += f" ({rewrite.place(native.node).line_text})"
-                drafts = Drafts(project)
-                rewrite = BridgeRewrite(drafts, group, constructions, reason)
+                drafts = _started(project, group)
+                rewrite = self._rewrite(functools.partial(BridgeRewrite, reason=reason), drafts, group)
                 rewrite.run()
         except Unsupported as problem:
             yield from self._manual(rewrite, group, problem, "" if style == "bridge" else reason)
@@ -219,6 +228,10 @@ class EstimatorProgram(ProgramRule):
             place = drafts.location(module, node)
             yield Diagnostic(self.code, text, place, None, Severity.INFO, self.name, self.url)
         yield from rewrite.units()
+
+    def _rewrite(self, make: Callable[..., ProgramRewrite], drafts: Drafts, group: list[Module]) -> ProgramRewrite:
+        """A rewrite of the present state of a group."""
+        return make(drafts, [drafts.project.modules[module.path] for module in group], self._in(drafts, group))
 
     def _in(self, drafts: Drafts, group: list[Module]) -> list[Construction]:
         """The Estimators that the present state of a group makes."""
@@ -253,3 +266,10 @@ class EstimatorProgram(ProgramRule):
         for name, where, node in rewrite.programs():
             reason = f"{problem.reason} ({location.line_text})"
             yield ProgramUnit(name, rewrite.drafts.location(where, node), "manual", reason, files)
+
+
+def _started(project: Project, group: list[Module]) -> Drafts:
+    """The files of a program, where functions make what derived classes said how to make."""
+    drafts = Drafts(project)
+    functions_of_classes(drafts, [module.path for module in group], KINDS.__contains__)
+    return drafts

@@ -103,8 +103,11 @@ class Renderer:
         position = bisect.bisect_left(self._starts, start)
         while position < len(self._edits) and self._edits[position][0] < end:
             edit = self._edits[position]
-            # An insertion at the border of a replaced node stays; what lies inside of it goes.
-            if edit[1] <= end and not any(s < edit[1] and edit[0] < e for s, e, _ in splices):
+            # An insertion at the border of a replaced node stays; what lies inside of it goes. New blanks at the
+            # beginning of a line do not stand in the way of an edit that goes over the line break before them.
+            if edit[1] <= end and not any(
+                s < edit[1] and edit[0] < e and (text.strip() or s < edit[0] or edit[1] < e) for s, e, text in splices
+            ):
                 taken.append(edit)
             position += 1
         taken.sort()

@@ -110,7 +110,7 @@ def _definition(
     bare = list(function.decorator_list)
     function.decorator_list = []  # ``@staticmethod`` stays behind
     try:
-        lines = Renderer(module, _signature(module, function, new, extra, bare)).statement(function, texts, "")
+        lines = Renderer(module, signature(module, function, new, extra, bare)).statement(function, texts, "")
     finally:
         function.decorator_list = bare
     while lines and not lines[0].strip():
@@ -135,7 +135,7 @@ def _before_comments(module: Module, position: int) -> int:
     return position
 
 
-def _signature(
+def signature(
     module: Module, function: ast.FunctionDef, new: str, extra: list[str], decorators: list[ast.expr]
 ) -> list[Edit]:
     """The new name, no `self`, and the extra parameters: at the end, by keyword only where others have defaults."""

@@ -268,3 +268,28 @@ def test_objects_that_change_are_left_alone(old: str, new: str) -> None:
 def test_overridden_methods_are_left_alone() -> None:
     more = "class Other(Classifier):\n    def network(self, x, training):\n        return x\n\n\nclassifier ="
     assert manual_reason(CLASS.replace("classifier =", more))
+
+
+def test_a_method_with_a_parameter_a_line() -> None:
+    text = f"""
+class Net:
+    def __init__(self, units):
+        self.units = units
+
+    def model_fn(
+        self,
+        features,
+        labels,
+        mode,
+    ):
+        predictions = tf.layers.dense(features["x"], self.units)
+        loss = tf.losses.mean_squared_error(labels, predictions)
+        train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        {SPEC}
+
+
+net = Net(3)
+estimator = tf.estimator.Estimator(net.model_fn)
+"""
+    after = migrate("import tensorflow as tf\n" + text)
+    assert "tf.keras.layers.Dense(units)" in after and "self,\n" not in after
