@@ -14,6 +14,8 @@ from migrator.reporting import FORMATS
 from migrator.terminal import EXIT_ABNORMAL, EXIT_INTERRUPTED, colours, fail, print_styled
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from migrator.settings import Settings
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -54,6 +56,17 @@ class _Migrate(click.Group):
             return command
         return super().get_command(ctx, cmd_name)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Those that are named, sorted."""
+        return sorted({*super().list_commands(ctx), "parity"} - {"run"})
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands, and what the default command takes, as its name is not typed."""
+        from click.shell_completion import CompletionItem
+
+        found = super().shell_complete(ctx, incomplete) + run.shell_complete(click.Context(run), incomplete)
+        return found if incomplete.startswith("-") else [*found, CompletionItem(incomplete, type="file")]
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The help of the default command, and the other commands."""
         context = click.Context(run, info_name=ctx.info_name)
@@ -81,6 +94,15 @@ def _patterns(ctx: click.Context, param: click.Parameter, value: Sequence[str]) 
     return tuple(part.strip() for item in value for part in item.split(",") if part.strip())
 
 
+def _complete_code(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Codes of rules and file problems; after a comma, the next one."""
+    from migrator.problems import MEANINGS
+
+    before, comma, start = incomplete.rpartition(",")
+    codes = sorted({*(rule.code for rule in _load_rules().all), *MEANINGS})
+    return [before + comma + code for code in codes if code.startswith(start.upper())]
+
+
 @click.group(cls=_Migrate, invoke_without_command=True, context_settings=_CONTEXT)
 @click.version_option(__version__, prog_name="migrate")
 @click.pass_context
@@ -104,16 +126,23 @@ class _Default(click.Command):
 
 
 @cli.command(cls=_Default, hidden=True, context_settings=_CONTEXT)
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
 @click.option("--apply", is_flag=True, help="Write the changes. Without it, nothing is written.")
 @click.option("--review", is_flag=True, help="Ask about each change, then write those accepted.")
 @click.option("--undo", is_flag=True, help="Take back what the last --apply from this folder, or from PATH, wrote.")
 @click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text, json or html.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")
 @click.option(
-    "--select", multiple=True, callback=_codes, metavar="CODES", help="Only these codes, such as EST1,EST003."
+    "--select",
+    multiple=True,
+    callback=_codes,
+    metavar="CODES",
+    shell_complete=_complete_code,
+    help="Only these codes, such as EST1,EST003.",
 )
-@click.option("--ignore", multiple=True, callback=_codes, metavar="CODES", help="Not these codes.")
+@click.option(
+    "--ignore", multiple=True, callback=_codes, metavar="CODES", shell_complete=_complete_code, help="Not these codes."
+)
 @click.option("--exclude", multiple=True, callback=_patterns, metavar="GLOBS", help="Leave out files or directories.")
 @click.option(
     "--style",
@@ -126,7 +155,9 @@ class _Default(click.Command):
 @click.option("--stdin-filename", default="<stdin>", metavar="PATH", help="What to call the input when PATH is -.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the report.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report to a file.")
-@click.option("--parity", metavar="FILE", help="Show in the html page what `migrate parity --json FILE` found.")
+@click.option(
+    "--parity", metavar="FILE", type=click.Path(), help="Show in the html page what `migrate parity --json FILE` found."
+)
 @click.option("-q", "--quiet", is_flag=True, help="No diff.")
 @click.option("-v", "--verbose", is_flag=True, help="List each change with its rule.")
 def run(
@@ -231,7 +262,7 @@ def list_rules(markdown: bool) -> None:
 
 
 @cli.command(context_settings=_CONTEXT)
-@click.argument("code")
+@click.argument("code", shell_complete=_complete_code)
 def explain(code: str) -> None:
     """Explain the rule or diagnostic CODE."""
     from migrator import explain as explaining

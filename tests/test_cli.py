@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.shell_completion import BashComplete
 from click.testing import CliRunner, Result
 
 from migrator import __version__, cli
@@ -337,6 +338,39 @@ def test_explain(sample_rules: Registry) -> None:
     for name in ("TST001", "tst001", "rename"):
         assert "## What it does\nRenames." in invoke("explain", name).output
     assert "Python 2" in invoke("explain", "E001").output
+
+
+def completed(words: str) -> list[str]:
+    """What the shell is told when TAB is pressed after these words."""
+    given = words.split(" ")
+    found = BashComplete(cli.cli, {}, "migrate", "_MIGRATE_COMPLETE").get_completions(given[1:-1], given[-1])
+    return [f"{item.type},{item.value}" for item in found]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("migrate --ap", ["plain,--apply"]),
+        ("migrate --vers", ["plain,--version"]),
+        ("migrate --apply --und", ["plain,--undo"]),
+        ("migrate trainer --ap", ["plain,--apply"]),
+        ("migrate trainer --format js", ["plain,json"]),
+        ("migrate parity --old-p", ["plain,--old-python"]),
+        ("migrate pari", ["plain,parity", "file,pari"]),
+        ("migrate trai", ["file,trai"]),
+        ("migrate --apply trai", ["file,trai"]),
+        ("migrate --output rep", ["file,rep"]),
+        ("migrate explain tst00", [f"plain,TST00{number}" for number in range(1, 6)]),
+        ("migrate --select TST001,TST10", [f"plain,TST001,TST10{number}" for number in range(1, 8)]),
+    ],
+)
+def test_words_are_completed(sample_rules: Registry, words: str, offered: list[str]) -> None:
+    assert completed(words) == offered
+
+
+def test_a_shell_asks_for_completions() -> None:
+    environment = {"_MIGRATE_COMPLETE": "bash_complete", "COMP_WORDS": "migrate --ap", "COMP_CWORD": "1"}
+    assert process(env=environment).stdout == b"plain,--apply\n"
 
 
 # -- terminals --------------------------------------------------------------------------------------------------------

@@ -38,19 +38,19 @@ def _show(console: Console, report: CaseReport) -> None:
     for difference in report.differences:
         console.print(f"  [red]-[/] {escape(str(difference))}")
     if report.losses:
-        console.print(_losses(report.losses))
+        _print(console, _losses(report.losses))
     if report.metrics:
         table = _table("evaluation", "metric", "old", "new", "relative")
         for row in _interesting(report.metrics, lambda row: row.equal):
             table.add_row(str(row.call), row.key, row.old, row.new, _number(row.relative), style=_row(row.equal))
-        console.print(table)
+        _print(console, table)
     bad = [row for row in report.weights + report.predictions if not row.equal][:MAX_ROWS]
     if bad:
         table = _table("array that differs", "in the new program", "shape", "max abs", "max rel")
         for array in bad:
             shape = "x".join(map(str, array.shape)) or "scalar"
             table.add_row(array.name, array.other_name, shape, _number(array.max_abs), _number(array.max_rel))
-        console.print(table)
+        _print(console, table)
     for note in report.notes:
         console.print(f"  note: {escape(note)}")
     sides = ", ".join(
@@ -93,6 +93,14 @@ def _table(*columns: str) -> Table:
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index == 0 or column.startswith(("metric", "in the")) else "right")
     return table
+
+
+def _print(console: Console, table: Table) -> None:
+    """Print at full width: on a narrow terminal, lines that wrap say more than numbers that are cut."""
+    natural = table.__rich_measure__(console, console.options.update(max_width=10_000)).maximum
+    before, console.width = console.width, max(console.width, natural)
+    console.print(table)
+    console.width = before
 
 
 def _row(equal: bool) -> str:

@@ -131,6 +131,15 @@ def test_charts_mark_the_first_step_that_differs_and_stay_small() -> None:
     assert "<svg" in loss_chart(rows[:1]) and "<svg" in difference_chart(rows[:1], 1e-5)
 
 
+def test_no_number_is_cut_on_a_narrow_terminal(reports: list[CaseReport], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    reports[0].metrics = [ValueRow(1, "auc/" + "x" * 60, "0.123456789", "0.987654321", 0.2, False)]
+    out = io.StringIO()
+    show(reports, out)
+    assert "x" * 60 in out.getvalue() and "0.987654321" in out.getvalue() and "\u2026" not in out.getvalue()
+    assert re.search(r"^ +step +old loss +new loss +relative", out.getvalue(), re.M)
+
+
 def test_terminal_is_plain_where_it_is_no_terminal(reports: list[CaseReport]) -> None:
     out = io.StringIO()
     show(reports, out)
