@@ -30,12 +30,15 @@ _EXAMPLES = [
 ]
 
 
+_LATE = {"parity": "migrator.parity.command", "checkpoint": "migrator.parity.checkpoint_command"}
+
+
 class _Migrate(click.Group):
     """A group whose default command migrates paths; only a first argument that is exactly a command's name is one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that have none."""
-        if args and args[0] not in {*self.commands, "parity", "-h", "--help", "--version"}:
+        if args and args[0] not in {*self.commands, *_LATE, "-h", "--help", "--version"}:
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
@@ -48,11 +51,11 @@ class _Migrate(click.Group):
             sys.exit(EXIT_INTERRUPTED)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """`parity` is imported when it is called: it brings its own dependencies."""
-        if cmd_name == "parity":
+        """Commands that bring their own dependencies are imported when they are called."""
+        if cmd_name in _LATE:
             from importlib import import_module
 
-            command: click.Command = import_module("migrator.parity.command").parity
+            command: click.Command = getattr(import_module(_LATE[cmd_name]), cmd_name)
             return command
         return super().get_command(ctx, cmd_name)
 
@@ -78,6 +81,7 @@ class _Migrate(click.Group):
                 [
                     ("migrate PATH...", "Show what would change (./rules for a path named like a command)."),
                     ("migrate parity", "Train a program before and after, and compare the losses."),
+                    ("migrate checkpoint", "Go on from a checkpoint of the Estimator."),
                     ("migrate explain CODE", "Explain a diagnostic."),
                     ("migrate rules", "List all rules."),
                 ]

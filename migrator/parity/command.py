@@ -11,7 +11,7 @@ import click
 MISSING = "migrate parity needs numpy in this interpreter, and TensorFlow in the ones that run the programs: {}"
 
 
-class _Command(click.Command):
+class ProgramCommand(click.Command):
     """Takes what stands behind ``--`` as the arguments of the program."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -23,7 +23,7 @@ class _Command(click.Command):
         return super().parse_args(ctx, args)
 
 
-@click.command("parity", cls=_Command, no_args_is_help=True, options_metavar="[OPTIONS] [-- ARGS]")
+@click.command("parity", cls=ProgramCommand, no_args_is_help=True, options_metavar="[OPTIONS] [-- ARGS]")
 @click.argument("paths", nargs=-1, required=True, metavar="PROGRAM | OLD NEW | PARITY.TOML...")
 @click.option("--entry", default="", metavar="FILE", help="The file that starts the program, where a folder is given.")
 @click.option("-m", "--module", default="", metavar="MODULE", help="Start this module of the folder instead of a file.")

@@ -42,7 +42,7 @@ class Checkpoints(tf.keras.callbacks.Callback):
         if path is None or path == self.held:
             return
         if not tf.train.load_checkpoint(path).has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
-            raise ValueError(f"{path} was written by TensorFlow 1 and does not fit. Convert it, or change model_dir.")
+            raise ValueError(f"{path} is of TensorFlow 1: convert it with `migrate checkpoint`, or change model_dir.")
         tf.get_logger().info("Restoring parameters from %s", path)
         found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
         found |= {id(variable) for metric in self.model.metrics for variable in metric.variables}  # need not be saved

@@ -113,3 +113,19 @@ def test_a_model_pairs_with_itself_under_another_root_in_any_order(
     new = [Variable("model/" + v.name, v.shape) for v in old]
     random.shuffle(new)  # type: ignore[attr-defined]
     assert pairs(old, new) == {v.name: "model/" + v.name for v in old}
+
+
+def test_numbers_of_the_program_pair_where_all_do() -> None:
+    old = variables(("dnn/h0/batchnorm_0/beta", (4,)), ("dnn/h1/batchnorm_1/beta", (4,)))
+    new = variables(("m/batchnorm_1/beta", (4,)), ("m/batchnorm_0/beta", (4,)))
+    assert {pair.how for pair in match(old, new)} == {"name"}
+    assert pairs(old, new)["dnn/h0/batchnorm_0/beta"] == "m/batchnorm_0/beta"
+    counted_on = variables(("m/batchnorm_1/beta", (4,)), ("m/batchnorm_2/beta", (4,)))
+    assert {pair.how for pair in match(old, counted_on)} == {"order"}
+
+
+def test_without_an_order_equal_shapes_are_not_told_apart() -> None:
+    old, new = variables(("x", (3,)), ("y", (3,))), variables(("p", (3,)), ("q", (3,)))
+    with pytest.raises(MappingError):
+        match(old, new, ordered=False)
+    assert [pair.how for pair in match(old[:1], new[:1], ordered=False)] == ["order"]

@@ -82,12 +82,16 @@ def normalise(name: str) -> tuple[str, ...]:
 
 
 def match(
-    old: Sequence[Variable], new: Sequence[Variable], explicit: Sequence[tuple[Variable, Variable]] = ()
+    old: Sequence[Variable],
+    new: Sequence[Variable],
+    explicit: Sequence[tuple[Variable, Variable]] = (),
+    ordered: bool = True,
 ) -> list[Pair]:
     """Pair every variable of `old` with one of `new`.
 
     `explicit` are pairs known from the migration; they may differ in shape but not in size. Non-trained variables of
-    `new` may stay without a partner (counters and the like). Raises MappingError, which lists both sides.
+    `new` may stay without a partner (counters and the like). `ordered` is whether both sides are in the order of
+    creation. Raises MappingError, which lists both sides.
     """
     pairs = [Pair(left, right, "map") for left, right in explicit]
     for pair in pairs:
@@ -102,7 +106,10 @@ def match(
         pairs.append(pair)
     left = [v for v in left if all(v is not pair.old for pair in pairs)]
     right = [v for v in right if all(v is not pair.new for pair in pairs)]
-    pairs += _by_order(left, right)
+    for pair in _by_full_name(left, right):
+        pairs.append(pair)
+        left, right = [v for v in left if v is not pair.old], [v for v in right if v is not pair.new]
+    pairs += _by_order(left, right, ordered)
     matched = {id(pair.old) for pair in pairs} | {id(pair.new) for pair in pairs}
     rest_old = [v for v in left if id(v) not in matched]
     rest_new = [v for v in right if id(v) not in matched]
@@ -133,10 +140,25 @@ def _renumbered(variables: Sequence[Variable]) -> dict[int, tuple[str, ...]]:
     return {key: renumber(name) for key, name in names.items()}
 
 
-def _by_name(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair]:
+def _by_full_name(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair]:
+    """The same with numbers as they are: names may have them from a loop. Only where this pairs all of a shape and kind,
+    as Keras may also have gone on counting."""
+    groups: dict[Any, tuple[list[Variable], list[Variable]]] = defaultdict(lambda: ([], []))
+    for side, variables in enumerate((old, new)):
+        for variable in variables:
+            groups[variable.shape, normalise(variable.name)[-1:]][side].append(variable)
+    found = []
+    for lefts, rights in groups.values():
+        named = _by_name(lefts, rights, {id(v): normalise(v.name) for v in (*lefts, *rights)})
+        found += named if len(named) == len(lefts) == len(rights) else []
+    return found
+
+
+def _by_name(
+    old: Sequence[Variable], new: Sequence[Variable], names: dict[int, tuple[str, ...]] | None = None
+) -> list[Pair]:
     """Pairs whose names share their longest tail with each other and with nobody else, at equal size."""
-    names = _renumbered(old)
-    names.update(_renumbered(new))
+    names = names or {**_renumbered(old), **_renumbered(new)}
 
     def score(left: Variable, right: Variable) -> int:
         if _size(left) != _size(right) or _squeezed(left) != _squeezed(right):
@@ -163,8 +185,8 @@ def _by_name(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair]:
     return result
 
 
-def _by_order(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair]:
-    """Among equal shapes: first to first. Only where both sides have equally many."""
+def _by_order(old: Sequence[Variable], new: Sequence[Variable], ordered: bool) -> list[Pair]:
+    """Among equal shapes: first to first. Only where both sides have equally many; one, if there is no order."""
     groups: dict[Any, tuple[list[Variable], list[Variable]]] = defaultdict(lambda: ([], []))
     for side, variables in enumerate((old, new)):
         for variable in variables:
@@ -172,7 +194,7 @@ def _by_order(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair]:
             groups[variable.shape, variable.trainable, leaf][side].append(variable)
     result = []
     for lefts, rights in groups.values():
-        if len(lefts) == len(rights):
+        if len(lefts) == len(rights) and (ordered or len(lefts) == 1):
             result += [Pair(a, b, "order") for a, b in zip(lefts, rights)]
     return result
 

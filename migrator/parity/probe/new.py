@@ -262,7 +262,7 @@ def _spec_of_recording(replay: Replay, encoded: Any) -> Any:
     return tf.TensorSpec(shape, tf.string if array.dtype == object else array.dtype)
 
 
-def _choose_keras() -> None:
+def choose_keras() -> None:
     """Programs that came from Estimators target Keras 2: on TF >= 2.16 that is tf_keras, where it is installed."""
     from importlib import metadata, util
 
@@ -287,7 +287,7 @@ def main(config_path: str) -> int:
     """Run the new program that the configuration names, under replay; the exit status of the process."""
     with open(config_path, encoding="utf-8") as file:
         config = json.load(file)
-    _choose_keras()
+    choose_keras()
     replay = Replay(config)
     import tensorflow as tf
 

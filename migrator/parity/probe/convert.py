@@ -1,0 +1,215 @@
+"""Lets the new program make its model, gives that the values of a TF1 checkpoint, and saves it as the program does.
+
+Runs the program until it calls `Model.fit` for the first time: then all variables are there, those of optimizers too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import mapping, new, program
+from .replay import model_variables, resolve, variable_name
+from .slots import POWERS, StateError, is_state, slots
+
+_TF1_ORDER = {frozenset({"rms", "momentum", "mg"}): ["rms", "mg", "momentum"]}
+"""Slots that TF1 makes in another order than the vendored optimizer names them."""
+
+
+class _Done(BaseException):
+    """Ends the program; it must not be able to catch this by accident."""
+
+
+class Conversion:
+    """One checkpoint and the model that gets its values."""
+
+    def __init__(self, path: str, explicit: Sequence[Sequence[str]], weights_only: bool) -> None:
+        import tensorflow as tf
+
+        self.reader = tf.train.load_checkpoint(path)
+        self.shapes: dict[str, list[int]] = self.reader.get_variable_to_shape_map()
+        self.explicit, self.weights_only = explicit, weights_only
+        self.pairs: list[list[str]] = []
+        self.used: set[str] = set()
+        if "_CHECKPOINTABLE_OBJECT_GRAPH" in self.shapes:
+            raise StateError(f"{path} is a checkpoint of TensorFlow 2")
+
+    def run(self, model: Any) -> int:
+        """Gives `model` and its optimizers all values; the step of the checkpoint."""
+        if not hasattr(model, "run_state"):
+            raise StateError("the program trains a model that `migrate` did not make")
+        step = 0 if self.weights_only else self.global_step()
+        if getattr(model, "tf1_variables", None):
+            self.graph(model)
+            model.global_step.assign(step)
+            return step
+        found = self.weights(model)
+        for optimizer in getattr(model, "part_optimizers", None) or [model.optimizer]:
+            if not self.weights_only:
+                self.optimizer(optimizer, found)
+            optimizer.iterations.assign(step)
+        return step
+
+    def value(self, name: str) -> Any:
+        """A tensor of the checkpoint. Raises StateError if it is not there."""
+        if name not in self.shapes:
+            raise StateError(f"the checkpoint holds no {name}")
+        self.used.add(name)
+        return np.asarray(self.reader.get_tensor(name))
+
+    def assign(self, variable: Any, name: str, how: str) -> None:
+        value = self.value(name)
+        shape = [int(n) for n in variable.shape]
+        if value.size != int(np.prod(shape)):
+            raise StateError(
+                f"{name} {list(value.shape)} of the checkpoint does not fit {variable_name(variable)} {shape}"
+            )
+        variable.assign(value.reshape(shape))
+        self.pairs.append([name, variable_name(variable), how])
+
+    def global_step(self) -> int:
+        return int(self.value("global_step"))
+
+    def graph(self, model: Any) -> None:
+        """A model around a graph: its variables have their names of TF1."""
+        names = set(model.tf1_variables)
+        for name, variable in model.tf1_variables.items():
+            if self.weights_only and is_state(name, names):
+                continue
+            part = getattr(variable, "_get_save_slice_info", lambda: None)()
+            if part is None:
+                self.assign(variable, name, "name")
+            else:
+                place = tuple(slice(start, start + n) for start, n in zip(part.var_offset, part.var_shape))
+                variable.assign(self.value(part.full_name)[place])
+                self.pairs.append([part.full_name, name, "name"])
+
+    def weights(self, model: Any) -> dict[int, tuple[str, Any]]:
+        """Gives the model its weights; the name and the variable of each, by the id of the variable."""
+        names = [name for name in sorted(self.shapes) if not is_state(name, self.shapes)]
+        old = [mapping.Variable(name, tuple(self.shapes[name])) for name in names]
+        variables = model_variables(model)
+        shapes = [tuple(int(n) for n in variable.shape) for variable in variables]
+        fresh = [mapping.Variable(variable_name(v), s, key=k) for k, (v, s) in enumerate(zip(variables, shapes))]
+        by_name = {variable.name: variable for variable in old}
+        explicit = []
+        for pattern, path in self.explicit:
+            expanded, targets = mapping.expand(pattern, names), resolve(model, path)
+            if len(expanded) == len(targets):
+                for name, target in zip(expanded, targets):
+                    explicit += [
+                        (by_name[name], fresh[k]) for k, variable in enumerate(variables) if variable is target
+                    ]
+        found = {}
+        for pair in mapping.match(old, fresh, explicit, ordered=False):
+            variable = variables[pair.new.key]
+            self.assign(variable, pair.old.name, pair.how)
+            found[id(variable)] = (pair.old.name, variable)
+        return found
+
+    def optimizer(self, optimizer: Any, weights: dict[int, tuple[str, Any]]) -> None:
+        """Gives an optimizer its slots and powers. Variables that TF1 never trained have none, and keep the new ones."""
+        wanted = slot_names(optimizer)
+        trained = [(name, v) for name, v in weights.values() if wanted and has_slots(optimizer, v)]
+        none = True
+        for name, variable in trained:
+            given = slots(name, self.shapes, wanted)
+            for slot, source in zip(wanted, given or ()):
+                none = False
+                self.assign(slot_of(optimizer, slot, variable), source, "slot")
+        if trained and none:
+            raise StateError(
+                f"the checkpoint holds no slots of {type(optimizer).__name__}; --weights-only leaves them new"
+            )
+        for power in POWERS:
+            if hasattr(optimizer, power):
+                sources = [name for name in self.shapes if name.split("/")[-1] == power]
+                if len(sources) != 1:
+                    raise StateError(f"the checkpoint holds {len(sources)} variables {power}, not one")
+                self.assign(getattr(optimizer, power), sources[0], "slot")
+
+    def unused(self) -> list[str]:
+        return sorted(set(self.shapes) - self.used)
+
+
+def slot_names(optimizer: Any) -> list[str]:
+    """Names of the slots of a Keras optimizer, in the order of TF1. Raises StateError for optimizers that are not known."""
+    if hasattr(optimizer, "initial_slots"):
+        names = list(optimizer.initial_slots())
+        return _TF1_ORDER.get(frozenset(names), names)
+    kind = type(optimizer).__name__
+    if kind == "Adagrad" and hasattr(optimizer, "_accumulators"):
+        return ["accumulator"]
+    if kind == "SGD" and not getattr(optimizer, "momentum", 0):
+        return []
+    raise StateError(f"the state of {kind} is not that of an optimizer of TensorFlow 1; --weights-only leaves it new")
+
+
+def _position(optimizer: Any, variable: Any) -> int | None:
+    found: int | None = optimizer._index_dict.get(optimizer._var_key(variable))
+    return found
+
+
+def has_slots(optimizer: Any, variable: Any) -> bool:
+    """Whether an optimizer was built for a variable."""
+    if hasattr(optimizer, "initial_slots"):
+        return all(optimizer._var_key(variable) in per_variable for per_variable in optimizer._slots.values())
+    return _position(optimizer, variable) is not None
+
+
+def slot_of(optimizer: Any, slot: str, variable: Any) -> Any:
+    """The variable of one slot."""
+    if hasattr(optimizer, "initial_slots"):
+        return optimizer.slot(slot, variable)
+    return optimizer._accumulators[_position(optimizer, variable)]
+
+
+def install(conversion: Conversion, config: dict[str, Any]) -> None:
+    """Converts when a model is fitted for the first time."""
+    import tensorflow as tf
+
+    manager = tf.train.CheckpointManager
+
+    def fit(self: Any, *args: Any, **named: Any) -> Any:
+        step = conversion.run(self)
+        target = manager(self.run_state.checkpoints.checkpoint, config["target"], None, checkpoint_name="model.ckpt")
+        path = target.save(checkpoint_number=step)
+        _report(config, step=step, path=os.path.basename(path), pairs=conversion.pairs, unused=conversion.unused())
+        raise _Done
+
+    tf.keras.Model.fit = fit
+
+
+def _report(config: dict[str, Any], **content: Any) -> None:
+    with open(config["report"], "w", encoding="utf-8") as file:
+        json.dump(content, file)
+
+
+def main(config_path: str) -> int:
+    """Run the new program that the configuration names until it has a model to convert to; the exit status."""
+    with open(config_path, encoding="utf-8") as file:
+        config = json.load(file)
+    new.choose_keras()
+    try:
+        conversion = Conversion(config["checkpoint"], config["variables"], config["weights_only"])
+    except StateError as error:
+        _report(config, error=str(error))
+        return 4
+    install(conversion, config)
+    redirect = program.Redirect(config["sandbox"])
+    program.redirect_tensorflow(redirect)
+    program.guard_deletions(redirect, lambda text: print(text, file=sys.stderr))
+    try:
+        program.run(config["entry"], config["module"], list(config["args"]), config["folder"])
+    except _Done:
+        return 0
+    except (mapping.MappingError, StateError) as error:
+        _report(config, error=str(error))
+        return 4
+    _report(config, error="the program ended without training a model: give it the arguments with which it trains")
+    return 4
