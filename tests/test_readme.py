@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-RUN_BY_CI = ("make", "pip install", "migrate parity")
-"""Slow commands: .ci/run runs `make`, and tests/parity runs `migrate parity`; here only their words are checked."""
+RUN_BY_CI = ("make", "pip install", "migrate parity", "migrate checkpoint")
+"""Slow commands: .ci/run runs `make`, and tests/parity the last two; here only their words are checked."""
 
 
 def blocks(name: str, language: str) -> list[str]:
@@ -49,7 +49,7 @@ def test_commands_exist(name: str, command: str) -> None:
         assert extra is None or f"\n{extra.group(1)} =" in (ROOT / "setup.cfg").read_text()
     else:
         assert words[0] == "migrate", f"{name}: no check for `{command}`"
-        help_text = migrate(*(["parity", "--help"] if words[1] == "parity" else ["--help"]), cwd=ROOT).stdout
+        help_text = migrate(*(words[1:2] if words[1] in ("parity", "checkpoint") else []), "--help", cwd=ROOT).stdout
         own = words[: words.index("--")] if "--" in words else words
         assert all(word in help_text for word in own if word.startswith("-"))
 
