@@ -17,6 +17,10 @@ class CaseError(Exception):
     """A case that cannot be run as given; the text says what to change."""
 
 
+class SideError(Exception):
+    """A side did not run to its end; the text has the tail of its log and says where the log is."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A program: a file, or a folder with the file or module in it to start."""
@@ -72,6 +76,10 @@ class Case:
     timeout: float = 600.0
     variables: tuple[tuple[str, str], ...] = ()
     """Known pairs of a TF1 variable name and a Keras attribute path; ``*`` is a running number."""
+    cluster: str = ""
+    """Processes to run on, such as ``ps:1w2ps``; empty: one."""
+    seeds: int = 5
+    """How often to train where trainers race each other."""
     new_python: str = sys.executable
     """Interpreter of the new side where `new` is None or comes from a ``parity.toml``."""
 
@@ -83,7 +91,7 @@ class Case:
 
 _KEYS = {
     *("name", "old", "new", "program", "entry", "module", "args", "steps", "rtol", "atol", "mode", "compare"),
-    *("timeout", "variables", "dialect"),
+    *("timeout", "variables", "dialect", "cluster", "seeds"),
 }
 
 
@@ -145,6 +153,8 @@ def _case(file: Path, number: int, table: Mapping[str, Any], defaults: Case) -> 
         compare=sections,
         dialect=str(table.get("dialect", defaults.dialect)),
         timeout=float(table.get("timeout", defaults.timeout)),
+        cluster=str(table.get("cluster", defaults.cluster)),
+        seeds=int(table.get("seeds", defaults.seeds)),
         variables=tuple((str(a), str(b)) for a, b in table.get("variables", ())),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,10 @@ class ProgramCommand(click.Command):
 @click.option("--atol", type=float, default=1e-7, show_default=True, help="Absolute tolerance.")
 @click.option("--mode", type=click.Choice(["replay", "live"]), default="replay", show_default=True,
               help="live: compare the batches that the new input pipeline makes as well.")  # fmt: skip
+@click.option("--cluster", default="", metavar="SPEC",
+              help="Train on a cluster of processes: mwms:2, ps:1w2ps, either with ,evaluator.")  # fmt: skip
+@click.option("--seeds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
+              help="Trainings to compare where several trainers race each other.")  # fmt: skip
 @click.option("--timeout", type=float, default=600.0, show_default=True, metavar="SECONDS", help="Limit for each side.")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Keep logs, working copies and recordings here.")  # fmt: skip
@@ -72,6 +77,7 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
     except CaseError as error:
         click.echo(f"Error: {error}", err=True)
         ctx.exit(2)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends this ends its processes too
     reports: list[CaseReport] = []
     recordings = Recordings(options["recordings"]) if options["recordings"] else None
     progress = Progress(quiet=options["quiet"])
@@ -103,6 +109,8 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         mode=options["mode"],
         dialect=options["old_dialect"],
         timeout=options["timeout"],
+        cluster=options["cluster"],
+        seeds=options["seeds"],
         new_python=options["new_python"] or sys.executable,
     )
     started = bool(options["entry"] or options["module"])

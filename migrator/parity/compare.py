@@ -56,7 +56,7 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
         Difference("weights", row.where + row.name, _apart(row, tolerance)) for row in report.weights if not row.equal
     ]
     if "metrics" in what:
-        found += _metrics(report, old, new)
+        found += compare_metrics(report, old, new)
     if "predictions" in what:
         found += _predictions(report, old, new)
     if report.mode == "live" and "batches" in what:
@@ -220,7 +220,8 @@ def _text(value: Any) -> str:
     return f"{array.dtype.name}{list(array.shape)}"
 
 
-def _metrics(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+def compare_metrics(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+    """Fill the metrics of `report`, and return the differences among them."""
     left = {event["call"]: event["metrics"] for event in old.of("metrics")}
     right = {event["call"]: event["metrics"] for event in new.of("metrics")}
     with_old = {event["call"]: event["metrics"] for event in new.of("metrics_with_old_weights")}

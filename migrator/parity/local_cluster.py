@@ -6,10 +6,11 @@ import contextlib
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,6 +46,8 @@ class Run:
     processes: dict[tuple[str, int], subprocess.Popen[bytes]] = field(default_factory=dict)
     problem: str = ""
     """Why the cluster was ended, where it did not end by itself."""
+    first: str = ""
+    """The process that failed first."""
     codes: dict[str, int] = field(default_factory=dict)
     """Exit status by name, such as ``worker0``; that of a service which had to be ended is 0."""
 
@@ -93,13 +96,29 @@ def started(
                 )
         yield run
     finally:
+        alive = {task for task, process in run.processes.items() if process.poll() is None}
+        end_all(run.processes.values())
         for (job, index), process in run.processes.items():
-            alive = process.poll() is None
+            run.codes[f"{job}{index}"] = 0 if (job, index) in alive and job in shape.services else process.returncode
+
+
+def end_all(processes: Iterable[subprocess.Popen[bytes]]) -> None:
+    """End processes with their groups; also where somebody loses patience while they are asked to."""
+    waiting = [process for process in processes if process.poll() is None]
+    for process in waiting:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGTERM)
+    for number, process in enumerate(waiting):
+        try:
             end(process)
-            run.codes[f"{job}{index}"] = 0 if alive and job in shape.services else process.returncode
+        except BaseException:
+            for late in waiting[number:]:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(late.pid, signal.SIGKILL)
+            raise
 
 
-def wait(run: Run, shape: Shape, timeout: float) -> None:
+def wait(run: Run, shape: Shape, timeout: float, on_poll: Callable[[float], None] = lambda seconds: None) -> None:
     """Wait until all but the services have ended, one has failed and had its grace, or `timeout` seconds are over."""
     begin, failed_at = time.monotonic(), None
     while True:
@@ -107,8 +126,10 @@ def wait(run: Run, shape: Shape, timeout: float) -> None:
         if all(code is not None for (job, _), code in codes.items() if job not in shape.services):
             break
         now = time.monotonic()
+        on_poll(now - begin)
         if failed_at is None and any(codes.values()):
             failed_at = now
+            run.first = next(f"{job}{index}" for (job, index), code in codes.items() if code)
         if failed_at is not None and now > failed_at + GRACE_SECONDS:
             break
         if now > begin + timeout:
@@ -135,9 +156,14 @@ def run_cluster(
     for _ in range(_ATTEMPTS):
         with started(shape, command, folder, cwd, env) as run:
             wait(run, shape, timeout)
-        if not run.problem or not any(_PORT_TAKEN.search(_text(run.log(name))) for name in run.codes):
+        if not run.problem or not port_was_taken(run):
             break
     return run
+
+
+def port_was_taken(run: Run) -> bool:
+    """Whether a process did not get the port that was free a moment before."""
+    return any(_PORT_TAKEN.search(_text(run.log(name))) for name in run.codes)
 
 
 def _task(name: str) -> tuple[str, int]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from migrator.parity import process, sandbox
-from migrator.parity.case import Case, CaseError, Program
+from migrator.parity.case import Case, CaseError, Program, SideError
+from migrator.parity.cluster_runner import compare_on_cluster
 from migrator.parity.compare import compare
 from migrator.parity.migrate import MigrationError, migrate_copy
 from migrator.parity.probe.store import Reader
@@ -20,10 +21,6 @@ from migrator.parity.recordings import Recorded, Recordings
 from migrator.parity.report import COULD_NOT_RUN, DIFFERENT, CaseReport, Difference, SideReport
 
 HERE = Path(__file__).resolve().parent
-
-
-class SideError(Exception):
-    """A side did not run to its end; the text has the tail of its log and says where the log is."""
 
 
 def run_side(
@@ -94,22 +91,26 @@ def run_case(
     try:
         if case.new is None:
             case = _migrated(case, root)
-        recorded = recordings.find(case) if recordings else None
-        again = recorded is None
-        if recorded is None:
-            recorded = run_side("old", case.old, root / "old", progress, case, None)
-            if recordings:
-                recordings.keep(case, recorded)
-        report = replay_and_compare(case, recorded, root / "new", progress)
-        if not again:
-            report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
+        if case.cluster:
+            report = compare_on_cluster(case, root, progress)
+        else:
+            recorded = recordings.find(case) if recordings else None
+            again = recorded is None
+            if recorded is None:
+                recorded = run_side("old", case.old, root / "old", progress, case, None)
+                if recordings:
+                    recordings.keep(case, recorded)
+            report = replay_and_compare(case, recorded, root / "new", progress)
+            if not again:
+                report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
     except (CaseError, SideError, MigrationError) as error:
         report.problem = str(error)
     except BaseException:
         shutil.rmtree(root, ignore_errors=True) if keep is None else None
         raise
     if keep is None and not (
-        report.verdict == COULD_NOT_RUN and any(log.stat().st_size for log in root.glob("*/log.txt"))
+        report.verdict == COULD_NOT_RUN
+        and any(log.stat().st_size for place in ("*/log.txt", "*/logs/*.log") for log in root.glob(place))
     ):
         shutil.rmtree(root, ignore_errors=True)
         report.old.log = report.new.log = ""

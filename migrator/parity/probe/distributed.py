@@ -25,7 +25,11 @@ def merged(values: Sequence[Any]) -> Any:
 
 def value_of(variable: Any) -> Any:
     """The value of a variable of TensorFlow 2, which other processes need not take part in."""
-    return merged([np.asarray(part.numpy()) for part in components(variable)])
+    if isinstance(variable, Parts):
+        return np.concatenate([value_of(part) for part in variable.parts])
+    import tensorflow as tf
+
+    return merged([tf.convert_to_tensor(part).numpy() for part in components(variable)])
 
 
 class Parts:
@@ -35,9 +39,6 @@ class Parts:
         self.name, self.parts = name, list(parts)
         self.shape = (sum(int(part.shape[0]) for part in parts), *(int(n) for n in parts[0].shape[1:]))
         self.trainable = bool(parts[0].trainable)
-
-    def numpy(self) -> Any:
-        return np.concatenate([np.asarray(part.numpy()) for part in self.parts])
 
     def assign(self, value: Any) -> None:
         start = 0

@@ -65,6 +65,9 @@ def install(replay: Replay) -> None:
             history.history, history.epoch = {}, []
             return history
         encoded = stream.steps[0]["batch"]
+        if replay.cluster.get("asynchronous"):  # trainers race: only the start is made equal
+            replay.adopt(stream, self, None)
+            return fit(self, **given)
         if "train" in replay.fed:  # what the strategy shares out are recorded batches
             features = replay.fed.pop("train")
             ready(stream, self, encoded, features)
@@ -309,7 +312,8 @@ def main(config_path: str) -> int:
         from . import shuffling
 
         shuffling.install(replay.writer, estimators=False)
-    install(replay)
+    if replay.cluster.get("watched", True):
+        install(replay)
     vendored.install(replay, config["folder"])
     program.redirect_tensorflow(redirect)
     program.guard_deletions(redirect, replay.note)

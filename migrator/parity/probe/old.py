@@ -6,6 +6,7 @@ tensors of a batch are known, and hooks can be added to the spec.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import distributed, dropout, ordering, program, store
+from . import clusters, distributed, dropout, ordering, program, store
 
 FULL_STEP_BYTES = 50_000_000
 """Values of variables after each step are kept whole until this much is written; checksums are kept always."""
@@ -28,6 +29,8 @@ class Recorder:
         self.writer = store.Writer(config["output"])
         self.progress = program.Progress(config["progress"])
         self.steps: int = config.get("steps") or 0
+        self.cluster: dict[str, Any] = config.get("cluster") or {}
+        self.asynchronous = bool(self.cluster.get("asynchronous"))
         self.redirect = program.Redirect(config["sandbox"])
         self.streams: dict[str, int] = {}
         self.taken: dict[int, int] = {}
@@ -132,15 +135,23 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
             self.global_step = tf.compat.v1.train.get_global_step()
             self.kind, self.call = recorder.stack[-1] if recorder.stack else (mode, 0)
 
+        def after_create_session(self, session: Any, coord: Any) -> None:
+            if recorder.asynchronous and clusters.job() == "chief":  # before other trainers can have made a step
+                self.record_start(session)
+
+        def record_start(self, session: Any) -> None:
+            listed = [
+                {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v)}
+                for n, v in _read(session, self.variables).items()
+            ]
+            recorder.writer.event("variables", stream=stream, kind=self.kind, call=self.call, variables=listed)
+            recorder.known.add(stream)
+
         def before_run(self, run_context: Any) -> Any:
+            if recorder.asynchronous:
+                return tf.compat.v1.train.SessionRunArgs({"losses": [loss for _, _, loss in replicas]})
             if stream not in recorder.known or (mode == "train" and not getattr(self, "started", False)):
-                values = _read(run_context.session, self.variables)
-                listed = [
-                    {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v)}
-                    for n, v in values.items()
-                ]
-                recorder.writer.event("variables", stream=stream, kind=self.kind, call=self.call, variables=listed)
-                recorder.known.add(stream)
+                self.record_start(run_context.session)
             self.started = True
             batches = [{k: v for k, v in (("f", f), ("l", labels)) if v is not None} for f, labels, _ in replicas]
             fetches: dict[str, Any] = {"batches": batches}
@@ -150,29 +161,34 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
 
         def after_run(self, run_context: Any, run_values: Any) -> None:
             tree, results = recorder.writer.tree, run_values.results
+            if recorder.asynchronous:
+                self.record_loss(results["losses"], batch=[None, None], others=[], sums={}, values={})
+                return
             encoded, *others = [[tree(batch.get("f")), tree(batch.get("l"))] for batch in results["batches"]]
             if mode != "train":
                 for batch in (encoded, *others):
                     recorder.writer.event("batch", kind=self.kind, call=self.call, stream=stream, batch=batch)
                 return
             values = _read(run_context.session, self.variables)
-            step = int(run_context.session.run(distributed.components(self.global_step)[0]))
             kept = {}
             size = sum(np.asarray(value).nbytes for value in values.values())
             if size <= recorder.budget:
                 recorder.budget -= size
                 kept = {name: recorder.writer.array(value) for name, value in values.items()}
             sums = {name: store.checksums(value) for name, value in values.items()}
-            loss = float(np.mean([np.asarray(loss).reshape(-1)[0] for loss in results["losses"]]))
-            event = {"stream": stream, "call": self.call, "step": step, "loss": loss, "batch": encoded}
-            recorder.writer.event("step", **event, others=others, sums=sums, values=kept)
-            recorder.taken[stream] = recorder.taken.get(stream, 0) + 1
+            self.record_loss(results["losses"], batch=encoded, others=others, sums=sums, values=kept)
             recorder.progress.say(recorder.taken[stream], recorder.steps)
             if recorder.steps and recorder.taken[stream] >= recorder.steps:
                 run_context.request_stop()
 
+        def record_loss(self, losses: Any, **fields: Any) -> None:
+            loss = float(np.mean([np.asarray(loss).reshape(-1)[0] for loss in losses]))
+            recorder.taken[stream] = recorder.taken.get(stream, 0) + 1
+            event = {"stream": stream, "call": self.call, "step": recorder.taken[stream], "loss": loss}
+            recorder.writer.event("step", **event, **fields)
+
         def end(self, session: Any) -> None:
-            if mode == "train":
+            if mode == "train" and not recorder.asynchronous:
                 values = _read(session, self.variables)
                 kept = {name: recorder.writer.array(value) for name, value in values.items()}
                 recorder.writer.event("final", stream=stream, call=self.call, variables=kept)
@@ -199,12 +215,14 @@ def install(recorder: Recorder) -> None:
         # Not converted: strategies convert to AutoGraph what they call on replicas.
         graph = tf.compat.v1.get_default_graph()
         if graph.seed is None:  # so that a verdict can be had twice
-            graph.seed = 1
+            graph.seed = recorder.cluster.get("seed", 1)
         copy = [None if tree is None else _shallow(tree) for tree in (features, labels)]
         spec = call_model_fn(self, features, labels, mode, config)
         kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
         if not kind or (kind == "predict" and not (recorder.stack and recorder.stack[-1][0] == "predict")):
             return spec  # an export: nothing runs
+        if kind != "train" and recorder.cluster:
+            return spec  # only what its evaluator reports is compared
         if kind == "train" and ordering.read_step_first(spec):
             recorder.note(
                 "the old program leaves open whether a step reads or assigns its number first: it reads first"
@@ -281,10 +299,11 @@ def _own_folder(recorder: Recorder, estimator: Any) -> None:
     place = recorder.redirect.claim(given)
     if place != given:
         estimator._model_dir = place
-        estimator._config = estimator._config.replace(model_dir=place)
+        estimator._config = copy.copy(estimator._config)  # its own `replace` cannot copy every strategy
+        estimator._config._model_dir = place
     full = os.path.abspath(place)
-    if full not in recorder.folders and os.path.exists(os.path.join(full, "checkpoint")):
-        shutil.rmtree(full)
+    if full not in recorder.folders and clusters.of_an_earlier_run(full, recorder.cluster.get("started")):
+        shutil.rmtree(full, ignore_errors=True)
         recorder.note(f"{given} held a checkpoint of an earlier run; both sides start without it")
         recorder.writer.event("emptied", path=os.path.relpath(full, recorder.redirect.sandbox))
     recorder.folders.add(full)
@@ -343,6 +362,8 @@ def main(config_path: str) -> int:
 
         shuffling.install(recorder.writer, estimators=True)
     install(recorder)
+    if recorder.cluster:
+        clusters.hasten_estimators(recorder.cluster["steps"], recorder.cluster["mirrored"])
     program.redirect_tensorflow(recorder.redirect)
     program.guard_deletions(recorder.redirect, recorder.note)
     recorder.progress.say(0, recorder.steps, "starting")

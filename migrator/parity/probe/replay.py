@@ -23,6 +23,7 @@ class Stream:
         self.taken = 0
         self.pairs: list[tuple[str, Any]] = []
         self.replicas = 1
+        self.coordinated = False
         self.counter: Any = None  # steps taken, by replica
         self.losses: Any = None  # by replica and step
 
@@ -35,6 +36,8 @@ class Replay:
         self.writer = store.Writer(config["output"])
         self.progress = program.Progress(config["progress"])
         self.live = config.get("mode") == "live"
+        self.cluster: dict[str, Any] = config.get("cluster") or {}
+        self.folder: str = config["output"]
         self.limit: int = config.get("steps") or 0
         self.explicit: list[tuple[str, str]] = [(a, b) for a, b in config.get("variables", ())]
         self.notes: set[str] = set()
@@ -100,7 +103,7 @@ class Replay:
         """Build `model` on a batch, pair its variables with those of `stream`, and give them their initial values."""
         if stream.model is model:
             return
-        if not getattr(model, "tf1_variables", None):  # else a graph, which is there and need not know predictions
+        if not getattr(model, "tf1_variables", None) and features is not None:  # else they are there
             self._build(model, features)
         pairs = self._pair(stream, model)
         fresh = stream.model is None
@@ -185,9 +188,9 @@ class Replay:
 
     def after_step(self, stream: Stream) -> None:
         """Record the steps that were taken since the last call."""
-        total = int(stream.counter.numpy()[0])
+        total = int(np.asarray(stream.counter)[0])
         values = {name: distributed.value_of(variable) for name, variable in stream.pairs}
-        losses = stream.losses.numpy().mean(axis=0)
+        losses = np.asarray(stream.losses).mean(axis=0)
         while stream.taken < total:
             stream.taken += 1
             fields: dict[str, Any] = {"sums": {}, "values": {}}

@@ -21,6 +21,7 @@ def record_losses(stream: Stream, model: Any) -> None:
     strategy = getattr(model, "distribute_strategy", None) or tf.distribute.get_strategy()
     in_sync = strategy.num_replicas_in_sync
     if stream.losses is None:
+        stream.coordinated = is_coordinated(model)
         stream.replicas = 1 if in_sync == 1 else len(strategy.extended.worker_devices)  # of this process
         stream.losses = _apart(model, tf.zeros([stream.replicas, len(stream.steps) + 16], tf.float64))
         stream.counter = _apart(model, tf.zeros([stream.replicas], tf.int64))
@@ -121,6 +122,12 @@ def callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             self.on_train_begin()
 
+    class ParityEpochs(tf.keras.callbacks.Callback):  # type: ignore[misc]
+        """Records after each epoch: nobody knows of the steps of workers before."""
+
+        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            replay.after_step(stream)
+
     class ParityCallback(tf.keras.callbacks.Callback):  # type: ignore[misc]
         """Records after each batch; stops at ``--steps``, or one step after the recording."""
 
@@ -134,4 +141,6 @@ def callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
             program_callbacks.append(ParityCallback())
             return program_callbacks
         program_callbacks = [program_callbacks]
+    if stream.coordinated:
+        return [ParityEpochs(), *(program_callbacks or ())]
     return [ParityCallback(), *(program_callbacks or ()), OneStepPerCall()]

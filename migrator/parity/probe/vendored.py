@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from . import batches
+from . import batches, clusters, steps
 from .old import _stack
 from .replay import Replay
 
@@ -44,10 +44,11 @@ def install(replay: Replay, root: str) -> None:
 
 
 def _wrap(replay: Replay, module: Any) -> None:
-    for name, wrap in (("evaluate", _evaluate), ("predict", _predict), ("read_input", _read_input)):
+    wrappers = {"evaluate": _evaluate, "predict": _predict, "read_input": _read_input}
+    for name, wrap in {**wrappers, "train_and_evaluate": _train_and_evaluate}.items():
         function = getattr(module, name, None)
         if inspect.isfunction(function) and function.__module__ == module.__name__:
-            if list(inspect.signature(function).parameters)[:2] == ["model", "input_fn"]:
+            if list(inspect.signature(function).parameters)[:2] in (["model", "input_fn"], ["model", "train_spec"]):
                 setattr(module, name, wrap(replay, function))
 
 
@@ -119,7 +120,10 @@ def _read_input(replay: Replay, function: Callable[..., Any]) -> Callable[..., A
     def read_input(model: Any, input_fn: Any, mode: str) -> Any:
         own = function(model, input_fn, mode)
         kind = {"train": "train", "eval": "evaluate"}.get(mode)
-        if kind is None or model.distribute_strategy.num_replicas_in_sync == 1:
+        coordinated = steps.is_coordinated(model)
+        if kind is None or (model.distribute_strategy.num_replicas_in_sync == 1 and not coordinated):
+            return own
+        if coordinated and (kind != "train" or replay.cluster.get("asynchronous")):
             return own
         call = replay.calls[kind] + 1
         features, labels, _ = batches.split_spec(own.element_spec)
@@ -138,6 +142,13 @@ def _read_input(replay: Replay, function: Callable[..., Any]) -> Callable[..., A
                 return (replay.fit_batch(encoded, features, labels) for encoded in recorded)
 
         replay.fed[kind] = features
+        if coordinated:
+            spec = (features,) if labels is None else (features, labels)
+            return clusters.batches_from_file(os.path.join(replay.folder, "batches"), generate(), spec)
         return batches.replayed(generate, features, labels, own, replay.watcher(kind, call))
 
     return read_input
+
+
+def _train_and_evaluate(replay: Replay, function: Callable[..., Any]) -> Callable[..., Any]:
+    return clusters.hasten(function, replay.cluster["steps"]) if replay.cluster else function
