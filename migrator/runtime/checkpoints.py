@@ -26,6 +26,9 @@ class Checkpoints(tf.keras.callbacks.Callback):
         self.manager = tf.train.CheckpointManager(self.checkpoint, folder, keep, hours, "model.ckpt")
         self.held: str | None = None  # path of the checkpoint that the model stems from
         self.after_save: Callable[[int], None] | None = None
+        # Clocks of workers differ, and all have to save at the same step: they ask the chief every so many steps.
+        shared = isinstance(model.distribute_strategy, tf.distribute.MultiWorkerMirroredStrategy)
+        self.steps_between_questions = 50 if shared and config.save_checkpoints_secs else None
 
     def newest(self) -> str | None:
         """Path of the newest checkpoint; a worker whose checkpoints are not kept goes on from what it holds."""
@@ -66,9 +69,23 @@ class Checkpoints(tf.keras.callbacks.Callback):
             self.save(at_start=True)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        steps, seconds = self.config.save_checkpoints_steps, self.config.save_checkpoints_secs
-        if (steps and (batch + 1) % steps == 0) or (seconds and time.time() >= self.saved_time + seconds):
+        if self.is_due(batch + 1):
             self.save()
+
+    def is_due(self, done: int) -> bool:
+        """Whether to save after `done` steps of this training."""
+        steps, seconds = self.config.save_checkpoints_steps, self.config.save_checkpoints_secs
+        if steps or not seconds:
+            return steps is not None and steps > 0 and done % steps == 0
+        late = time.time() >= self.saved_time + seconds
+        pause = self.steps_between_questions
+        return late if not pause else done % pause == 0 and self.chief_says(late)
+
+    def chief_says(self, own: bool) -> bool:
+        """The answer that the chief gives, on all workers; `own` is that of this one."""
+        strategy, answer = self.model.distribute_strategy, float(own and self.writes)
+        answers = strategy.run(tf.identity, (tf.constant(answer),))
+        return bool(strategy.reduce(tf.distribute.ReduceOp.SUM, answers, axis=None) > 0)
 
     def on_train_end(self, logs: Any = None) -> None:
         if int(self.model.optimizer.iterations.numpy()) != self.saved_step:

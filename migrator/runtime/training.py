@@ -110,7 +110,8 @@ def train(
         saves = config.save_checkpoints_steps or config.save_checkpoints_secs
         all_callbacks = [logger, *([checkpoints] if saves else []), *callbacks]
         if not callbacks:  # which may want to see each step
-            intervals = config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps
+            intervals = [config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps]
+            intervals.append(checkpoints.steps_between_questions)
             all_callbacks.append(StepGrouper(model.run_state.steps_per_execution, intervals))
         model.steps_per_execution = 1
         unknown = endless or not isinstance(batches, tf.data.Dataset)

@@ -67,6 +67,12 @@ def test_mirrored_workers_with_equal_batches_train_as_one_process(tmp_path: Path
     assert len(list((tmp_path / "model").glob("events*"))) == 1  # the chief's
 
 
+def test_mirrored_workers_save_when_the_clock_of_their_chief_says_so(tmp_path: Path, root: Path) -> None:
+    run({"chief": 1, "worker": 1}, tmp_path, "train_by_the_clock", 300, root)
+    steps = checkpoint_steps(tmp_path / "model")
+    assert len(steps) > 3 and not any(step % 50 for step in steps)
+
+
 def test_asynchronous_workers_a_master_and_an_evaluator(tmp_path: Path, root: Path) -> None:
     done = run({"master": 1, "worker": 2, "ps": 1, "evaluator": 1}, tmp_path, "train_and_evaluate", 40, root)
     metrics = result(done, "evaluator0")
