@@ -14,6 +14,7 @@ from migrator.preparing.returns import own_returns
 from migrator.preparing.steps import Preparation
 from migrator.project import Definition
 
+from . import optimize_loss
 from .estimator_values import Construction
 from .translations import is_refused, translations
 
@@ -28,7 +29,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
 
     known = translations()
     judge = _Judge(drafts, known)
-    Preparation(drafts, roots, judge.inlined, judge.makes_layers).run()
+    Preparation(drafts, roots, judge.inlined, judge.makes_layers, optimize_loss.spelled_out).run()
 
 
 class _Judge:
@@ -55,7 +56,7 @@ class _Judge:
         for call, name in calls:
             if isinstance(call.func, ast.Attribute) and call.func.attr in _MINIMIZING:
                 return True
-            if name is not None and (name == SPEC or self._is_said_outside(name, layers)):
+            if name is not None and (name in (SPEC, optimize_loss.NAME) or self._is_said_outside(name, layers)):
                 return True
             other = self._other(definition, call)
             if other is not None and depth < 8 and self.inlined(other, depth + 1):

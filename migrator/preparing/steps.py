@@ -25,7 +25,8 @@ class Preparation:
     """Prepares the functions that `roots` finds in the present state of the program.
 
     `inlined` says of a helper that it cannot stay a function of its own (it makes an optimizer, or returns a spec);
-    `makes_layers` that it makes layers or variables, so that the model must see it.
+    `makes_layers` that it makes layers or variables, so that the model must see it. `spelled_out` gives the statements
+    that do what a call of a library function does which native knows by its parts only.
     """
 
     def __init__(
@@ -34,11 +35,13 @@ class Preparation:
         roots: Callable[[], list[tuple[Module, ast.expr]]],
         inlined: Judge,
         makes_layers: Judge,
+        spelled_out: Callable[[Module, ast.Call], list[Change]],
     ) -> None:
         self.drafts = drafts
         self._roots = roots
         self._inlined = inlined
         self._makes_layers = makes_layers
+        self._spelled_out = spelled_out
         self._stuck: dict[tuple[str, str, str], Stuck] = {}
         self._taken_out: set[tuple[str, str]] = set()
 
@@ -190,6 +193,9 @@ class Preparation:
         return extra, new, changes
 
     def _call(self, module: Module, call: ast.Call) -> list[Change]:
+        changes = self._spelled_out(module, call)
+        if changes:
+            return changes
         project = self.drafts.project
         definition = project.definition(module, call.func)
         if definition is not None and isinstance(definition.node, ast.FunctionDef):

@@ -289,7 +289,7 @@ def test_a_program_for_a_tpu_is_left_alone(old: str, new: str) -> None:
 def test_optimize_loss_of_contrib_is_vendored() -> None:
     new = 'tf.contrib.layers.optimize_loss(loss, tf.train.get_global_step(), 0.1, "Adam", clip_gradients=1.0)'
     text, _, units = migrated(
-        PROGRAM.replace("tf.train.FtrlOptimizer(0.1).minimize(loss, tf.train.get_global_step())", new), "auto"
+        PROGRAM.replace("tf.train.FtrlOptimizer(0.1).minimize(loss, tf.train.get_global_step())", new)
     )
     assert 'optimize_loss(loss, tf.compat.v1.train.get_global_step(), 0.1, "Adam", clip_gradients=1.0)' in text
     assert units[0].startswith("bridge: ")

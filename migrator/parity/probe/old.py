@@ -84,16 +84,17 @@ def _slot_names(variables: list[Any]) -> set[str]:
         name = _logical(variable)[0]
         if name in trainable or name.rsplit("/", 1)[-1] in ("moving_mean", "moving_variance"):
             continue
+        if name.endswith("/learning_rate") and not variable.shape.rank:  # of `tf.contrib.layers.optimize_loss`
+            found.add(name)
+            continue
         parts = name.split("/")
         if _KERAS_OPTIMIZER.match(name):  # of `tf.estimator` in TensorFlow 2
             inner = {"/".join(parts[2:n]) for n in range(3, len(parts))}
             if inner & trainable or (len(parts) == 3 and not variable.shape.rank):
                 found.add(name)
                 continue
-        heads = {"/".join(parts[:n]) for n in range(1, len(parts))} | {
-            "/".join(parts[n:]) for n in range(1, len(parts))
-        }
-        if heads & trainable or parts[-1] in ("beta1_power", "beta2_power") or parts[-1].startswith("beta1_power_"):
+        within = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
+        if within & trainable or parts[-1] in ("beta1_power", "beta2_power") or parts[-1].startswith("beta1_power_"):
             found.add(name)
     return found
 
