@@ -26,6 +26,7 @@ from .exporters import OUTPUTS, export_output
 from .finishing import touches, within
 from .graph_specs import GraphSpecs
 from .helpers import Helpers
+from .reached import reached
 from .rewrite import ProgramRewrite
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
@@ -121,19 +122,11 @@ class BridgeRewrite(ProgramRewrite):
         return driver
 
     def _reached(self) -> list[Module]:
-        """The modules of the program, and those that they import as far as these build on TensorFlow 1."""
-        found = {module.path: module for module in self.group}
-        found.update({path: self.project.modules[path] for path in self._drivers})
-        waiting = list(found.values())
-        while waiting:
-            module = waiting.pop()
-            for entry in module.imports:
-                for dotted in (entry.target, entry.target.rpartition(".")[0]):
-                    other = self.project.module_named(dotted, module) if dotted.strip(".") else None
-                    if other is not None and other.path not in found and other.mentions_tensorflow:
-                        found[other.path] = other
-                        waiting.append(other)
-        return [found[path] for path in sorted(found)]
+        """The modules of the program, with those of a model_fn that its Estimator gets from elsewhere."""
+        start = [*self.group, *(self.project.modules[path] for path in self._drivers)]
+        own = [c for c in self.constructions if c.name == ESTIMATOR]
+        handed = any(self._defined(c.module, c.arguments["model_fn"]) is None for c in own)
+        return reached(self.project, start, handed)
 
     def _spec(self, module: Module, driver: Driver, node: ast.expr) -> None:
         """``tf.estimator.EstimatorSpec(…)`` becomes the vendored tuple of the same name."""

@@ -298,3 +298,38 @@ def test_optimize_loss_of_contrib_is_vendored() -> None:
 def test_a_mention_of_optimize_loss_is_of_the_vendored_one() -> None:
     text, _, _ = migrated(PROGRAM.replace("w = tf.V", "f = tf.contrib.layers.optimize_loss\n    w = tf.V"), "bridge")
     assert "    f = optimize_loss\n" in text
+
+
+RUN_LOOP = """\
+import tensorflow as tf
+
+def run(model_function, input_fn):
+    estimator = tf.estimator.Estimator(model_function)
+    estimator.train(input_fn, steps=3)
+"""
+CALLER = """\
+import tensorflow as tf
+import {loop}
+import network
+
+def model_fn(features, labels, mode):
+    loss = tf.losses.mean_squared_error(labels, network.net(features["x"])[:, 0])
+    train_op = tf.train.FtrlOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, None, loss, train_op)
+
+{loop}.run(model_fn, None)
+"""
+NETWORK = "import tensorflow as tf\n\ndef net(x):\n    return tf.layers.dense(x, 1)\n"
+
+
+def test_a_model_fn_that_is_handed_to_a_training_loop_is_migrated_with_what_it_imports() -> None:
+    text, _, units = migrated(RUN_LOOP, "auto", main=CALLER.format(loop="program"), network=NETWORK)
+    assert units[0].startswith("bridge: ")
+    assert "graph_model(model_function)" in text and "tf.compat.v1.losses.mean_squared_error" in text
+    assert "return EstimatorSpec(mode, None, loss, train_op)" in text and "tf.compat.v1.layers.dense(x, 1)" in text
+
+
+def test_callers_of_a_program_with_a_model_fn_of_its_own_are_left_alone() -> None:
+    other = "import program\nimport tensorflow as tf\n\ndef old(x):\n    return tf.layers.dense(x, 1)\n"
+    text, _, units = migrated(PROGRAM, "bridge", other=other)
+    assert units[0].startswith("bridge: ") and "return tf.layers.dense(x, 1)" in text

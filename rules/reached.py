@@ -1,0 +1,40 @@
+"""The files of a program whose model_fns stay graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from migrator.module import Module
+from migrator.project import Project
+
+
+def reached(project: Project, start: Iterable[Module], callers: bool) -> list[Module]:
+    """The modules `start` and what they import, as far as it builds on TensorFlow 1, sorted by path.
+
+    With `callers`, also the modules that import those of `start`, and what they import: the one that calls a training
+    loop hands it the model_fn.
+    """
+    found = {module.path: module for module in start}
+    if callers:
+        importers = {path: list(_imported(project, module)) for path, module in project.modules.items()}
+        grown = True
+        while grown:
+            more = [path for path in importers if path not in found and any(m.path in found for m in importers[path])]
+            found.update({path: project.modules[path] for path in more})
+            grown = bool(more)
+    waiting = list(found.values())
+    while waiting:
+        for other in _imported(project, waiting.pop()):
+            if other.path not in found and other.mentions_tensorflow:
+                found[other.path] = other
+                waiting.append(other)
+    return [found[path] for path in sorted(found)]
+
+
+def _imported(project: Project, module: Module) -> Iterator[Module]:
+    """The modules of the project that a module imports."""
+    for entry in module.imports:
+        for dotted in (entry.target, entry.target.rpartition(".")[0]):
+            other = project.module_named(dotted, module) if dotted.strip(".") else None
+            if other is not None:
+                yield other
