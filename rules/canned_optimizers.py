@@ -255,6 +255,9 @@ class _Writing:
     def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
         return False
 
+    def in_training(self, node: ast.expr, neutral: float) -> str | None:
+        return None
+
     def collected(self, call: ast.Call, key: str) -> list[str]:
         return []
 

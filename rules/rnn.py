@@ -40,6 +40,9 @@ _CELLS: dict[str, tuple[str, str, str, str]] = {
 }
 _FIRST = frozenset({"num_units", "cells"})
 _MODULES = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
+_WRAPPERS = frozenset(module + "DropoutWrapper" for module in _MODULES)
+_KEEP = ("input_keep_prob", "output_keep_prob", "state_keep_prob")
+_DROPOUT = f"cell {' '.join(_KEEP)} variational_recurrent input_size dtype seed dropout_state_filter_visitor"
 _TAIL = "parallel_iterations swap_memory time_major scope"
 _LOOPS: dict[str, tuple[str, str, str, str]] = {
     "dynamic_rnn": (
@@ -103,9 +106,44 @@ def state_tuple(call: ast.Call, writing: Writing) -> str:
     return format_call(writing.need("LSTMStateTuple"), [(None, writing.text(given[name])) for name in ("c", "h")])
 
 
-def not_yet(call: ast.Call, writing: Writing) -> str:
-    """Wrappers that work differently by mode."""
-    raise Unsupported("DropoutWrapper is not migrated yet", call)
+def keep_probabilities(call: ast.Call, resolve: Resolve) -> list[ast.expr]:
+    """The probabilities that ``DropoutWrapper(cell, …)`` is given; none for other calls."""
+    if (resolve(call.func) or "") not in _WRAPPERS:
+        return []
+    given = call.args[1:4] + [k.value for k in call.keywords if k.arg in _KEEP]
+    return [node for node in given if not is_none(node)]
+
+
+def dropout_wrapper(call: ast.Call, writing: Writing) -> str:
+    """``DropoutWrapper(cell, …)``: active in training only, or always where the mode does not decide it."""
+    given = bind(call, _DROPOUT, "DropoutWrapper")
+    for argument, node in given.items():
+        plain = is_none(node) or (isinstance(node, ast.Constant) and node.value is False)
+        if argument not in ("cell", "input_size", "dtype", *_KEEP) and not plain:
+            raise Unsupported(f"DropoutWrapper with `{argument}` is not migrated yet", node)
+    arguments: list[tuple[str | None, str]] = [(None, writing.text(given["cell"]))]
+    always: list[ast.expr] = []
+    for argument in _KEEP:
+        keep = given.get(argument)
+        if keep is None or is_none(keep) or (isinstance(keep, ast.Constant) and keep.value == 1):
+            continue
+        text = writing.in_training(keep, 1.0)
+        if text is None:
+            always.append(keep)
+        arguments.append((argument, text or writing.text(keep)))
+    if always:
+        if len(always) < len(arguments) - 1:
+            raise Unsupported("DropoutWrapper drops something in training only, and something always", call)
+        arguments.append(("only_in_training", "False"))
+    return format_call(writing.need("DropoutWrapper"), arguments)
+
+
+def residual_wrapper(call: ast.Call, writing: Writing) -> str:
+    """``ResidualWrapper(cell)``."""
+    given = bind(call, "cell residual_fn", "ResidualWrapper")
+    if not is_none(given.get("residual_fn")):
+        raise Unsupported("ResidualWrapper with `residual_fn` is not migrated yet", given["residual_fn"])
+    return format_call(writing.need("ResidualWrapper"), [(None, writing.text(given["cell"]))])
 
 
 def loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
@@ -146,6 +184,7 @@ LAYERS = {
 EXPRESSIONS: dict[str, Expression] = {
     **{module + name: cell(name) for module in _MODULES for name in _CELLS},
     **{module + "LSTMStateTuple": state_tuple for module in _MODULES},
-    **{module + "DropoutWrapper": not_yet for module in _MODULES},
+    **{module + "DropoutWrapper": dropout_wrapper for module in _MODULES},
+    **{module + "ResidualWrapper": residual_wrapper for module in _MODULES},
 }
 CELLS = frozenset(EXPRESSIONS)

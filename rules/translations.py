@@ -104,6 +104,7 @@ def translations() -> Translations:
         old_only=is_old_only,
         effects=may_run_while_tracing,
         cells=rnn.CELLS,
+        training_only=rnn.keep_probabilities,
         objects=is_keras_object,
         phased=is_phased,
     )

@@ -12,6 +12,7 @@ from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
 from migrator.modelfn.names import binds
 from migrator.modelfn.objects import is_learning_phase
+from migrator.modelfn.phases import ignored, look_through, widen
 from migrator.modelfn.sites import Site, find_sites
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
@@ -63,15 +64,24 @@ class Body:
         self._imported = frozenset(entry.name for entry in module.imports)
         self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, self._imported)
         self.slicer = Slicer(self.flow)
+        self.wrappers: set[Leaf] = set()
+        """Statements that wrap a cell for training only."""
+        widen(self)
+        look_through(self)
         self.collections = Collections(self)
         self.gradients = gradient_leaves(self)
         """Leaves that compute with gradients: the train step."""
         self._check_statements()
-        self.times = Times(self.flow, self.modes, set(dynamic), module.resolve, translations, _made_of_state)
+        self.times = Times(
+            self.flow, self.modes, set(dynamic), module.resolve, translations, _made_of_state, self._ignored
+        )
         self.updates_run = sublayers.updates_run
         self.labels: str | None = None
         self.call_leaves: list[Leaf] = []
         self.metric_effects: list[Leaf] = []
+
+    def _ignored(self, node: ast.AST) -> set[ast.expr]:
+        return ignored(self, node)
 
     def _check_statements(self) -> None:
         """Refuse what the generated methods could not say."""

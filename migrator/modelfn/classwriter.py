@@ -175,12 +175,13 @@ class ClassWriter:
         }
 
     def _is_plain(self, name: str) -> bool:
-        """Whether plain Python computes a name: ``list(map(int, params["layers"]))``."""
+        """Whether plain Python, or recurrent cells, make up a name: ``list(map(int, params["layers"]))``."""
         calls = [n for leaf in self.plan.definitions(name) for n in ast.walk(leaf.node) if isinstance(n, ast.Call)]
-        methods = [c.func for c in calls if isinstance(c.func, ast.Attribute)]
-        functions = {c.func.id for c in calls if isinstance(c.func, ast.Name)}
-        inner = all(self.plan.module.resolve(method) is None for method in methods)
-        return inner and len(methods) + len(functions) > 0 and functions <= _BUILTINS
+        resolved = [self.plan.module.resolve(call.func) for call in calls]
+        functions = [c.func for c, library in zip(calls, resolved) if library not in self.plan.translations.cells]
+        inner = all(self.plan.module.resolve(f) is None for f in functions if isinstance(f, ast.Attribute))
+        named = {f.id for f in functions if isinstance(f, ast.Name)}
+        return inner and len(calls) > 0 and named <= _BUILTINS
 
     def side_effects(self, training: bool) -> list[Leaf]:
         """Checks and messages that need no data; those that only run in training go with the optimizer."""

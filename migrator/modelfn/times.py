@@ -26,11 +26,13 @@ class Times:
         resolve: Callable[[ast.expr], str | None],
         translations: Translations,
         calls: Callable[[ast.Call], Time | None] = lambda call: None,
+        ignored: Callable[[ast.AST], set[ast.expr]] = lambda node: set(),
     ) -> None:
         self._modes = modes
         self._resolve = resolve
         self._translations = translations
         self._calls = calls
+        self._ignored = ignored
         self._names: dict[str, Time] = dict.fromkeys(dynamic, Time.DYNAMIC)
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
         counts = Counter(name for leaf in flow.leaves for name in leaf.defs)
@@ -83,7 +85,7 @@ class Times:
         return [(name, time) for name in binds(node)]
 
     def _function(self, node: ast.stmt) -> Time:
-        captured = max((self.name(n) for n in reads(node)), default=Time.STATIC)
+        captured = max((self.name(n) for n in self._reads(node)), default=Time.STATIC)
         tensors = any(isinstance(n, ast.Call) and self._library_call(n) is Time.EAGER for n in ast.walk(node))
         return max(captured, Time.EAGER if tensors else Time.STATIC)
 
@@ -92,6 +94,14 @@ class Times:
         if name is None or not self._translations.library(name):
             return None
         return Time.STATIC if self._translations.static(name) else Time.EAGER
+
+    def _reads(self, node: ast.AST) -> set[str]:
+        """Names that a node reads, without those in values that only matter in training."""
+        hidden = {child for value in self._ignored(node) for child in ast.walk(value)}
+        names = reads(node)
+        if hidden:
+            names &= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n not in hidden}
+        return names
 
     def of(self, node: ast.AST) -> Time:
         """When the value of an expression is known."""
@@ -111,9 +121,10 @@ class Times:
             parts: list[ast.AST] = [*node.args, *(k.value for k in node.keywords)]
             if own is None or isinstance(node.func, ast.Call):
                 parts.append(node.func)
-            return max([base, *(self.of(p) for p in parts)])
+            ignored = self._ignored(node)
+            return max([base, *(self.of(p) for p in parts if p not in ignored)])
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            names = max((self.name(n) for n in reads(node)), default=Time.STATIC)
+            names = max((self.name(n) for n in self._reads(node)), default=Time.STATIC)
             inner = [self._library_call(n) or Time.STATIC for n in ast.walk(node) if isinstance(n, ast.Call)]
             return max([names, *inner])
         return max((self.of(child) for child in ast.iter_child_nodes(node)), default=Time.STATIC)

@@ -94,6 +94,10 @@ class Writing(Protocol):
     def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
         """Whether the value may be the result of a function (or of a layer with an activation) named by `words`."""
 
+    def in_training(self, node: ast.expr, neutral: float) -> str | None:
+        """The text of a value in training, if the mode decides it and it is `neutral` otherwise; None if the mode does not
+        decide it."""
+
     def collected(self, call: ast.Call, key: str) -> list[str]:
         """Texts of the losses that the program has put into a collection before `call`."""
 
@@ -166,6 +170,8 @@ class Translations:
     """Whether calling this library function makes a layer or a model of Keras."""
     phased: Callable[[ast.AST, Callable[[ast.expr], str | None]], bool] = lambda node, resolve: False
     """Whether a Keras object made below a node may do something else in training."""
+    training_only: Callable[[ast.Call, Resolve], list[ast.expr]] = lambda call, resolve: []
+    """Arguments of a call that only matter in training, such as the rates of dropout in a recurrent cell."""
     watched: frozenset[str] = frozenset()
     """Names of ops whose values callbacks read while the model trains."""
     library: Callable[[str], bool] = lambda name: name.startswith("tensorflow.")

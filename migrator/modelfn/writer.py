@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 
 from migrator.modelfn.body import SCOPES, Body
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.flow import Frame, Leaf
+from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES
-from migrator.modelfn.names import reads, targets
+from migrator.modelfn.names import reads
 from migrator.modelfn.objects import call_arguments, object_of
+from migrator.modelfn.phases import in_training
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
@@ -112,6 +113,10 @@ class Writer:
                 if any(word in ast.unparse(part) for part in parts for word in words):
                     return True
         return False
+
+    def in_training(self, node: ast.expr, neutral: float) -> str | None:
+        """The text of a value in training, if it is `neutral` otherwise; None if the mode does not decide it."""
+        return in_training(self.plan, node, neutral, self.shared.renderer, self.transform)
 
     def collected(self, call: ast.Call, key: str) -> list[str]:
         """Texts of the losses that the program has put into a collection before `call`."""
@@ -393,8 +398,3 @@ def static_support(
             leaves.add(leaf)
             stack.extend(plan.slicer.inputs(leaf))
     return leaves, kept
-
-
-def loop_targets(frame: Frame) -> set[str]:
-    """Names bound by a loop head."""
-    return targets(frame.node.target) if isinstance(frame.node, ast.For) else set()

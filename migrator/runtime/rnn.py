@@ -168,6 +168,74 @@ class MultiRNNCell(RecurrentCell):
         return inputs, tuple(states)
 
 
+class DropoutWrapper(RecurrentCell):
+    """``DropoutWrapper`` of TensorFlow 1: drops elements of what goes into a cell and comes out of it, anew in each step.
+
+    Args:
+        cell: the cell.
+        input_keep_prob: probability to keep an element of the inputs.
+        output_keep_prob: of the outputs.
+        state_keep_prob: of the new state; of an LSTM, only of its output.
+        only_in_training: whether nothing is dropped outside of training.
+    """
+
+    def __init__(
+        self,
+        cell: RecurrentCell,
+        input_keep_prob: float = 1.0,
+        output_keep_prob: float = 1.0,
+        state_keep_prob: float = 1.0,
+        only_in_training: bool = True,
+    ) -> None:
+        super().__init__(name=cell.name)
+        self.cell = cell
+        self.state_size, self.output_size = cell.state_size, cell.output_size
+        self.keep = input_keep_prob, output_keep_prob, state_keep_prob
+        self.only_in_training = only_in_training
+
+    def build_in_scope(self, depth: int) -> None:
+        self.cell.build_in_scope(depth)
+        self.built = True
+
+    def call(self, inputs: Any, state: Any, training: Any = False) -> Any:
+        if self.only_in_training and not training:
+            return self.cell(inputs, state)
+        before, after, kept = self.keep
+        output, new = self.cell(dropped(inputs, before), state)
+        return dropped(output, after), dropped_state(new, kept)
+
+
+def dropped(values: Any, keep_prob: float) -> Any:
+    """`values`, of which each is kept with a probability."""
+    return values if keep_prob >= 1.0 else tf.nn.dropout(values, rate=1.0 - keep_prob)
+
+
+def dropped_state(state: Any, keep_prob: float) -> Any:
+    """The state of a cell, of which each element is kept with a probability; the memory of an LSTM is kept whole."""
+    if isinstance(state, LSTMStateTuple):
+        return LSTMStateTuple(state.c, dropped(state.h, keep_prob))
+    if isinstance(state, tuple):
+        return tuple(dropped_state(part, keep_prob) for part in state)
+    return dropped(state, keep_prob)
+
+
+class ResidualWrapper(RecurrentCell):
+    """``ResidualWrapper`` of TensorFlow 1: adds the inputs of a cell to its outputs."""
+
+    def __init__(self, cell: RecurrentCell) -> None:
+        super().__init__(name=cell.name)
+        self.cell = cell
+        self.state_size, self.output_size = cell.state_size, cell.output_size
+
+    def build_in_scope(self, depth: int) -> None:
+        self.cell.build_in_scope(depth)
+        self.built = True
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        output, new = self.cell(inputs, state)
+        return inputs + output, new
+
+
 def run_cell(cell: RecurrentCell, inputs: Any, sequence_length: Any, state: Any) -> Any:
     """Apply a cell to ``inputs [batch, time, depth]`` step by step.
 

@@ -33,28 +33,28 @@ def both(body: str) -> tuple[str, str]:
 )
 def test_cells(cell: str, made: str) -> None:
     init, call = both(f"cell = tf.{cell}\n{LOOP}")
-    assert f"self.cell = {made}\n" in init and "self.rnn = DynamicRNN(self.cell)" in init
+    assert f"    cell = {made}\n" in init and "self.rnn = DynamicRNN(cell)" in init
     assert "outputs, state = self.rnn(x)" in call
 
 
 @pytest.mark.parametrize(
     ("loop", "made", "used"),
     [
-        ("dynamic_rnn(cell, x, lengths)", "DynamicRNN(self.cell)", "self.rnn(x, sequence_length=lengths)"),
+        ("dynamic_rnn(cell, x, lengths)", "DynamicRNN(cell)", "self.rnn(x, sequence_length=lengths)"),
         (
             "dynamic_rnn(inputs=x, cell=cell, sequence_length=None, swap_memory=True, dtype=tf.float32)",
-            "DynamicRNN(self.cell)",
+            "DynamicRNN(cell)",
             "self.rnn(x)",
         ),
-        ("dynamic_rnn(cell, x, time_major=True)", "DynamicRNN(self.cell, time_major=True)", "self.rnn(x)"),
-        ("dynamic_rnn(cell, x, time_major=False)", "DynamicRNN(self.cell)", "self.rnn(x)"),
-        ("dynamic_rnn(cell, x, scope='deep')", "DynamicRNN(self.cell)", "self.deep(x)"),
+        ("dynamic_rnn(cell, x, time_major=True)", "DynamicRNN(cell, time_major=True)", "self.rnn(x)"),
+        ("dynamic_rnn(cell, x, time_major=False)", "DynamicRNN(cell)", "self.rnn(x)"),
+        ("dynamic_rnn(cell, x, scope='deep')", "DynamicRNN(cell)", "self.deep(x)"),
         (
             "bidirectional_dynamic_rnn(cell, cell, x, lengths, initial_state_bw=lengths)",
-            "BidirectionalRNN(self.cell, self.cell)",
+            "BidirectionalRNN(cell, cell)",
             "self.bidirectional_rnn(x, sequence_length=lengths, initial_state_bw=lengths)",
         ),
-        ("static_rnn(cell, tf.unstack(x, 3))", "StaticRNN(self.cell)", "self.rnn(tf.unstack(x, 3))"),
+        ("static_rnn(cell, tf.unstack(x, 3))", "StaticRNN(cell)", "self.rnn(tf.unstack(x, 3))"),
     ],
 )
 def test_loops(loop: str, made: str, used: str) -> None:
@@ -97,7 +97,7 @@ def test_a_function_in_the_model_fn_that_makes_cells() -> None:
         ("cell = tf.nn.rnn_cell.BasicLSTMCell(4, state_is_tuple=False)  # HERE", "`state_is_tuple`"),
         ("cell = tf.nn.rnn_cell.GRUCell(4, reuse=tf.AUTO_REUSE)  # HERE", "`reuse`"),
         ("cell = tf.nn.rnn_cell.GRUCell(4, dtype=tf.float64)  # HERE", "`dtype`"),
-        ("cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), 0.5)  # HERE", "DropoutWrapper"),
+        ("cell = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(4), sum)  # HERE", "`residual_fn`"),
         ("cell = tf.contrib.cudnn_rnn.CudnnLSTM(1, 4)  # HERE", "cudnn_rnn"),
         ("cell = tf.contrib.rnn.LayerNormBasicLSTMCell(4)  # HERE", "LayerNormBasicLSTMCell"),
         ("cell = outside(*[4])", "outside of the model_fn makes recurrent cells"),
@@ -123,6 +123,66 @@ def test_cells_left_alone(body: str, reason: str) -> None:
 def test_loops_left_alone(loop: str, reason: str) -> None:
     body = f"cell = tf.nn.rnn_cell.GRUCell(3)\nout, state = tf.nn.{loop}  # HERE\npredictions = state"
     assert reason in manual_reason(model_fn(HEAD + body))
+
+
+GRU = "tf.nn.rnn_cell.GRUCell(4)"
+TRAIN = "tf.estimator.ModeKeys.TRAIN"
+
+
+@pytest.mark.parametrize(
+    ("body", "made"),
+    [
+        (f"cell = {GRU}\nif mode == {TRAIN}:\n    cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5)",
+         "cell = DropoutWrapper(cell, output_keep_prob=0.5)"),
+        (f"cell = {GRU}\nif params['keep'] < 1 and mode == {TRAIN}:\n"
+         "    cell = tf.nn.rnn_cell.DropoutWrapper(cell, params['keep'])",
+         "if params['keep'] < 1:\n        cell = DropoutWrapper(cell, input_keep_prob=params['keep'])"),
+        (f"keep = params['keep'] if mode == {TRAIN} else 1.0\n"
+         f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, keep, state_keep_prob=keep)",
+         "DropoutWrapper(GRUCell(4), input_keep_prob=params['keep'], state_keep_prob=params['keep'])"),
+        (f"rate = params['rate']\nif mode != {TRAIN}:\n    rate = 0.0\n"
+         f"cell = tf.contrib.rnn.MultiRNNCell([tf.nn.rnn_cell.DropoutWrapper({GRU}, 1 - rate) for _ in range(3)])",
+         "MultiRNNCell([DropoutWrapper(GRUCell(4), input_keep_prob=1 - params['rate']) for _ in range(3)])"),
+        (f"if mode == {TRAIN}:\n    keep = 0.5\nelse:\n    keep = 1.0\ndef make(n):\n"
+         "    return tf.contrib.rnn.DropoutWrapper(tf.nn.rnn_cell.GRUCell(n), output_keep_prob=keep)\n"
+         "cell = tf.contrib.rnn.MultiRNNCell([make(n) for n in (3, 4)])",
+         "MultiRNNCell([DropoutWrapper(GRUCell(n), output_keep_prob=0.5) for n in (3, 4)])"),
+        (f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, 0.5)",
+         "DropoutWrapper(GRUCell(4), input_keep_prob=0.5, only_in_training=False)"),
+        (f"keep = 0.5 if mode == {TRAIN} else 1.0\ncell = tf.contrib.rnn.MultiRNNCell("
+         f"[tf.nn.rnn_cell.DropoutWrapper({GRU}, keep) for keep in params['all']])",
+         "DropoutWrapper(GRUCell(4), input_keep_prob=keep, only_in_training=False) for keep in params['all']]"),
+        (f"cell = tf.contrib.rnn.ResidualWrapper(tf.contrib.rnn.DropoutWrapper({GRU}, 1.0))",
+         "ResidualWrapper(DropoutWrapper(GRUCell(4)))"),
+    ],
+)  # fmt: skip
+def test_dropout_of_cells(body: str, made: str) -> None:
+    init, call = both(f"{body}\n{LOOP}")
+    assert made in init and "self.rnn = DynamicRNN(cell)" in init
+    assert (
+        call.splitlines()[1:] == ["    x = features['x']", "    outputs, state = self.rnn(x)"] + call.splitlines()[3:]
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (f"keep = 0.5 if mode == {TRAIN} else 0.9\ncell = tf.contrib.rnn.DropoutWrapper({GRU}, keep)  # HERE",
+         "outside of training"),
+        (f"keep = 0.5 if mode == tf.estimator.ModeKeys.EVAL else 1.0\n"
+         f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, keep)  # HERE", "outside of training"),
+        (f"keep = 0.5 if mode == {TRAIN} else params['keep']\n"
+         f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, keep)  # HERE", "outside of training"),
+        (f"keep = 0.5 if mode == {TRAIN} else 1.0\ncell = tf.contrib.rnn.DropoutWrapper({GRU}, keep, 0.5)  # HERE",
+         "something always"),
+        (f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, 0.5, variational_recurrent=True)  # HERE", "variational"),
+        (f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, 0.5, seed=3)  # HERE", "`seed`"),
+        (f"cell = {GRU}\nrate = 0.5 if mode == {TRAIN} else 0.0\nif rate > 0.0:\n"
+         "    cell = tf.contrib.rnn.DropoutWrapper(cell, 1.0 - rate)", "depends on the mode"),
+    ],
+)  # fmt: skip
+def test_dropout_of_cells_left_alone(body: str, reason: str) -> None:
+    assert reason in manual_reason(model_fn(f"{HEAD}{body}\n{LOOP}"))
 
 
 def test_the_initializer_of_a_scope_is_not_lost() -> None:

@@ -7,7 +7,9 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.ops import nn_ops
 
+from migrator.parity.probe import dropout
 from migrator.runtime import rnn
 
 v1 = tf.compat.v1
@@ -129,6 +131,52 @@ def test_variables_have_the_old_shapes_names_and_first_biases(kind: str) -> None
     for name, value in after.items():
         if name.endswith("bias"):
             np.testing.assert_array_equal(value, before[name])
+
+
+@pytest.fixture
+def equal_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masks that depend on the shape only, as in the comparisons of programs."""
+    monkeypatch.setattr(nn_ops, "_dropout", nn_ops._dropout)  # put back afterwards
+    dropout.install()
+
+
+@pytest.mark.usefixtures("equal_masks")
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_dropout_in_training(kind: str) -> None:
+    make_old, make_new = CELLS[kind]
+    keep = {"input_keep_prob": 0.9, "output_keep_prob": 0.7, "state_keep_prob": 0.8}
+    check(
+        lambda: v1.nn.dynamic_rnn(
+            old.MultiRNNCell([old.DropoutWrapper(make_old(), **keep), old.ResidualWrapper(old.GRUCell(6))]),
+            INPUTS,
+            sequence_length=LENGTHS,
+            dtype=tf.float32,
+        ),
+        Trained(rnn.MultiRNNCell([rnn.DropoutWrapper(make_new(), **keep), rnn.ResidualWrapper(rnn.GRUCell(6))])),
+        tf.constant(INPUTS),
+        training=True,
+    )
+
+
+class Trained(tf.keras.layers.Layer):
+    """Hands the phase to the cells as a model does: through the call."""
+
+    def __init__(self, cell: Any) -> None:
+        super().__init__()
+        self.rnn = rnn.DynamicRNN(cell)
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        return self.rnn(inputs, sequence_length=LENGTHS)
+
+
+def test_dropout_outside_of_training() -> None:
+    inputs = tf.constant(INPUTS)
+    for_training = Trained(rnn.DropoutWrapper(rnn.GRUCell(6), output_keep_prob=0.5))
+    outputs, _ = for_training(inputs)
+    assert not np.any(outputs.numpy()[0] == 0.0)
+    assert np.any(for_training(inputs, training=True)[0].numpy()[0] == 0.0)
+    always = Trained(rnn.DropoutWrapper(rnn.GRUCell(6), output_keep_prob=0.5, only_in_training=False))
+    assert np.any(always(inputs)[0].numpy()[0] == 0.0)
 
 
 def test_zero_state_and_its_fields() -> None:

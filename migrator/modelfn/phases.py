@@ -1,0 +1,158 @@
+"""Values that only matter in training, such as the rates of dropout in recurrent cells: what they are there.
+
+A cell is made once, for all modes, and drops nothing outside of training. So what it is made from is what the program
+gives it in training, if in evaluation and prediction it gives what drops nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.modes import ALL_MODES
+from migrator.modelfn.names import reads
+from migrator.modelfn.render import Renderer, Transform
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.flow import Leaf
+
+_ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
+_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+}
+
+
+def ignored(body: Body, node: ast.AST) -> set[ast.expr]:
+    """The values below a node that only matter in training and differ by mode."""
+    found: set[ast.expr] = set()
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call):
+            values = body.translations.training_only(call, body.module.resolve)
+            found |= {value for value in values if _differs(body, value)}
+    return found
+
+
+def _differs(body: Body, node: ast.expr) -> bool:
+    """Whether the mode decides a value, as far as can be told before the binding times are known."""
+    if body.modes.mentions(node):
+        return True
+    for child in ast.walk(node):
+        if not isinstance(child, ast.Name) or not isinstance(child.ctx, ast.Load):
+            continue
+        scope = body.module.scope(child).lookup(child.id)
+        if scope is None or scope.node is not body.function:
+            continue  # of a lambda, a comprehension or a nested function, or from outside
+        leaves = [leaf for leaf in body.flow.leaves if child.id in leaf.defs and not leaf.mode_only]
+        if any(leaf.guard != ALL_MODES for leaf in leaves) and len(leaves) > 1:
+            return True
+        given = [x.node.value for x in leaves if isinstance(x.node, ast.Assign) and child.id not in x.uses]
+        if any(_differs(body, value) for value in given):
+            return True
+    return False
+
+
+def in_training(body: Body, node: ast.expr, neutral: float, renderer: Renderer, transform: Transform) -> str | None:
+    """The text of a value in training, if it is `neutral` in all other modes; None if the mode does not decide it.
+
+    Raises Unsupported where the value does something outside of training as well.
+    """
+    at = next(leaf for leaf in body.flow.leaves if any(child is node for child in ast.walk(leaf.node)))
+    if at not in body.wrappers:
+        if not _differs(body, node):
+            return None
+        if any(_number(body, node, at, mode) != neutral for mode in at.modes - {"train"}):
+            raise Unsupported("dropout in recurrent cells outside of training is not migrated yet", node)
+
+    def written(node: ast.expr, at: Leaf) -> str:
+        def part(child: ast.AST) -> str | None:
+            if not isinstance(child, (ast.Name, ast.IfExp)) or not _differs(body, child):
+                return transform(child)
+            value, where = _settled(body, child, at, "train")
+            if value is child:
+                raise Unsupported("the value in training is not seen", child)
+            inner = written(value, where)
+            return inner if isinstance(value, _ATOMS) or child is node else f"({inner})"
+
+        return renderer.expression(node, part)
+
+    return written(node, at)
+
+
+def _names(body: Body, node: ast.AST, at: Leaf) -> set[str]:
+    """Names that the text of a value in training reads."""
+    if isinstance(node, ast.Name) or (isinstance(node, ast.IfExp) and _differs(body, node)):
+        assert isinstance(node, ast.expr)
+        value, where = _settled(body, node, at, "train") if _differs(body, node) else (node, at)
+        if value is not node:
+            return _names(body, value, where)
+        return reads(node)
+    return set().union(*(_names(body, child, at) for child in ast.iter_child_nodes(node)))
+
+
+def look_through(body: Body) -> None:
+    """Let statements need what their values that only matter in training are there, not the names that differ by mode."""
+    for leaf in body.flow.leaves:
+        hidden = ignored(body, leaf.node)
+        if hidden:
+            inside = {child for value in hidden for child in ast.walk(value)}
+            shown = {n.id for n in ast.walk(leaf.node) if isinstance(n, ast.Name) and n not in inside}
+            leaf.uses = (leaf.uses & shown).union(*(_names(body, value, leaf) for value in hidden))
+
+
+def _settled(body: Body, node: ast.expr, at: Leaf, mode: str) -> tuple[ast.expr, Leaf]:
+    """The expression that stands for a name or a condition in a mode, and the leaf that holds it."""
+    while True:
+        if isinstance(node, ast.IfExp):
+            decided = body.modes.evaluate(node.test, mode)
+            if decided is None:
+                return node, at
+            node = node.body if decided else node.orelse
+        elif isinstance(node, ast.Name):
+            leaves = body.slicer.reaching(node.id, at.index, mode, at)
+            assign = leaves[0].node if len(leaves) == 1 else None
+            if not isinstance(assign, ast.Assign) or not isinstance(assign.targets[0], ast.Name):
+                return node, at
+            if len(assign.targets) > 1 or not _differs(body, node):
+                return node, at
+            node, at = assign.value, leaves[0]
+        else:
+            return node, at
+
+
+def _number(body: Body, node: ast.expr, at: Leaf, mode: str) -> float | None:
+    """The number that an expression is in a mode; None if that is not seen."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        left, right = _number(body, node.left, at, mode), _number(body, node.right, at, mode)
+        return None if left is None or right is None else _ARITHMETIC[type(node.op)](left, right)
+    value, where = _settled(body, node, at, mode)
+    if value is node and isinstance(node, ast.Name):  # a plain name
+        leaves = body.slicer.reaching(node.id, at.index, mode, at)
+        assign = leaves[0].node if len(leaves) == 1 else None
+        if isinstance(assign, ast.Assign) and isinstance(assign.targets[0], ast.Name):
+            value, where = assign.value, leaves[0]
+    return None if value is node else _number(body, value, where, mode)
+
+
+def widen(body: Body) -> None:
+    """Let statements that wrap a cell for training only run in all modes: the wrapper knows when it trains.
+
+    ``if training: cell = DropoutWrapper(cell, …)``
+    """
+    for leaf in body.flow.leaves:
+        node = leaf.node
+        if leaf.modes != {"train"} or not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        target, call = node.targets[0], node.value
+        if isinstance(target, ast.Name) and isinstance(call, ast.Call) and call.args:
+            wrapped = call.args[0]
+            if isinstance(wrapped, ast.Name) and wrapped.id == target.id:
+                if body.translations.training_only(call, body.module.resolve):
+                    leaf.modes = leaf.guard = ALL_MODES
+                    body.wrappers.add(leaf)
