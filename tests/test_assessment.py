@@ -12,6 +12,7 @@ from page import Page
 from schema import errors
 
 from migrator import cli
+from migrator.diagnostics import Location, Outcome, ProgramUnit
 from migrator.registry import Registry
 from migrator.reporting import assessment
 
@@ -64,6 +65,15 @@ def test_text() -> None:
     lines = result.output.splitlines()
     assert lines[1] == "3 programs, 1 native, 2 manual" and "     2  line 1 is too hard" in lines
     assert "     2      0      2  tf.old" in lines and any("bad.py:2:1: E001" in line for line in lines)
+
+
+def test_what_keeps_programs_from_the_native_tier_is_counted() -> None:
+    units = [ProgramUnit("a", Location("a.py", 3), "bridge", f"it has two optimizers (a.py:{line})") for line in (7, 9)]
+    outcome = Outcome("a.py", "unchanged", b"x\n" * 12, b"x\n" * 12, units=tuple(units))
+    shown = [line.text for line in assessment.lines([outcome])]
+    at = shown.index("What keeps programs from becoming Keras layers")
+    assert shown[at + 1 : at + 3] == ["     2  it has two optimizers", "        a.py:3:1 and 1 more; 12 lines of code"]
+    assert "it has two optimizers " in Page(assessment.render("html", [outcome])).found
 
 
 def test_html() -> None:

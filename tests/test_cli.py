@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -400,6 +401,26 @@ def test_long_lines_are_not_wrapped(sample_rules: Registry, monkeypatch: pytest.
     monkeypatch.setenv("FORCE_COLOR", "1")
     write("a.py", "x = tf.old, '" + "y " * 500 + "'\n")
     assert "y " * 500 in invoke("a.py").output
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_prose_is_wrapped_at_words_on_terminals_only(monkeypatch: pytest.MonkeyPatch, colour: bool) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    lines = [text.Line("some/path.py:10:1: " + "word " * 9 + "x" * 40), text.Line("+" + "code " * 9, verbatim=True)]
+    terminal, pipe = Terminal(), io.StringIO()
+    text.print_lines(lines, terminal, colour)
+    text.print_lines(lines, pipe, colour)
+    shown, piped = (re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines() for stream in (terminal, pipe))
+    assert piped == [line.text for line in lines]
+    assert shown[0] == "some/path.py:10:1: word word" and shown[1].startswith("  word word")
+    assert shown[-2:] == ["  " + "x" * 40, lines[1].text]
 
 
 def test_summary_counts() -> None:

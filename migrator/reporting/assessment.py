@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from migrator.cells import SUFFIX
@@ -17,6 +17,10 @@ from migrator.sources import Unusable, decode
 VERSION = 1
 """Of the JSON."""
 
+HEADINGS = (
+    ("What blocks the rest", "blockers"),
+    ("What keeps programs from becoming Keras layers", "bridged"),
+)
 TIERS = ("native", "bridge", "manual")
 _PLACE = re.compile(r" \([^()]*:\d+\)$| \(could become \w+\)$")
 _MOST = 25
@@ -28,20 +32,7 @@ def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     files = [outcome for outcome in outcomes if outcome.status != "created"]
     units = [unit for outcome in outcomes for unit in outcome.units]
     tiers = Counter(unit.tier for unit in units)
-    reasons: dict[str, list[ProgramUnit]] = {}
-    for unit in units:
-        if unit.tier == "manual":
-            reasons.setdefault(_PLACE.sub("", unit.reason), []).append(unit)
     sizes = {outcome.path: outcome.before.count(b"\n") for outcome in files}
-    blockers = [
-        {
-            "reason": reason,
-            "programs": len(blocked),
-            "lines": sum(sizes.get(path, 0) for path in {p for u in blocked for p in u.files or (u.location.path,)}),
-            "places": [str(unit.location) for unit in blocked],
-        }
-        for reason, blocked in reasons.items()
-    ]
     uses, left, where = _uses(files)
     return {
         "version": VERSION,
@@ -53,12 +44,30 @@ def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "failed": [str(item) for outcome in files if outcome.status == "failed" for item in outcome.remaining],
         },
         "programs": {tier: tiers[tier] for tier in TIERS},
-        "blockers": sorted(blockers, key=lambda item: (-item["programs"], -item["lines"], item["reason"])),
+        "blockers": _reasons((unit for unit in units if unit.tier == "manual"), sizes),
+        "bridged": _reasons((unit for unit in units if unit.tier == "bridge"), sizes),
         "apis": [
             {"name": name, "uses": count, "left": left[name], "files": len(where[name])}
             for name, count in sorted(uses.items(), key=lambda item: (-item[1], item[0]))
         ],
     }
+
+
+def _reasons(units: Iterable[ProgramUnit], sizes: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Why programs did not get a better tier, the reasons of most programs first."""
+    reasons: dict[str, list[ProgramUnit]] = {}
+    for unit in units:
+        reasons.setdefault(_PLACE.sub("", unit.reason), []).append(unit)
+    rows = [
+        {
+            "reason": reason,
+            "programs": len(found),
+            "lines": sum(sizes.get(path, 0) for path in {p for u in found for p in u.files or (u.location.path,)}),
+            "places": [str(unit.location) for unit in found],
+        }
+        for reason, found in reasons.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["programs"], -row["lines"], row["reason"]))
 
 
 def _uses(files: Sequence[Outcome]) -> tuple[Counter[str], Counter[str], dict[str, set[str]]]:
@@ -114,18 +123,19 @@ def lines(outcomes: Sequence[Outcome]) -> Iterator[Line]:
     files, programs = heads(found)
     yield Line(files)
     yield Line(programs, "bold")
-    if found["blockers"]:
-        yield Line("")
-        yield Line("What blocks the rest", "bold")
-        for blocker in found["blockers"]:
-            more = f" and {blocker['programs'] - 1} more" if blocker["programs"] > 1 else ""
-            yield Line(f"{blocker['programs']:6}  {blocker['reason']}", "yellow")
-            yield Line(f"        {blocker['places'][0]}{more}; {count(blocker['lines'], 'line')} of code")
+    for title, key in HEADINGS:
+        if found[key]:
+            yield Line("")
+            yield Line(title, "bold")
+        for row in found[key]:
+            more = f" and {row['programs'] - 1} more" if row["programs"] > 1 else ""
+            yield Line(f"{row['programs']:6}  {row['reason']}", "yellow")
+            yield Line(f"        {row['places'][0]}{more}; {count(row['lines'], 'line')} of code")
     if found["apis"]:
         yield Line("")
-        yield Line("  uses   left  files  API", "bold")
+        yield Line("  uses   left  files  API", "bold", verbatim=True)
         for api in found["apis"][:_MOST]:
-            yield Line(f"{api['uses']:6} {api['left']:6} {api['files']:6}  {api['name']}")
+            yield Line(f"{api['uses']:6} {api['left']:6} {api['files']:6}  {api['name']}", verbatim=True)
         if len(found["apis"]) > _MOST:
             yield Line(f"{len(found['apis']) - _MOST} more with --format json")
     if found["files"]["failed"]:

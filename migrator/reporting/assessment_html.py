@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from migrator.reporting.assessment import TIERS, heads
+from migrator.reporting.assessment import HEADINGS, TIERS, heads
 from migrator.reporting.html_report import page
 from migrator.reporting.text import count
 
@@ -24,7 +24,7 @@ def page_of(found: dict[str, Any]) -> str:
         '<div class="tools"><input type="search" id="search" placeholder="Search (press /)" '
         'aria-label="Search reasons, places and APIs"></div>'
     )
-    parts = [*_tiers(found["programs"]), *_blockers(found["blockers"]), *_apis(found["apis"]), *_failed(found["files"])]
+    parts = [*_tiers(found["programs"]), *_reasons(found), *_apis(found["apis"]), *_failed(found["files"])]
     return page(f"migrate: {programs}", "What there is to migrate", files, tools + "".join(parts))
 
 
@@ -42,17 +42,17 @@ def _tiers(programs: dict[str, int]) -> Iterator[str]:
     yield f'<div class="share" role="img" aria-label="Share of the tiers">{bars}</div><ul class="tiers">{rows}</ul>'
 
 
-def _blockers(blockers: list[dict[str, Any]]) -> Iterator[str]:
-    if not blockers:
-        return
-    yield "<h2>What blocks the rest</h2>"
-    for blocker in blockers:
-        places = "".join(f"<li><code>{escape(place)}</code></li>" for place in blocker["places"])
-        yield (
-            f'<details class="rule item" data-level="blocker"><summary>{escape(blocker["reason"])} '
-            f'<span class="soft">{count(blocker["programs"], "program")}, {count(blocker["lines"], "line")}</span></summary>'
-            f"<ul>{places}</ul></details>"
-        )
+def _reasons(found: dict[str, Any]) -> Iterator[str]:
+    for title, key in HEADINGS:
+        if found[key]:
+            yield f"<h2>{title}</h2>"
+        for row in found[key]:
+            places = "".join(f"<li><code>{escape(place)}</code></li>" for place in row["places"])
+            size = f"{count(row['programs'], 'program')}, {count(row['lines'], 'line')}"
+            yield (
+                f'<details class="rule item" data-level="reason"><summary>{escape(row["reason"])} '
+                f'<span class="soft">{size}</span></summary><ul>{places}</ul></details>'
+            )
 
 
 def _apis(apis: list[dict[str, Any]]) -> Iterator[str]:

@@ -6,6 +6,8 @@ Everything is made of styled lines. User code is never read as markup.
 from __future__ import annotations
 
 import re
+import shutil
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +27,8 @@ class Line:
 
     text: str
     style: str = ""
+    verbatim: bool = False
+    """Code or a table: never wrapped at words."""
 
 
 def diff(outcome: Outcome) -> Iterator[Line]:
@@ -36,7 +40,7 @@ def diff_lines(lines: Iterable[str]) -> Iterator[Line]:
     """The lines of a unified diff with their styles."""
     for line in lines:
         style = "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[0], "")
-        yield Line(line[:-1], "" if line == NO_NEWLINE else style)
+        yield Line(line[:-1], "" if line == NO_NEWLINE else style, verbatim=True)
 
 
 def finding(diagnostic: Diagnostic, applied: bool = False) -> Line:
@@ -91,10 +95,11 @@ def count(number: int, noun: str) -> str:
 
 
 def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
-    """Print with colours, or plainly and byte for byte."""
+    """Print with colours, or plainly and byte for byte; prose is wrapped at words on terminals."""
+    width = shutil.get_terminal_size().columns if stream.isatty() else 0
     if not colour:
         for line in lines:
-            stream.write(line.text + "\n")
+            stream.write(_wrapped(line, line.text, width) + "\n")
         stream.flush()
         return
     from rich.console import Console  # only a terminal pays for it
@@ -104,4 +109,11 @@ def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
     for line in lines:
         # Control characters in code must not act on the terminal.
         shown = _CONTROL.sub(lambda match: repr(match.group())[1:-1], line.text.rstrip("\r"))
-        console.print(Text(shown, style=line.style))
+        console.print(Text(_wrapped(line, shown, width), style=line.style))
+
+
+def _wrapped(line: Line, text: str, width: int) -> str:
+    """`text` as it is read best on a terminal; elsewhere, where `width` is 0, a line stays a line for other programs."""
+    if line.verbatim or not 0 < width < len(text):
+        return text
+    return textwrap.fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
