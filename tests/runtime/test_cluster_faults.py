@@ -1,0 +1,96 @@
+"""Processes of a cluster that die: what goes on, what fails, and from where it goes on after a new start."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tensorflow as tf
+from line_program import checkpoint_steps
+
+from migrator.parity.local_cluster import Run, Shape, run_cluster, started
+from migrator.parity.process import environment
+
+PROGRAM = Path(__file__).with_name("cluster_program.py")
+ENDLESS = 1_000_000
+pytestmark = [
+    pytest.mark.parity,
+    pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on clusters"),
+]
+
+
+class Training:
+    """Clusters that train one model, one after the other."""
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        self.folder, self.model_dir = folder, folder / "model"
+        self.env = environment(str(folder), PYTHONPATH=str(root))
+
+    def command(self, steps: int) -> Callable[[str, int], list[str]]:
+        return lambda job, index: [sys.executable, str(PROGRAM), str(self.model_dir), "train", str(steps)]
+
+    def last(self) -> int:
+        """The newest checkpoint."""
+        return max(checkpoint_steps(self.model_dir), default=0) if self.model_dir.is_dir() else 0
+
+    def wait_until(self, condition: Callable[[], bool], run: Run) -> None:
+        deadline = time.monotonic() + 100
+        while not condition():
+            logs = "\n".join(run.log(f"{job}{index}").read_text()[-1500:] for job, index in run.processes)
+            assert time.monotonic() < deadline, logs
+            time.sleep(0.1)
+
+    def finish(self, jobs: dict[str, int]) -> None:
+        """A new cluster goes on from the newest checkpoint, for ten steps: it writes none but the last."""
+        steps, before = self.last() + 10, self.written()
+        done = run_cluster(Shape(jobs), self.command(steps), self.folder / "again", self.folder, self.env, 150)
+        assert not done.problem and not any(done.codes.values()), done.log("chief0").read_text()[-2000:]
+        assert self.last() == steps
+        assert {name for name, seconds in self.written().items() if before.get(name) != seconds} == {
+            f"model.ckpt-{steps}.index"
+        }
+
+    def written(self) -> dict[str, float]:
+        return {path.name: path.stat().st_mtime for path in self.model_dir.glob("*.index")}
+
+
+@pytest.fixture
+def training(tmp_path: Path, root: Path) -> Training:
+    return Training(tmp_path, root)
+
+
+def kill(run: Run, job: str, index: int) -> None:
+    run.processes[job, index].kill()
+    run.processes[job, index].wait()
+
+
+def test_training_goes_on_without_a_killed_worker(training: Training) -> None:
+    shape, folder = Shape({"ps": 1, "worker": 2, "chief": 1}), training.folder
+    with started(shape, training.command(ENDLESS), folder / "logs", folder, training.env) as run:
+        training.wait_until(lambda: training.last() > 20, run)
+        kill(run, "worker", 1)
+        steps = training.last()
+        training.wait_until(lambda: training.last() > steps + 30, run)
+
+
+def test_a_killed_parameter_server_ends_the_chief_and_training_resumes(training: Training) -> None:
+    jobs, folder = {"ps": 2, "worker": 1, "chief": 1}, training.folder
+    with started(Shape(jobs), training.command(ENDLESS), folder / "logs", folder, training.env) as run:
+        training.wait_until(lambda: training.last() > 20, run)
+        kill(run, "ps", 1)
+        chief = run.processes["chief", 0]
+        training.wait_until(lambda: chief.poll() is not None, run)
+        assert chief.returncode != 0
+        assert "/job:ps/replica:0/task:1" in run.log("chief0").read_text()
+    training.finish(jobs)
+
+
+def test_mirrored_workers_resume_after_one_was_killed(training: Training) -> None:
+    jobs, folder = {"worker": 1, "chief": 1}, training.folder
+    with started(Shape(jobs), training.command(ENDLESS), folder / "logs", folder, training.env) as run:
+        training.wait_until(lambda: training.last() > 20, run)
+        kill(run, "worker", 0)  # what runs them ends the others, since TensorFlow finds out after a minute or two only
+    training.finish(jobs)
