@@ -28,6 +28,7 @@ from .graph_specs import GraphSpecs
 from .helpers import Helpers
 from .reached import reached
 from .rewrite import ProgramRewrite
+from .strategies import warn_of_replicas
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
 
@@ -113,6 +114,7 @@ class BridgeRewrite(ProgramRewrite):
                 elif node not in driver.handled:
                     tpu.reference(module, driver, node, name)
             self._module(module)
+            warn_of_replicas(module, driver)
             self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
         self._check_watched()
 

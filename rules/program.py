@@ -25,6 +25,7 @@ from .estimator_values import ESTIMATOR, Construction
 from .groups import program_groups, speaks_of_estimators
 from .library import is_mode_file, library_files, mode_files
 from .preparing import prepared
+from .replication import refuse_replication
 from .rewrite import ProgramRewrite
 from .shared_programs import Sharing
 
@@ -188,6 +189,10 @@ class EstimatorProgram(ProgramRule):
         rewrite = self._rewrite(ProgramRewrite, drafts, group)
         reason = ""
         try:
+            for module in group:
+                rewrite.at = module  # where a refusal stands
+                refuse_replication(module)
+            rewrite.at = None
             try:
                 if style == "bridge":
                     raise Unsupported("--style bridge", None)

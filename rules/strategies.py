@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Protocol
 
 from migrator.calls import arguments, delete_arguments, parentheses, rename_keyword
 from migrator.diagnostics import Edit
@@ -106,6 +107,23 @@ _KINDS = {
     "CentralStorageStrategy": _central,
     "TPUStrategy": _central,
 }
+
+
+def warn_of_replicas(module: Module, driver: _Remarks) -> None:
+    """Say it where a program whose model_fn stays a graph makes a strategy with several replicas."""
+    kinds = ("MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy")
+    for node, name in module.references():
+        if ".distribute." in name and name.rpartition(".")[2] in kinds:
+            driver.remark(
+                node,
+                "the model_fn stays a graph, which trains on one device or with parameter servers: on several replicas "
+                "of this strategy the program stops with an error before it trains",
+            )
+
+
+class _Remarks(Protocol):
+    def remark(self, node: ast.AST, text: str) -> None:
+        """Note what the owner should know."""
 
 
 def distribute_fields(module: Module, keyword: ast.keyword) -> list[Edit] | None:

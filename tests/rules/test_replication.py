@@ -1,0 +1,53 @@
+"""Programs that train on several devices without a strategy stay as they are, with what to do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from modelfn.programs import manual_reason, migrate, run
+
+PROGRAM = """import tensorflow as tf
+IMPORT
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features["x"], 1)
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    optimizer = OPTIMIZER(tf.train.AdamOptimizer())
+    train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "optimizer", "expected"),
+    [
+        ("import horovod.tensorflow as hvd", "hvd.DistributedOptimizer", "Horovod .* MultiWorkerMirroredStrategy"),
+        ("from horovod import tensorflow as hvd", "hvd.DistributedOptimizer", "horovod.tensorflow.keras"),
+        ("from horovod.tensorflow import DistributedOptimizer", "DistributedOptimizer", "Horovod"),
+        ("", "tf.train.SyncReplicasOptimizer", "MultiWorkerMirroredStrategy"),
+        ("", "tf.contrib.estimator.TowerOptimizer", "have a MirroredStrategy"),
+    ],
+)
+def test_refused_by_every_tier(statement: str, optimizer: str, expected: str) -> None:
+    reason = manual_reason(PROGRAM.replace("IMPORT", statement).replace("OPTIMIZER", optimizer))
+    assert re.search(expected, reason), reason
+
+
+def test_an_import_of_horovod_without_use_is_none() -> None:
+    text = PROGRAM.replace("IMPORT", "import horovod.tensorflow as hvd").replace("OPTIMIZER", "")
+    assert "optimizer=" in migrate(text)
+
+
+def test_a_strategy_around_a_graph_is_remarked_on() -> None:
+    text = (
+        PROGRAM.replace("IMPORT", "").replace("OPTIMIZER", "").replace("loss =", "tf.global_variables()\n    loss =", 1)
+    )
+    config = "config=tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())"
+    outcomes = run(text.replace("Estimator(model_fn)", f"Estimator(model_fn, {config})"), style="bridge")
+    said = [str(item) for outcome in outcomes.values() for item in (*outcome.applied, *outcome.remaining)]
+    assert any("stays a graph" in text for text in said), said
