@@ -24,6 +24,7 @@ from .driver import Driver
 from .estimator_values import ESTIMATOR, Construction
 from .exporters import OUTPUTS, export_output
 from .finishing import touches, within
+from .graph_heads import rewrite_heads
 from .graph_specs import GraphSpecs
 from .helpers import Helpers
 from .reached import reached
@@ -100,6 +101,7 @@ class BridgeRewrite(ProgramRewrite):
             driver = self._driver(module)
             specs = GraphSpecs(module, driver)
             specs.check()
+            rewrite_heads(self.project, driver)
             for node, name in module.references():
                 specs.reference(node, name)
                 warm_starts.settings_reference(driver, node, name)

@@ -1,10 +1,14 @@
-"""Heads of canned Estimators, and how a loss is reduced."""
+"""Heads of Estimators, and how a loss is reduced."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
+from migrator.calls import add_keyword, arguments, delete_argument, name_argument
+from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 
 # Names of tf.losses.Reduction and tf.keras.losses.Reduction, and their values as text.
@@ -21,16 +25,47 @@ _REDUCTIONS = {
     "weighted_sum_by_nonzero_weights": "sum_by_nonzero_weights",
     "weighted_mean": "mean",
 }
+CONTRIB = "tensorflow.contrib.estimator."
 HEADS = {
     "tensorflow.estimator.BinaryClassHead": "BinaryClassHead",
     "tensorflow.estimator.MultiClassHead": "MultiClassHead",
     "tensorflow.estimator.RegressionHead": "RegressionHead",
+    f"{CONTRIB}binary_classification_head": "BinaryClassHead",
+    f"{CONTRIB}multi_class_head": "MultiClassHead",
+    f"{CONTRIB}regression_head": "RegressionHead",
 }
-SIGNATURES = {
+_SIGNATURES = {
     "BinaryClassHead": "weight_column thresholds label_vocabulary loss_reduction loss_fn name",
     "MultiClassHead": "n_classes weight_column label_vocabulary loss_reduction loss_fn name",
     "RegressionHead": "label_dimension weight_column loss_reduction loss_fn inverse_link_fn name",
+    "regression_head": "weight_column label_dimension loss_reduction loss_fn inverse_link_fn name",
 }
+
+
+def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, ast.AST], str]) -> list[Edit]:
+    """Edits of a call that makes the head called `name`, with each default written out. Raises Unsupported."""
+    helper, short = HEADS[name], name.rsplit(".", 1)[1]
+    given = bind(call, _SIGNATURES.get(short, _SIGNATURES[helper]), name.replace("tensorflow", "tf", 1))
+    for refused in ("name", "inverse_link_fn"):
+        if not is_none(given.get(refused)):
+            raise Unsupported(f"`{refused}` of {short} is not migrated yet", given[refused])
+    edits = [module.edit(call.func, need(helper, call))]
+    for argument in arguments(call):
+        parameter = next(n for n, v in given.items() if v is getattr(argument, "value", argument) or v is argument)
+        if parameter in ("name", "inverse_link_fn"):
+            edits.append(delete_argument(module, call, argument))
+        elif isinstance(argument, ast.expr):
+            edits.append(name_argument(module, call, argument, parameter))
+    added = []
+    if "loss_reduction" in given:
+        edits.append(module.edit(given["loss_reduction"], loss_reduction(module, given["loss_reduction"])))
+    else:
+        added.append('loss_reduction="sum_over_batch_size"')
+    if helper == "BinaryClassHead" and not name.startswith(CONTRIB):
+        added.append("interpolate_auc=True")
+    if added:
+        edits.append(add_keyword(module, call, ", ".join(added)))
+    return edits
 
 
 def loss_reduction(module: Module, value: ast.expr) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from migrator.calls import add_keyword, arguments, delete_argument, name_argument
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.render import Renderer
-from migrator.modelfn.translate import Value, bind, is_none
+from migrator.modelfn.translate import Value
 from migrator.module import Module
 from migrator.project import Project
 
 from . import optimizers, schedules
 from .canned_clipping import CLIP, clipped, rebound
-from .canned_heads import HEADS, SIGNATURES, loss_reduction
+from .canned_heads import HEADS, head_edits
 
 # Optimizers by name, and the default learning rate of their classes in TensorFlow 2.
 _BY_NAME = {"Adagrad": 0.001, "Adam": 0.001, "Ftrl": 0.001, "RMSProp": 0.001, "SGD": 0.01}
@@ -103,30 +102,9 @@ class OptimizerArguments:
             raise Unsupported(f"{what} is missing", None)
         where, node = self._followed(module, value)
         name = where.resolve(node.func) if isinstance(node, ast.Call) else None
-        helper = HEADS.get(name or "")
-        if not helper or not isinstance(node, ast.Call):
+        if name not in HEADS or not isinstance(node, ast.Call):
             raise Unsupported(f"{what} is none of the heads for one label that is seen here", value)
-        given = bind(node, SIGNATURES[helper], f"tf.estimator.{helper}")
-        for refused in ("name", "inverse_link_fn"):
-            if not is_none(given.get(refused)):
-                raise Unsupported(f"`{refused}` of {helper} is not migrated yet", given[refused])
-        edits = [where.edit(node.func, self.need(where, helper, node))]
-        for argument in arguments(node):
-            parameter = next(n for n, v in given.items() if v is getattr(argument, "value", argument) or v is argument)
-            if parameter in ("name", "inverse_link_fn"):
-                edits.append(delete_argument(where, node, argument))
-            elif isinstance(argument, ast.expr):
-                edits.append(name_argument(where, node, argument, parameter))
-        added = []
-        if "loss_reduction" in given:
-            edits.append(where.edit(given["loss_reduction"], loss_reduction(where, given["loss_reduction"])))
-        else:
-            added.append('loss_reduction="sum_over_batch_size"')
-        if helper == "BinaryClassHead":
-            added.append("interpolate_auc=True")
-        if added:
-            edits.append(add_keyword(where, node, ", ".join(added)))
-        return edits
+        return head_edits(where, node, name or "", lambda wanted, at: self.need(where, wanted, at))
 
     def _edit(self, module: Module, node: ast.expr, what: str, rate: float | None) -> Iterator[Edit]:
         if isinstance(node, ast.Constant):

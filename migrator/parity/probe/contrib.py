@@ -203,6 +203,19 @@ def _clip_gradients_by_norm() -> Any:
     return clip_gradients_by_norm
 
 
+def _head(name: str) -> Callable[[], Any]:
+    """With the reduction of contrib's heads."""
+
+    def contrib_head() -> Any:
+        import tensorflow as tf
+
+        heads = _module("tensorflow_estimator.python.estimator.canned.head")
+        reduction = tf.compat.v1.losses.Reduction.SUM_OVER_BATCH_SIZE
+        return functools.partial(getattr(heads, name), loss_reduction=reduction)
+
+    return contrib_head
+
+
 def _of(module: str, name: str) -> Callable[[], Any]:
     """What a module of this project defines, which is imported when it is asked for."""
     return lambda: getattr(_module(module), name)
@@ -213,6 +226,10 @@ _CRF = (
 ).split()
 _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("estimator", "clip_gradients_by_norm"): _clip_gradients_by_norm,
+    ("estimator", "add_metrics"): _of("tensorflow_estimator.python.estimator.extenders", "add_metrics"),
+    ("estimator", "multi_class_head"): _head("_multi_class_head_with_softmax_cross_entropy_loss"),
+    ("estimator", "binary_classification_head"): _head("_binary_logistic_head_with_sigmoid_cross_entropy_loss"),
+    ("estimator", "regression_head"): _head("_regression_head"),
     ("lookup", "index_table_from_tensor"): functools.partial(_table_from_tensor, "index_table_from_tensor"),
     ("lookup", "index_to_string_table_from_tensor"): functools.partial(
         _table_from_tensor, "index_to_string_table_from_tensor"

@@ -1,0 +1,140 @@
+"""Heads in a model_fn that stays a graph, and heads of tf.contrib in canned Estimators."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrator.engine import migrate_component
+from migrator.settings import Settings
+from migrator.sources import decode
+
+PROGRAM = """\
+import tensorflow as tf
+
+def model_fn(features, labels, mode):
+    head = tf.contrib.estimator.multi_class_head(3)
+    logits = tf.layers.dense(features["x"], head.logits_dimension)
+    return head.create_estimator_spec(features, mode, logits, labels, optimizer=tf.train.AdamOptimizer())
+
+estimator = tf.estimator.Estimator(model_fn)
+"""
+
+
+def migrated(text: str) -> tuple[str, list[str], list[str]]:
+    """The program after the run, what was said, and the tiers."""
+    outcome = migrate_component([decode("program.py", textwrap.dedent(text).encode())], Settings())[0]
+    said = [diagnostic.message for diagnostic in outcome.remaining]
+    return outcome.after.decode(), said, [unit.tier for unit in outcome.units]
+
+
+def test_a_head_and_its_spec() -> None:
+    text, _, tiers = migrated(PROGRAM)
+    assert tiers == ["bridge"]
+    assert text[text.index("def model_fn") : text.index("\n\nestimator")].splitlines()[1:] == [
+        '    head = MultiClassHead(n_classes=3, loss_reduction="sum_over_batch_size")',
+        '    logits = tf.compat.v1.layers.dense(features["x"], head.units)',
+        "    return create_estimator_spec(head, features, mode, logits, labels, optimizer=tf.compat.v1.train.AdamOptimizer())",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "binary_classification_head('w', [0.5], loss_reduction=tf.losses.Reduction.SUM)",
+            "BinaryClassHead(weight_column='w', thresholds=[0.5], loss_reduction=\"sum\")",
+        ),
+        (
+            "regression_head('w', 3, loss_fn=loss)",
+            "RegressionHead(weight_column='w', label_dimension=3, loss_fn=loss, loss_reduction=\"sum_over_batch_size\")",
+        ),
+        (
+            "multi_class_head(n_classes=3, name=None)",
+            'MultiClassHead(n_classes=3, loss_reduction="sum_over_batch_size")',
+        ),
+    ],
+)
+def test_arguments_are_written_out(before: str, after: str) -> None:
+    assert f"head = {after}\n" in migrated(PROGRAM.replace("multi_class_head(3)", before))[0]
+
+
+def test_a_head_where_it_is_used_and_an_argument_a_line() -> None:
+    text, _, _ = migrated(
+        """\
+        import tensorflow as tf
+
+        def model_fn(features, labels, mode, params):
+            logits = tf.layers.dense(features["x"], 1)
+            return tf.contrib.estimator.regression_head().create_estimator_spec(
+                features=features,
+                mode=mode,
+                labels=labels,
+                logits=logits,
+                train_op_fn=lambda loss: tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step()),
+            )
+
+        estimator = tf.estimator.Estimator(model_fn, params={})
+        """
+    )
+    assert (
+        "    return create_estimator_spec(\n"
+        '        RegressionHead(loss_reduction="sum_over_batch_size"),\n'
+        "        features=features,\n" in text
+    )
+
+
+def test_a_head_that_params_hand_on() -> None:
+    text, _, tiers = migrated(
+        PROGRAM.replace("    head = tf.contrib.estimator.multi_class_head(3)\n", "")
+        .replace("head.", 'params["head"].')
+        .replace("mode):", "mode, params):")
+        .replace("(model_fn)", '(model_fn, params={"head": tf.contrib.estimator.multi_class_head(3)})')
+    )
+    assert tiers == ["bridge"]
+    assert 'create_estimator_spec(params["head"], features, mode' in text and 'params["head"].units)' in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("multi_class_head(3)", "multi_label_head(3)", "the head that makes the EstimatorSpec is not seen"),
+        (
+            "tf.contrib.estimator.multi_class_head",
+            "tf.estimator.MultiClassHead",
+            "a head of TensorFlow 2 in a model_fn",
+        ),
+        ("_head(3)", "_head(3, name='a')", "`name` of multi_class_head is not migrated yet"),
+        ("_head(3)", "_head(3, loss_reduction=how)", "`loss_reduction` is none of tf.losses.Reduction"),
+        ("labels, optimizer", "labels, update_ops=[], optimizer", "create_estimator_spec has no argument"),
+        ("import tensorflow as tf", "import tensorflow as tf\nfrom mine import head", "the head that makes"),
+        ("estimator =", "make = tf.contrib.estimator.multi_class_head\nestimator =", "a head is handed on before"),
+        (
+            "def model",
+            "class H:\n    def create_estimator_spec(self):\n        pass\n\ndef model",
+            "a head of the program's own",
+        ),
+    ],
+)
+def test_what_is_refused(old: str, new: str, reason: str) -> None:
+    text = PROGRAM.replace(old, new)
+    if "mine" in new:
+        text = text.replace("    head = tf.contrib.estimator.multi_class_head(3)\n", "")
+    after, said, tiers = migrated(text)
+    assert after == text and tiers == ["manual"]
+    assert any(reason in message for message in said), said
+
+
+def test_heads_of_contrib_in_canned_estimators() -> None:
+    text, _, tiers = migrated(
+        """\
+        import tensorflow as tf
+
+        columns = [tf.feature_column.numeric_column("x")]
+        head = tf.contrib.estimator.binary_classification_head(weight_column="w")
+        estimator = tf.estimator.DNNEstimator(head, [4], columns)
+        """
+    )
+    assert tiers == ["native"]
+    assert 'head = BinaryClassHead(weight_column="w", loss_reduction="sum_over_batch_size")' in text
