@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
 
-from migrator.runtime.v1_graph import outside
+from migrator.runtime.v1_initial_values import outside
 
 
 def saved_keys(path: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import inspect
 import types
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from migrator.runtime.metrics import BatchMean
 from migrator.runtime.strategy import make_strategy
 from migrator.runtime.training import configure
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession
+from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
 
 
@@ -308,6 +308,7 @@ class Graph:
             trainable = arguments.get("trainable", True) is not False and not local
             variable = outside(model.new_variable, value, trainable=trainable, name=name, **given)
             remember_slice(variable)
+            variable.initialized_value = variable.read_value  # for variables that start from it
             model.graphs.variables[name] = variable
             graph.add_to_collection("new_variables", variable)
             if local:
@@ -365,12 +366,6 @@ def with_gaps(structure: Any, tensors: Iterable[Any]) -> list[Any]:
     return [None if part is None else next(rest) for part in tf.nest.flatten(structure, expand_composites=True)]
 
 
-def outside(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """Calls `function` apart from whatever graph is being built: what that is, belongs to the thread."""
-    with concurrent.futures.ThreadPoolExecutor(1) as thread:
-        return thread.submit(function, *args, **named).result()
-
-
 def remember_slice(variable: tf.Variable) -> None:
     """Lets a variable be a part of a partitioned one, while optimizers of TensorFlow 1 see it as any other variable.
 
@@ -379,16 +374,3 @@ def remember_slice(variable: tf.Variable) -> None:
     slices: list[Any] = []
     variable._set_save_slice_info = slices.append
     variable._get_save_slice_info = lambda: slices[-1] if slices else None
-
-
-def initial_value(graph: Any, value: Any) -> Any:
-    """The value that a variable starts with; a tensor of the graph under construction is computed on its own."""
-    if callable(value):
-        return outside(value)
-    known = tf.get_static_value(value) if tf.is_tensor(value) else value
-    if known is not None:
-        return known
-    part = tf.compat.v1.graph_util.extract_sub_graph(graph.as_graph_def(), [value.op.name])
-    with tf.Graph().as_default() as alone, tf.compat.v1.Session(graph=alone) as session:
-        (tensor,) = tf.import_graph_def(part, return_elements=[value.name], name="")
-        return session.run(tensor)

@@ -1,0 +1,38 @@
+"""The values that variables of a TensorFlow 1 graph start with, computed apart from that graph."""
+
+from __future__ import annotations
+
+import concurrent.futures
+from typing import Any, Callable
+
+import tensorflow as tf
+
+
+def outside(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Calls `function` apart from whatever graph is being built: what that is, belongs to the thread."""
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        return thread.submit(function, *args, **named).result()
+
+
+def initial_value(graph: Any, value: Any) -> Any:
+    """The value that a variable starts with; a tensor of the graph under construction is computed on its own.
+
+    Where it depends on other variables, these have their initial values as yet.
+    """
+    if callable(value):
+        return outside(value)
+    known = tf.get_static_value(value) if tf.is_tensor(value) else value
+    if known is not None:
+        return known
+    part = tf.compat.v1.graph_util.extract_sub_graph(graph.as_graph_def(), [value.op.name])
+    handles = {inner.ref(): handle for handle, inner in graph.captures}
+    given = {}
+    for node in part.node:
+        if node.op == "ReadVariableOp":
+            read = graph.get_operation_by_name(node.name)
+            handle, (output,) = handles[read.inputs[0].ref()], read.outputs
+            given[output.name] = outside(tf.raw_ops.ReadVariableOp, resource=handle, dtype=output.dtype).numpy()
+    with tf.Graph().as_default() as alone, tf.compat.v1.Session(graph=alone) as session:
+        constants = {name: tf.constant(number) for name, number in given.items()}
+        (tensor,) = tf.import_graph_def(part, constants, [value.name], name="")
+        return session.run(tensor)
