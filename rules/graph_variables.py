@@ -35,6 +35,11 @@ _DRAWN: dict[str, tuple[str, str, dict[str, str]]] = {
         ("shape minval maxval dtype seed name", "RandomUniform", {"minval": "0.0", "maxval": "1.0"}),
     ),
 }
+# Functions that make a tensor of a value, and their parameters.
+_CONVERTED = {
+    "tensorflow.constant": "value dtype shape name verify_shape",
+    "tensorflow.convert_to_tensor": "value dtype name",
+}
 _FILLED = {"zeros": '"zeros"', "ones": '"ones"'}
 
 
@@ -52,7 +57,42 @@ def variable(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     arguments += [(key, given[key]) for key in ("trainable", "constraint") if not is_none(given.get(key))]
     if not is_none(given.get("name")):
         arguments.insert(0, ("name", given["name"]))
-    return Layer("self.add_weight", tuple(arguments), None, "variable", given.get("name"))
+    return Layer("self.add_weight", tuple(arguments), None, "variable", given.get("name"), weight=True)
+
+
+def weight(
+    constructor: str, arguments: list[tuple[str | None, Value]], name: ast.expr | None, vendored: bool = False
+) -> Layer:
+    """A variable that TF1 calls by the name of its scope and its own."""
+    return Layer(constructor, tuple(arguments), None, "variable", name, (("", ""),), vendored=vendored, weight=True)
+
+
+def from_value(
+    value: ast.expr, settings: list[tuple[str | None, Value]], name: ast.expr | None, resolve: Resolve
+) -> Layer:
+    """``tf.get_variable(name, initializer=value)``: a variable that has the shape and the type of its first value."""
+    kept = [(key, node) for key, node in settings if key != "dtype"]  # the value has it
+    try:
+        shape, initializer = _initial(value, resolve)
+        shaped: list[tuple[str | None, Value]] = [("shape", shape), ("initializer", initializer)]
+        first = sum(key == "name" for key, _ in kept)
+        return weight("self.add_weight", [*kept[:first], *shaped, *kept[first:]], name)
+    except Unsupported:
+        return weight("weight_from_value", [(None, "self"), *_value(value, resolve), *kept], name, vendored=True)
+
+
+def _value(node: ast.expr, resolve: Resolve) -> list[tuple[str | None, Value]]:
+    """A value that is known when the model is built, and its type."""
+    function = resolve(node.func) if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call) or function is None or not function.startswith("tensorflow."):
+        return [(None, node)]
+    if function not in _CONVERTED:
+        raise Unsupported("the initial value of this variable is not migrated yet", node)
+    given = bind(node, _CONVERTED[function], function.replace("tensorflow", "tf"))
+    if not is_none(given.get("shape")) or "value" not in given:
+        raise Unsupported("the initial value of this variable is not migrated yet", node)
+    dtype: list[tuple[str | None, Value]] = [] if is_none(given.get("dtype")) else [("dtype", given["dtype"])]
+    return [(None, given["value"]), *dtype]
 
 
 def _initial(node: ast.expr, resolve: Resolve) -> tuple[Value, Value]:
@@ -74,6 +114,13 @@ def _initial(node: ast.expr, resolve: Resolve) -> tuple[Value, Value]:
         value = given.get("value")
         if value is not None and _is_float(value):
             return given.get("shape", "()"), f"tf.constant_initializer({ast.unparse(value)})"
+        if (
+            isinstance(value, ast.List)
+            and is_none(given.get("shape"))
+            and value.elts
+            and all(map(_is_float, value.elts))
+        ):
+            return f"[{len(value.elts)}]", f"tf.constant_initializer({ast.unparse(value)})"
     raise Unsupported("the initial value of this tf.Variable is not migrated yet", node)
 
 

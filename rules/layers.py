@@ -14,7 +14,7 @@ from migrator.modelfn.translate import Layer, Value, bind, is_none
 
 from .contrib_layers import LAYERS as CONTRIB
 from .feature_columns import LAYERS as COLUMNS
-from .graph_variables import VARIABLE, variable
+from .graph_variables import VARIABLE, from_value, variable, weight
 from .keras_layers import TRAINING_OFF, is_keras_object, keras_layer
 from .rnn import LAYERS as RECURRENT
 
@@ -165,11 +165,15 @@ def get_variable(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | 
     for refused in ("collections", "custom_getter", "caching_device"):
         if not is_none(given.get(refused)):
             raise Unsupported(f"get_variable with `{refused}` is not migrated yet", given[refused])
-    if is_none(given.get("shape")):
-        raise Unsupported("get_variable without a shape is not migrated yet", call)
-    kept = ("name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint")
-    arguments = tuple((key, given[key]) for key in kept if key in given and not is_none(given[key]))
-    return Layer("self.add_weight", arguments, None, "variable", given.get("name"), (("", ""),))
+    kept = ("name", "shape", "dtype", "regularizer", "trainable", "constraint")
+    settings: list[tuple[str | None, Value]] = [(key, given[key]) for key in kept if not is_none(given.get(key))]
+    initializer = given.get("initializer")
+    if not is_none(given.get("shape")):
+        settings += [("initializer", initializer)] if initializer is not None and not is_none(initializer) else []
+        return weight("self.add_weight", settings, given.get("name"))
+    if initializer is None or is_none(initializer):
+        raise Unsupported("get_variable with neither a shape nor an initial value is not migrated yet", call)
+    return from_value(initializer, settings, given.get("name"), resolve)
 
 
 class LayerTable:

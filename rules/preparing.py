@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrator.modelfn.body import SCOPES
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
@@ -16,8 +17,10 @@ from migrator.project import Definition
 
 from . import optimize_loss
 from .estimator_values import Construction
+from .graph_variables import VARIABLE
 from .translations import is_refused, translations
 
+_VARIABLES = frozenset({"tensorflow.get_variable", VARIABLE})
 _MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients"})
 
 
@@ -61,7 +64,26 @@ class _Judge:
             other = self._other(definition, call)
             if other is not None and depth < 8 and self.inlined(other, depth + 1):
                 return True
-        return layers and self._returns_object(definition)
+        return layers and (self._returns_object(definition) or self._only_makes(definition))
+
+    def _only_makes(self, definition: Definition) -> bool:
+        """Whether a function makes variables and computes nothing with them, such as one that returns a dict of them."""
+        stack: list[ast.AST] = [definition.node]
+        found = False
+        while stack:
+            node = stack.pop()
+            name = definition.module.resolve(node.func) if isinstance(node, ast.Call) else None
+            if isinstance(node, ast.Call):
+                if name in _VARIABLES:
+                    found = True
+                    continue
+                if self._other(definition, node) is not None:
+                    return False
+                if name is not None and self.known.library(name):
+                    if name not in SCOPES and (name in self.known.layers or not self.known.static(name)):
+                        return False
+            stack.extend(ast.iter_child_nodes(node))
+        return found
 
     def _is_said_outside(self, name: str, layers: bool) -> bool:
         known = self.known

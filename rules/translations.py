@@ -92,6 +92,7 @@ def translations() -> Translations:
         metrics=metrics.METRICS,
         training=optimizers.OPTIMIZERS | schedules.SCHEDULES,
         initialized=frozenset({VARIABLE}),
+        shaped=frozenset({"tensorflow.get_variable"}),
         steps=optimizers.STEPS,
         collections=collections.LossCollections(),
         variables=collections.VARIABLES,

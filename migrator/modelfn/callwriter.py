@@ -144,7 +144,7 @@ class CallWriter(Writer):
 
     def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
         """``for units, dense in zip(params["units"], self.dense_layers):`` and simpler forms of it."""
-        sites = [s for s in self.sites if s.leaf in leaves and node in s.loops and s.first is None]
+        sites = [s for s in self.sites if s.leaf in leaves and node in s.loops and s.makes]
         if not sites:
             return super().loop_header(node, leaves, inner, indent)
         comments = [

@@ -218,8 +218,8 @@ class LayerGenerator(ClassWriter):
         for leaf in self.plan.flow.leaves:
             for call in scope_calls(self.plan, leaf)[:1]:
                 given = call.args[0] if call.args else None
-                if isinstance(given, ast.Name) and given.id in self.plan.statics:
-                    return f"name={given.id}"
+                if given is not None and reads(given) and reads(given) <= set(self.plan.statics):
+                    return f"name={self.plan.module.segment(given)}"
         return "name=name" if "name" in self.plan.statics else ""
 
     def init_parameters(self) -> list[str]:

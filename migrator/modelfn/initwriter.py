@@ -61,16 +61,23 @@ class InitWriter(Writer):
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """A static statement, or the layers that a statement makes."""
         if leaf in self.support:
-            self._name_objects(leaf)
-            return self.shared.renderer.statement(leaf.node, self.transform, indent)
+            return self._static(leaf, indent)
         lines: list[str] = []
         for site in self.sites:
-            if site.leaf is leaf and site.first is None:
+            if site.leaf is leaf and site.makes:
                 made = self._made(site)
                 if site.loops:
                     lines.append(f"{indent}self.{site.attribute}{'[-1]' * (len(site.loops) - 1)}.append({made})")
                 else:
                     lines += self._wrapped(f"{indent}self.{site.attribute} = ", site, made, indent)
+        return lines
+
+    def _static(self, leaf: Leaf, indent: str) -> list[str]:
+        self._name_objects(leaf)
+        lines = self.shared.renderer.statement(leaf.node, self.transform, indent)
+        site = self.plan.site_of.get(id(getattr(leaf.node, "value", None)))
+        if site is not None and len(lines[-1]) > WIDTH and lines[-1].endswith(self._made(site)):
+            lines[-1:] = self._broken(lines[-1][: -len(self._made(site))], site, indent)
         return lines
 
     def _name_objects(self, leaf: Leaf) -> None:
@@ -117,7 +124,7 @@ class InitWriter(Writer):
         if not isinstance(node, ast.For):
             return super().compound(node, leaves, indent, depth)
         level = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
-        sites = [s for s in self.sites if s.leaf in leaves and s.leaf not in self.support and s.first is None]
+        sites = [s for s in self.sites if s.leaf in leaves and s.leaf not in self.support and s.makes]
         plain = all(_only_scopes(leaf, depth + 1) for leaf in leaves)
         if level == 0 and plain and sites and not any(leaf in self.support for leaf in leaves):
             return [line for site in sites for line in self._comprehension(node, site, indent)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads
 from migrator.modelfn.translate import Value, is_none
 
 if TYPE_CHECKING:
@@ -75,9 +76,11 @@ def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str
     return None
 
 
-def keras_name(plan: Body, site: Site, text: str) -> str:
-    """The name of a variable (source text) with its TF1 scope."""
+def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:
+    """The name of a variable (source text) with its TF1 scope; `write` gives the text of an expression."""
     prefix = scope_prefix(plan, site.leaf)
+    if site.layer.late and (prefix is None or "*" in prefix):
+        return _late_name(plan, site, text, write)
     if not prefix or "*" in prefix:
         return text
     prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
@@ -85,6 +88,21 @@ def keras_name(plan: Body, site: Site, text: str) -> str:
     if quote is not None and _begins_with_literal(site.layer.name) and not re.search(r"[%{}\\]", prefix):
         return text[: quote.end()] + prefix + text[quote.end() :]
     return f'"{prefix}" + {text}'
+
+
+def _late_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:
+    """The name of a weight that `call` makes, which tells it from all others of its layer. Raises Unsupported."""
+    names = []
+    for call in scope_calls(plan, site.leaf):
+        name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
+        if name is None or is_none(name):
+            raise Unsupported("a variable of a size that data tell stands in a scope that is numbered", call)
+        names.append(name)
+    written = ast.unparse(site.layer.name) if site.layer.name is not None else ""
+    same = [s for s in plan.sites if s.layer.late and s.layer.name is not None and ast.unparse(s.layer.name) == written]
+    if len(same) == 1:  # what a call of the helper says tells layers apart, not weights of one layer
+        names = [name for name in names if not reads(name) <= set(plan.statics)]
+    return "".join(f'{write(name)} + "_" + ' for name in names) + text
 
 
 def _begins_with_literal(node: ast.expr | None) -> bool:
@@ -130,6 +148,8 @@ def _pairs(
         if prefix is None:
             continue
         own_path = path + site.attribute + ".*" * len(site.loops)
+        if site.layer.late:
+            own_path = f"{path}late_weights.{_late_key(plan, site)}"
         if site.layer.helper is not None:
             given = {name: literal_pattern(node, names) for name, node in site.layer.given}
             known = {name: pattern for name, pattern in given.items() if pattern is not None}
@@ -146,6 +166,14 @@ def _pairs(
                 continue
             name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}"
             yield name, f"{own_path}.{keras}" if keras else own_path, (*around, site)
+
+
+def _late_key(plan: Body, site: Site) -> str:
+    """The name under which a layer keeps a weight that `call` makes; empty where it is not a literal."""
+    name = site.layer.name
+    text = repr(name.value) if isinstance(name, ast.Constant) and isinstance(name.value, str) else "?"
+    key = keras_name(plan, site, text, lambda node: "?")
+    return "" if "?" in key else str(ast.literal_eval(key))
 
 
 def _is_false(value: Value) -> bool:

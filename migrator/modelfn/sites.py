@@ -66,6 +66,11 @@ class Site:
     """The site that made the layer which this one shares (reuse)."""
 
     @property
+    def makes(self) -> bool:
+        """Whether `__init__` makes a layer or a variable for the site."""
+        return self.first is None and not self.layer.late
+
+    @property
     def loops(self) -> tuple[ast.For, ...]:
         """Loops around the site, outermost first."""
         return self.leaf.loops
@@ -94,7 +99,7 @@ def find_sites(plan: Plan) -> list[Site]:
             if layer.moving is not None and not layer.keras and not plan.updates_run:
                 frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
                 layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
-            sites.append(Site(call, leaf, _initialized(plan, leaf, layer)))
+            sites.append(Site(call, leaf, _late(plan, _initialized(plan, leaf, layer))))
     # An object made inside the arguments of another one belongs to it: `Sequential([Dense(1)])`.
     inner = {id(c) for s in sites if s.layer.inputs is None for c in ast.walk(s.call) if c is not s.call}
     inner |= {id(s.call) for s in sites if s.layer.inputs is None and _is_added(plan, s.call)}
@@ -103,6 +108,23 @@ def find_sites(plan: Plan) -> list[Site]:
     _refuse_sharing(plan, sites)
     _name(plan, sites)
     return sites
+
+
+def _late(plan: Plan, layer: Layer) -> Layer:
+    """A weight whose shape is known only when data flow is made by `call`."""
+    if not layer.weight or layer.vendored:
+        return layer
+    times = [plan.times.of(value) for _, value in layer.arguments if not isinstance(value, str)]
+    if max(times, default=Time.STATIC) <= Time.MODE:
+        return layer
+    return replace(
+        layer,
+        constructor="get_weight",
+        arguments=((None, "self"), *layer.arguments),
+        inputs=(),
+        vendored=True,
+        late=True,
+    )
 
 
 def _with_old_defaults(plan: Plan, layer: Layer, call: ast.Call) -> Layer:
@@ -125,6 +147,8 @@ def _initialized(plan: Plan, leaf: Leaf, layer: Layer) -> Layer:
     given = [k.value for call in scope_calls(plan, leaf) for k in call.keywords if k.arg == "initializer"]
     given = [value for value in given if not is_none(value)]
     if not given:
+        return layer
+    if layer.constructor == "weight_from_value":
         return layer
     if layer.vendored and not layer.variables:
         raise Unsupported("a recurrent layer stands under variable_scope(initializer=…)", given[-1])
@@ -203,7 +227,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
     counts: dict[str, int] = {}
     items: set[str] = set()
     objects: dict[str, str] = {}
-    for site in sites:
+    for site in (site for site in sites if site.makes):
         held = holder(site)
         if held in objects and not site.loops:  # one name for the objects of both arms of an `if`
             site.attribute = objects[held]
@@ -220,7 +244,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             base = kind if not number else f"{kind}_{number}"
         if site.loops:
             site.item = base if base not in RESERVED else base + "_layer"
-            base += "_layers" if site.layer.constructor != "self.add_weight" else "_variables"
+            base += "_variables" if site.layer.weight else "_layers"
         elif base in RESERVED:
             scope = (scope_prefix(plan, site.leaf) or "").strip("/").replace("/", "_")
             base = (

@@ -112,7 +112,8 @@ class Times:
         if isinstance(node, ast.Lambda):
             return max((self.name(n) for n in reads(node)), default=Time.STATIC)
         if isinstance(node, ast.Call):
-            if self._resolve(node.func) in self._translations.initialized:
+            name = self._resolve(node.func)
+            if name in self._translations.initialized:
                 return Time.STATIC
             own = self._calls(node)
             if own is None:
@@ -122,7 +123,8 @@ class Times:
             if own is None or isinstance(node.func, ast.Call):
                 parts.append(node.func)
             ignored = self._ignored(node)
-            return max([base, *(self.of(p) for p in parts if p not in ignored)])
+            time = max([base, *(self.of(p) for p in parts if p not in ignored)])
+            return Time.STATIC if time is Time.EAGER and name in self._translations.shaped else time
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             names = max((self.name(n) for n in self._reads(node)), default=Time.STATIC)
             inner = [self._library_call(n) or Time.STATIC for n in ast.walk(node) if isinstance(n, ast.Call)]

@@ -63,6 +63,10 @@ class Layer:
     """Whether the constructor is the name of a vendored helper."""
     old_defaults: tuple[tuple[str, str], ...] = ()
     """Arguments of the constructor whose default is another one in TF2."""
+    weight: bool = False
+    """Whether it is a weight of the model or layer itself; its constructor takes the name of the variable."""
+    late: bool = False
+    """Whether `call` makes it, because its shape is known only when data flow."""
 
 
 class Writing(Protocol):
@@ -143,6 +147,8 @@ class Translations:
     """Functions that make optimizers, schedules or train ops."""
     initialized: frozenset[str] = frozenset()
     """Functions that make a variable out of a tensor, for which the rule of the layer finds an initializer."""
+    shaped: frozenset[str] = frozenset()
+    """Functions that make a variable out of a shape, or of a tensor as above; the shape may come from data."""
     steps: frozenset[str] = frozenset()
     """Functions that give the global step."""
     task_fields: frozenset[str] = frozenset()

@@ -58,7 +58,7 @@ def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iter
 
 def _names_of(site: Site, own: str | None, old: str, prefix: str, around: str | None) -> Iterator[tuple[str, str]]:
     layer = site.layer
-    if layer.constructor == "self.add_weight":
+    if layer.weight:
         name = own if own is not None and layer.variables else _UNKNOWN  # name scopes name a tf.Variable too
         scoped = "" if around is None or "*" in around else around.replace("/", "_")
         yield f"{old}{name}:0", f"{scoped}{name}:0"

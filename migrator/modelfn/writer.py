@@ -264,18 +264,16 @@ class Writer:
     def made_arguments(self, site: Site) -> list[tuple[str | None, str]]:
         """The arguments that a layer is made from."""
         arguments = [(name, self._argument(value)) for name, value in site.layer.arguments]
-        if site.layer.constructor == "self.add_weight":
+        if site.layer.weight:
             if site.layer.name is None:
                 arguments.insert(0, ("name", f'"{site.attribute}"'))
-            arguments = [
-                (name, keras_name(self.plan, site, text) if name == "name" else text) for name, text in arguments
-            ]
+            arguments = [(n, keras_name(self.plan, site, t, self.text) if n == "name" else t) for n, t in arguments]
         return arguments
 
     def _argument(self, value: Value) -> str:
         if not isinstance(value, str):
             time = self.plan.times.of(value)
-            if time > Time.MODE:
+            if time > Time.MODE and self.where == "init":
                 raise Unsupported("a layer is made from a value that is known only when data flows", value)
             if time is Time.MODE and self.plan.modes.table(value) is None:
                 raise Unsupported("a layer is made from a value that depends on the mode", value)
@@ -285,6 +283,8 @@ class Writer:
 
     def _used(self, site: Site) -> str:
         """The application of a layer, or the object it made."""
+        if site.layer.late:
+            return self._made(site)
         layer = site.item if site.loops else f"self.{site.attribute}"
         if site.layer.inputs is None:
             return layer

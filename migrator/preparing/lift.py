@@ -197,6 +197,13 @@ def removal(module: Module, function: ast.FunctionDef) -> Change:
     return Change(module.edit((first, last), ""))
 
 
+def _names_an_op(module: Module, node: ast.Constant) -> bool:
+    """Whether a string goes to a function of TensorFlow, as in ``tf.variable_scope("attention")``."""
+    parent = module.parent(node)
+    call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
+    return isinstance(call, ast.Call) and (module.resolve(call.func) or "").startswith("tensorflow.")
+
+
 def unused(drafts: Drafts, module: Module, function: ast.FunctionDef) -> bool:
     """Whether nothing in the project refers to a function any more, as far as can be seen."""
     name, method = function.name, isinstance(module.parent(function), ast.ClassDef)
@@ -210,7 +217,7 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef) -> bool:
         for node in ast.walk(other.tree):
             if id(node) in inside:
                 continue
-            if isinstance(node, ast.Constant) and node.value == name:
+            if isinstance(node, ast.Constant) and node.value == name and not _names_an_op(other, node):
                 return False
             if isinstance(node, ast.alias) and node.name == name and not method:
                 return False

@@ -205,7 +205,6 @@ def test_layers_are_made_in_the_order_of_their_use() -> None:
         ),
         ("predictions = tf.get_variable('w', [1], custom_getter=g) * features['x']  # HERE", "custom_getter"),
         ("predictions = tf.get_variable('w', [1], collections=['a']) * features['x']  # HERE", "collections"),
-        ("predictions = tf.get_variable('w', initializer=tf.zeros([1])) * features['x']  # HERE", "without a shape"),
         ("predictions = tf.layers.batch_normalization(features['x'], renorm=True)  # HERE", "renorm"),
         ("predictions = tf.layers.dense(units=3)  # HERE", "without inputs"),
         ("predictions = tf.layers.dense(features['x'], 3, unknown=4)  # HERE", "no argument `unknown`"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from migrator.parity.case import Case, Program
 from migrator.parity.probe.contrib import HParams
 from migrator.parity.probe.dialect import written_for_v1
+from migrator.parity.probe.lookups import by_id
 from migrator.parity.probe.store import Reader
 from migrator.parity.progress import Progress
 from migrator.parity.runner import SideError, run_side
@@ -95,3 +97,12 @@ def test_hparams() -> None:
         params.set_hparam("none", 1)
     with pytest.raises(ValueError, match="reserved"):
         params.add_hparam("rate", 1)
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+def test_rows_that_lookups_deal_out_are_given_by_id(parts: int) -> None:
+    rows, offsets = np.arange(14).reshape(7, 2), [0]
+    dealt = [rows[number::parts] for number in range(parts)]
+    for part in dealt[:-1]:
+        offsets.append(offsets[-1] + len(part))
+    np.testing.assert_array_equal(by_id(np.concatenate(dealt), offsets[::-1]), rows)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import clusters, distributed, dropout, ordering, program, store
+from . import clusters, distributed, dropout, lookups, ordering, program, store
 
 FULL_STEP_BYTES = 50_000_000
 """Values of variables after each step are kept whole until this much is written; checksums are kept always."""
@@ -111,6 +111,7 @@ def _logical(variable: Any) -> tuple[str, list[int], list[int] | None]:
 def _read(session: Any, variables: list[Any]) -> dict[str, Any]:
     """Values of variables by name; parts of a partitioned one are put together."""
     whole: dict[str, Any] = {}
+    starts: dict[str, list[int]] = {}
     for variable, copies in zip(variables, session.run([distributed.components(v) for v in variables])):
         (name, shape, offset), value = _logical(variable), distributed.merged(copies)
         if offset is None:
@@ -118,6 +119,9 @@ def _read(session: Any, variables: list[Any]) -> dict[str, Any]:
         else:
             target = whole.setdefault(name, np.zeros(shape, value.dtype))
             target[tuple(slice(start, start + n) for start, n in zip(offset, value.shape))] = value
+            starts.setdefault(name, []).append(offset[0])
+    for name in lookups.in_turn(session.graph) & set(starts):
+        whole[name] = lookups.by_id(whole[name], starts[name])
     return whole
 
 
@@ -141,6 +145,8 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 self.record_start(session)
 
         def record_start(self, session: Any) -> None:
+            if lookups.in_turn(session.graph):
+                recorder.note(lookups.NOTE)
             listed = [
                 {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v)}
                 for n, v in _read(session, self.variables).items()
@@ -358,6 +364,7 @@ def main(config_path: str) -> int:
             versions["dialect"] = "tensorflow stands for tensorflow.compat.v1"
     recorder.writer.event("meta", side="old", versions=versions)
     recorder.note(dropout.install())
+    lookups.install()
     if config.get("mode") == "live":
         from . import shuffling
 

@@ -1,0 +1,33 @@
+"""Weights whose shape is not written where they are made: it is that of a value, or known when data flow first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+
+def weight_from_value(layer: Any, value: Any, dtype: Any = None, **settings: Any) -> Any:
+    """A weight of `layer` that begins with `value` and has its shape, and its type if no `dtype` is given.
+
+    This is what ``tf.get_variable(name, initializer=value)`` makes. `settings` go to `add_weight`.
+    """
+    value = tf.convert_to_tensor(value, dtype)
+    settings.update(shape=tuple(value.shape), dtype=value.dtype.name, initializer=lambda *args, **kwargs: value)
+    return layer.add_weight(**settings)
+
+
+def get_weight(layer: Any, name: str, **settings: Any) -> Any:
+    """The weight of `layer` called `name`. The first call makes it by `add_weight(name=name, **settings)`.
+
+    For weights whose shape depends on the inputs: call this in ``call``, where TensorFlow 1 had ``tf.get_variable``.
+    Later calls give the same weight. Raises ValueError if they ask for another shape.
+    """
+    weights = vars(layer).setdefault("late_weights", {})
+    if name not in weights:
+        with tf.init_scope():  # outside of the function that is being traced
+            weights[name] = layer.add_weight(name=name, **settings)
+    wanted, present = tf.TensorShape(settings.get("shape")), tf.TensorShape(weights[name].shape)
+    if not wanted.is_compatible_with(present):
+        raise ValueError(f"The weight {name} has the shape {present}, not {wanted}.")
+    return weights[name]
