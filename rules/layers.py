@@ -171,8 +171,8 @@ def get_variable(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | 
     if not is_none(given.get("shape")):
         settings += [("initializer", initializer)] if initializer is not None and not is_none(initializer) else []
         return weight("self.add_weight", settings, given.get("name"))
-    if initializer is None or is_none(initializer):
-        raise Unsupported("get_variable with neither a shape nor an initial value is not migrated yet", call)
+    if initializer is None or is_none(initializer):  # a variable that exists already
+        return weight("self.add_weight", settings, given.get("name"))
     return from_value(initializer, settings, given.get("name"), resolve)
 
 

@@ -68,6 +68,10 @@ class _Judge:
 
     def _only_makes(self, definition: Definition) -> bool:
         """Whether a function makes variables and computes nothing with them, such as one that returns a dict of them."""
+        assert isinstance(definition.node, ast.FunctionDef)
+        returned = [node for value in own_returns(definition.node) for node in ast.walk(value)]
+        if any(isinstance(node, (ast.BinOp, ast.UnaryOp)) for node in returned):
+            return False
         stack: list[ast.AST] = [definition.node]
         found = False
         while stack:

@@ -36,6 +36,9 @@ class Body:
     that holds the mode, `training` the one that is true while training.
     """
 
+    early_returns = False
+    """Whether conditions that are not about the mode may end the function."""
+
     def __init__(
         self,
         module: Module,
@@ -62,7 +65,7 @@ class Body:
         self.sites: list[Site] = []
         self.site_of: dict[int, Site] = {}
         self._imported = frozenset(entry.name for entry in module.imports)
-        self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, self._imported)
+        self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, self._imported, self.early_returns)
         self.slicer = Slicer(self.flow)
         self.wrappers: set[Leaf] = set()
         """Statements that wrap a cell for training only."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from migrator.modelfn.errors import Unsupported
@@ -83,25 +83,38 @@ class Flow:
         whole: Callable[[ast.stmt], bool],
         silent: Callable[[ast.With], bool] = lambda node: False,
         imported: Set = frozenset(),
+        early_returns: bool = False,
     ) -> None:
         self.leaves: list[Leaf] = []
         self.modes = modes
         self._whole = whole
         self._silent = silent
         self._imported = imported
+        self._early_returns = early_returns
         self._opened: list[ast.stmt] = []
         body = list(body)
         self._flags = _flags(body)
         self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
         self._join_repeated()
 
-    def _walk(self, body: Iterable[ast.stmt], modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
-        for statement in body:
+    def _walk(self, body: Sequence[ast.stmt], modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
+        for index, statement in enumerate(body):
             if not modes:
                 break
+            if self._early_returns and self._returns_early(statement, modes):
+                assert isinstance(statement, ast.If)
+                self._walk(statement.body, modes, guard, (*frames, Frame(statement, "body")))
+                rest = [*statement.orelse, *body[index + 1 :]]  # what follows runs in the other case only
+                return self._walk(rest, modes, guard, (*frames, Frame(statement, "orelse")))
             after = self._statement(statement, modes, guard, frames)
             modes, guard = after, guard - (modes - after)
         return modes
+
+    def _returns_early(self, node: ast.stmt, modes: Set) -> bool:
+        """Whether a condition that is not about the mode ends the function in its first arm."""
+        if not isinstance(node, ast.If) or not isinstance(node.body[-1], ast.Return):
+            return False
+        return all(self.modes.evaluate(node.test, mode) is None for mode in modes)
 
     def _statement(self, node: ast.stmt, modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
         if isinstance(node, ast.If):

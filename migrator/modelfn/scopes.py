@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
@@ -116,20 +116,61 @@ def _begins_with_literal(node: ast.expr | None) -> bool:
 
 def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
     """Pairs of TF1 variable name and attribute path, where both are known from the source; ``*`` is a running number."""
-    return tuple((name, attribute) for name, attribute, _ in _pairs(plan, "", "", {}, {}, False))
+    return tuple((name, attribute) for name, attribute, _ in _pairs(plan, plan.sites, "", "", {}, {}, False) if name)
+
+
+def names_made(plan: Body, site: Site) -> frozenset[str] | None:
+    """TF1 names of the variables that one site makes, ``*`` for what is formatted into them; None where some are not
+    known from the source."""
+    found = list(_pairs(plan, [site], "", "", {}, {}, False))
+    if any(not name for name, _, _ in found):
+        return None
+    known = {id(sites[-1]) for _, _, sites in found}
+    if any(id(inner) not in known for inner in _makers(site)):
+        return None
+    return frozenset(name for name, _, _ in found)
+
+
+def path_of(plan: Body, site: Site, name: str) -> str | None:
+    """The attribute path of the variable `name` that a site makes; None where `call` makes it, or a loop."""
+    found = [path for other, path, _ in _pairs(plan, [site], "", "", {}, {}, False) if other == name]
+    return found[0] if found and "*" not in found[0] and "late_weights" not in found[0] else None
+
+
+def _makers(site: Site) -> Iterator[Site]:
+    """The sites that make variables, in a helper and in the helpers that it calls."""
+    if site.layer.helper is None:
+        yield from [site] if site.layer.variables and site.first is None else []
+    else:
+        for inner in site.layer.helper.sites:
+            yield from _makers(inner)
 
 
 def refuse_shared_variables(plan: Body) -> None:
     """Refuse two layers that are one variable in TF1, each perhaps in a helper of its own. Raises Unsupported."""
     seen: dict[str, list[Sites]] = {}
-    for name, _, sites in _pairs(plan, "", "", {}, {}, False):
-        if "*" in name or sites[-1].layer.keras:
+    for name, _, sites in _pairs(plan, plan.sites, "", "", {}, {}, False):
+        if not name and _reused(plan, sites):
+            raise Unsupported("variables may be shared under a name that is not a literal", sites[-1].call)
+        if not name or "*" in name or sites[-1].layer.keras:
             continue
         for others in seen.setdefault(name, []):
             first, second = next(((a, b) for a, b in zip(others, sites) if a is not b), (sites[-1], sites[-1]))
             if first is second or not exclusive(first, second):
                 raise Unsupported(f"the variable `{name}` is shared by two calls", sites[0].call)
         seen[name].append(sites)
+
+
+def _reused(plan: Body, sites: Sites) -> bool:
+    """Whether a site in a helper (the last one), or a scope around the calls that lead to it, speaks of reuse."""
+    body: Body | None = plan
+    for site in sites:
+        calls = [site.call, *(scope_calls(body, site.leaf) if body is not None else ())]
+        values = [k.value for call in calls for k in call.keywords if k.arg == "reuse"]
+        if any(not isinstance(value, ast.Constant) or value.value for value in values):
+            return True
+        body = site.layer.helper
+    return False
 
 
 def exclusive(first: Site, second: Site) -> bool:
@@ -140,12 +181,23 @@ def exclusive(first: Site, second: Site) -> bool:
 
 
 def _pairs(
-    plan: Body, scope: str, path: str, names: Patterns, numbers: dict[str, int], repeated: bool, around: Sites = ()
+    plan: Body,
+    of: Iterable[Site],
+    scope: str,
+    path: str,
+    names: Patterns,
+    numbers: dict[str, int],
+    repeated: bool,
+    around: Sites = (),
 ) -> Iterator[tuple[str, str, Sites]]:
     """TF1 name and attribute path of each variable, with its site and the sites of the helpers around it."""
-    for site in plan.sites:
+    for site in of:
+        if site.first is not None:
+            continue
         prefix = scope_prefix(plan, site.leaf, names)
         if prefix is None:
+            if site.layer.helper is not None or site.layer.variables:
+                yield "", "", (*around, site)
             continue
         own_path = path + site.attribute + ".*" * len(site.loops)
         if site.layer.late:
@@ -155,10 +207,13 @@ def _pairs(
             known = {name: pattern for name, pattern in given.items() if pattern is not None}
             turns = repeated or bool(site.loops)
             outer = (*around, site)
-            yield from _pairs(site.layer.helper, scope + prefix, own_path + ".", known, numbers, turns, outer)
+            helper, inner = site.layer.helper, f"{own_path}."
+            yield from _pairs(helper, helper.sites, scope + prefix, inner, known, numbers, turns, outer)
             continue
         own = _own_name(site, numbers, scope + prefix, names, repeated)
         if own is None:
+            if site.layer.name is not None and site.layer.variables:
+                yield "", "", (*around, site)
             continue
         unbiased = any(n == "use_bias" and _is_false(v) for n, v in site.layer.arguments)
         for tf1, keras in site.layer.variables:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.objects import holder, settled
-from migrator.modelfn.scopes import exclusive, literal_pattern, scope_calls, scope_prefix
+from migrator.modelfn.scopes import scope_calls, scope_prefix
+from migrator.modelfn.sharing import name_attributes, share
 from migrator.modelfn.translate import Layer, Time, is_none
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ def find_sites(plan: Plan) -> list[Site]:
     inner |= {id(s.call) for s in sites if s.layer.inputs is None and _is_added(plan, s.call)}
     sites = [s for s in sites if id(s.call) not in inner]
     settled(plan, sites)
-    _refuse_sharing(plan, sites)
+    share(plan, sites)
     _name(plan, sites)
+    name_attributes(plan, sites)
     return sites
 
 
@@ -174,40 +176,6 @@ def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> None:
     for frame in leaf.frames:
         if not isinstance(frame.node, ast.With) and plan.times.head(frame) > Time.MODE:
             raise Unsupported("a layer is made under a loop or a condition over tensors", call)
-
-
-def _refuse_sharing(plan: Plan, sites: list[Site]) -> None:
-    """Refuse calls that share variables in TF1: two with one name, or one name in every turn of a loop."""
-    seen: dict[str, Site] = {}
-    for site in sites:
-        if not site.layer.variables and site.layer.helper is None:
-            continue
-        reuse = next((k.value for k in site.call.keywords if k.arg == "reuse"), None)
-        reused = reuse is not None and not _is_false(reuse)
-        scopes = scope_calls(plan, site.leaf)
-        reused = reused or any(k.arg == "reuse" and not _is_false(k.value) for call in scopes for k in call.keywords)
-        own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
-        unknown = prefix is None or (site.layer.name is not None and own is None)
-        if reused and unknown:
-            raise Unsupported("variables may be shared under a name that is not a literal", site.call)
-        if unknown:
-            continue
-        full = f"{prefix}{own if own is not None else site.layer.scope}"
-        if reused and site.loops and "*" not in full:
-            raise Unsupported(f"the variables of `{full}` are shared by all turns of a loop", site.call)
-        before = seen.get(full)
-        again = before is not None and (own is not None or (reused and _withs(before) != _withs(site)))
-        if before is not None and again and not exclusive(before, site):
-            raise Unsupported(f"the variables of `{full}` are shared by two calls", site.call)
-        seen[full] = site
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and not node.value
-
-
-def _withs(site: Site) -> list[ast.stmt]:
-    return [frame.node for frame in site.leaf.frames if isinstance(frame.node, ast.With)]
 
 
 def _calls(node: ast.AST, hidden: bool) -> Iterator[tuple[ast.Call, bool]]:

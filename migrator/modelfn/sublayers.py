@@ -24,6 +24,8 @@ _VERBS = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compu
 class HelperBody(Body):
     """A helper function with the roles of its parameters."""
 
+    early_returns = True
+
     def __init__(
         self, definition: Definition, translations: Translations, sublayers: Sublayers, roles: dict[str, str]
     ) -> None:
@@ -126,9 +128,6 @@ class Sublayers:
         }
         roles.update({name: "training" for name in defaults if name not in given})
         sublayer = self._sublayer(definition, roles, call)
-        again = bool(sublayer.calls) or any(isinstance(a, (ast.For, ast.While)) for a in body.module.ancestors(call))
-        if again and _reuses(sublayer.body):
-            raise Unsupported("the calls of a helper share their variables", call)
         sublayer.calls.append((body.module, call))
         roles = sublayer.body.roles
         arguments: list[tuple[str | None, Value]] = []
@@ -163,7 +162,7 @@ class Sublayers:
             _stem(scope),
             name_node,
             helper=sublayer.body,
-            given=tuple(given.items()),
+            given=tuple({**_defaults(definition), **given}.items()),
             trains=sublayer.body.takes_training,
         )
 
@@ -213,8 +212,8 @@ def _is_flag(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, bool)
 
 
-def _flag_defaults(definition: Definition) -> dict[str, str]:
-    """Parameters named like Keras's `training`, true or false by default, with that default."""
+def _defaults(definition: Definition) -> dict[str, ast.expr]:
+    """The default values of parameters."""
     assert isinstance(definition.node, ast.FunctionDef)
     args = definition.node.args
     positional = [*args.posonlyargs, *args.args]
@@ -222,25 +221,16 @@ def _flag_defaults(definition: Definition) -> dict[str, str]:
         *zip(positional[len(positional) - len(args.defaults) :], args.defaults),
         *zip(args.kwonlyargs, args.kw_defaults),
     ]
+    return {arg.arg: default for arg, default in pairs if default is not None}
+
+
+def _flag_defaults(definition: Definition) -> dict[str, str]:
+    """Parameters named like Keras's `training`, true or false by default, with that default."""
     return {
-        arg.arg: str(default.value)
-        for arg, default in pairs
-        if arg.arg in ("training", "is_training", "train") and isinstance(default, ast.Constant) and _is_flag(default)
+        name: str(default.value)
+        for name, default in _defaults(definition).items()
+        if name in ("training", "is_training", "train") and isinstance(default, ast.Constant) and _is_flag(default)
     }
-
-
-def _reuses(body: Body) -> bool:
-    """Whether a helper asks for variables that may exist already, under names that its parameters do not change."""
-    for node in ast.walk(body.function):
-        if not isinstance(node, ast.Call):
-            continue
-        reuse = next((k.value for k in node.keywords if k.arg == "reuse"), None)
-        if reuse is None or (isinstance(reuse, ast.Constant) and not reuse.value):
-            continue
-        names = [*node.args[:1], *(k.value for k in node.keywords if k.arg in ("name", "scope", "name_or_scope"))]
-        if not any(isinstance(n, ast.Name) and n.id in body.statics for value in names for n in ast.walk(value)):
-            return True
-    return False
 
 
 def _stem(name: str) -> str:

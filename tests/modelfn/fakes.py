@@ -143,14 +143,16 @@ class Scope:
 class OpenScope(Scope):
     """A scope that is part of the names of variables."""
 
-    def __init__(self, world: World, name: str, *args: Any, **kwargs: Any) -> None:
-        self.world, self.name = world, name
+    def __init__(self, world: World, name: str, reuse: Any = None, **kwargs: Any) -> None:
+        self.world, self.name, self.reuse = world, name, bool(reuse)
 
     def __enter__(self) -> None:
         self.world.scopes.append(self.name)
+        self.world.reuse.append(self.reuse)
 
     def __exit__(self, *error: Any) -> None:
         self.world.scopes.pop()
+        self.world.reuse.pop()
 
 
 class Weighted:
@@ -181,6 +183,9 @@ class KerasModel(Weighted):
 class KerasLayer(Weighted):
     """The part of keras.layers.Layer that migrated code leans on."""
 
+    def __init__(self, name: str | None = None) -> None:
+        pass
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs)  # type: ignore[attr-defined]
 
@@ -201,7 +206,9 @@ class World:
     def __init__(self) -> None:
         self.used = 0
         self.scopes: list[str] = []
+        self.reuse: list[bool] = []
         self.variables: dict[str, Variable] = {}
+        self.layers: dict[str, Layer] = {}
 
     def variable(self, name: str, shape: Any = None, **kwargs: Any) -> Variable:
         """``tf.get_variable``: one variable for each name, whatever is said of reuse."""
@@ -215,7 +222,12 @@ class World:
             def apply(inputs: Any, *args: Any, training: Any = False, **kwargs: Any) -> Symbol:
                 if kind == "dropout" and not args and "rate" not in kwargs:
                     args = (0.5,)
-                return Layer(self, kind, args, kwargs)(inputs, training)
+                made = Layer(self, kind, args, {k: v for k, v in kwargs.items() if k != "reuse"})
+                if kwargs.get("name") is not None and (kwargs.get("reuse") or any(self.reuse)):
+                    made = self.layers.setdefault("/".join((*self.scopes, kwargs["name"])), made)
+                elif kwargs.get("name") is not None:
+                    self.layers["/".join((*self.scopes, kwargs["name"]))] = made
+                return made(inputs, training)
 
             return apply
 
@@ -248,7 +260,7 @@ class World:
             losses=Namespace("losses", mean_squared_error=squared),
             metrics=Namespace("metrics", mean=mean),
             layers=layers,
-            variable_scope=lambda name, *args, **kwargs: OpenScope(self, name),
+            variable_scope=lambda name, *args, **kwargs: OpenScope(self, name, **kwargs),
             get_variable=self.variable,
             name_scope=Scope,
             control_dependencies=Scope,

@@ -92,9 +92,11 @@ def untouched(source: str | Mapping[str, str]) -> None:
     assert not any(unit.tier == "native" for unit in units(outcomes))
 
 
-def method(text: str, name: str) -> str:
-    """The source of one method or function of a migrated file, dedented; the first of that name."""
-    for node in ast.walk(ast.parse(text)):
+def method(text: str, name: str, of: str = "") -> str:
+    """The source of one method or function of a migrated file, dedented; the first of that name (in the class `of`)."""
+    tree = ast.parse(text)
+    within = next((n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == of), tree)
+    for node in ast.walk(within):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
             return textwrap.dedent("\n".join(lines)) + "\n"

@@ -80,10 +80,6 @@ def test_a_helper_is_a_class_of_its_name() -> None:
 @pytest.mark.parametrize(
     ("helper", "reason"),
     [
-        (
-            "def block(x):\n    if x is None:\n        return x\n    return tf.layers.dense(x, 3)",
-            "`return` under a condition",
-        ),
         ("def block(x, n=2):\n    return block(tf.layers.dense(x, n), n - 1) if n else x", ""),
         ("def block(x, sizes=[]):\n    sizes.append(3)\n    return tf.layers.dense(x, len(sizes))", "is changed"),
         ("def block(*args):\n    return tf.layers.dense(args[0], 3)", "*args"),

@@ -186,23 +186,6 @@ def test_layers_are_made_in_the_order_of_their_use() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (
-            """
-            a = tf.layers.dense(features["x"], 3, name="one")
-            predictions = a + tf.layers.dense(features["w"], 3, name="one", reuse=True)  # HERE
-            """,
-            "shared by two calls",
-        ),
-        (
-            """
-            with tf.variable_scope("s"):
-                a = tf.get_variable("w", [1])
-            with tf.variable_scope("s", reuse=True):
-                b = tf.get_variable("w", [1])  # HERE
-            predictions = tf.layers.dense(features["x"], 3) * a * b
-            """,
-            "",
-        ),
         ("predictions = tf.get_variable('w', [1], custom_getter=g) * features['x']  # HERE", "custom_getter"),
         ("predictions = tf.get_variable('w', [1], collections=['a']) * features['x']  # HERE", "collections"),
         ("predictions = tf.layers.batch_normalization(features['x'], renorm=True)  # HERE", "renorm"),

@@ -21,17 +21,6 @@ LEFT = {
         END,
         "while loop",
     ),
-    "towers that share": (
-        """
-        with tf.variable_scope("tower", reuse=tf.AUTO_REUSE):
-            a = tf.layers.dense(features["x"], 3)
-        with tf.variable_scope("tower", reuse=tf.AUTO_REUSE):
-            b = tf.layers.dense(features["w"], 3)  # HERE
-        predictions = a - b
-        """,
-        END,
-        "`tower/dense` are shared",
-    ),
     "turns of a loop that share": (
         """
         x = features["x"]
@@ -41,15 +30,6 @@ LEFT = {
         """,
         END,
         "`shared` are shared by all turns",
-    ),
-    "sharing under a name that is no literal": (
-        """
-        n = "shared"
-        a = tf.layers.dense(features["x"], 3, name=n)
-        predictions = a + tf.layers.dense(features["w"], 3, name=n, reuse=True)
-        """,
-        END,
-        "not a literal",
     ),
     "regularizer of a scope": (
         f"""

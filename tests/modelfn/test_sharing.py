@@ -1,9 +1,10 @@
-"""Variables that helpers share by name: one in TF1, so never two in Keras."""
+"""Variables that calls share by name: one in TF1, so never two in Keras."""
 
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import manual_reason, migrate, model_fn
+from modelfn.programs import manual_reason, method, migrate, model_fn
+from modelfn.symbolic import assert_same
 
 HELPER = """
 def {name}(x):
@@ -46,3 +47,187 @@ def test_arms_of_a_condition_share_nothing_at_a_time() -> None:
         predictions = right(features["x"])
     """
     assert "class Right(" in migrate(model_fn(body, before=helpers("shared", "w")))
+
+
+# -- calls that share everything: one layer, called again -------------------------------------------------------------
+
+TOWER = """
+def tower(x, units, name="tower"):
+    with tf.variable_scope(name, reuse=tf.AUTO_REUSE):
+        for i, n in enumerate(units):
+            x = tf.layers.dense(x, n, name="fc%d" % i)
+        w = tf.get_variable("w", [3])
+    return x * w
+
+
+"""
+LOOKUP = """
+def lookup(ids, name, size):
+    with tf.variable_scope("tables", reuse=tf.AUTO_REUSE):
+        table = tf.get_variable(name, [size, 2])
+    return tf.nn.embedding_lookup(table, ids)
+
+
+def item(ids):
+    return lookup(ids, "item", 5) + lookup(ids, "category", 3)
+
+
+"""
+SHARED = {
+    "a layer": """
+        a = tf.layers.dense(features["x"], 3, name="one")
+        predictions = a + tf.layers.dense(features["w"], 3, name="one", reuse=True)
+    """,
+    "a layer with a name that is no literal": """
+        n = "shared"
+        a = tf.layers.dense(features["x"], 3, name=n)
+        predictions = a + tf.layers.dense(features["w"], 3, name=n, reuse=True)
+    """,
+    "a variable": """
+        with tf.variable_scope("s"):
+            a = tf.get_variable("w", [1])
+        with tf.variable_scope("s", reuse=True):
+            b = tf.get_variable("w", [1])
+        predictions = features["x"] * a + b
+    """,
+}
+
+
+@pytest.mark.parametrize("name", sorted(SHARED))
+def test_one_layer_is_called_twice(name: str) -> None:
+    text = assert_same(model_fn(SHARED[name]))
+    assert method(text, "__init__").count("Dense(") + method(text, "__init__").count("add_weight(") == 1
+
+
+def test_numbered_layers_of_a_scope_that_is_entered_again() -> None:
+    body = """
+    with tf.variable_scope("tower", reuse=tf.AUTO_REUSE):
+        a = tf.layers.dense(features["x"], 3)
+    with tf.variable_scope("tower", reuse=tf.AUTO_REUSE):
+        b = tf.layers.dense(features["w"], 3)
+    predictions = a - b
+    """
+    call = method(migrate(model_fn(body)), "call")
+    assert 'a = self.a(features["x"])\n' in call and 'b = self.a(features["w"])\n' in call
+
+
+def test_a_helper_that_is_called_twice() -> None:
+    body = 'predictions = tower(features["x"], params["units"]) - tower(features["w"], params["units"])'
+    text = assert_same(model_fn(body, before=TOWER), units=[4, 3])
+    assert method(text, "__init__", "Model").count("Tower(") == 1
+
+
+def test_a_helper_under_two_names_is_two_layers() -> None:
+    body = """
+    predictions = tower(features["x"], params["units"], "a") - tower(features["w"], params["units"], "b")
+    """
+    text = assert_same(model_fn(body, before=TOWER), units=[4, 3])
+    assert method(text, "__init__", "Model").count("Tower(") == 2
+
+
+def test_helpers_of_helpers_and_a_variable_that_is_found_by_name() -> None:
+    body = """
+    predictions = item(features["x"]) * item(features["w"]) + lookup(features["z"], "user", 7)
+    with tf.variable_scope("tables", reuse=True):
+        table = tf.get_variable("item")
+    predictions = predictions * table
+    """
+    text = assert_same(model_fn(body, before=LOOKUP))
+    assert "predictions * self.item.item.table" in method(text, "call", "Model")
+
+
+def test_a_helper_may_return_under_a_condition() -> None:
+    before = """
+    def activate(x, kind, name):
+        if kind == "scaled":
+            w = tf.get_variable(name + "_w", [3])
+            return x * w
+        # the rest
+        b = tf.get_variable(name + "_b", [3])
+        return x + b
+
+
+    """
+    for kind in ("scaled", "moved"):
+        body = 'predictions = activate(activate(features["x"], params["kind"], "a"), params["kind"], "b")'
+        text = assert_same(model_fn(body, before=before), kind=kind)
+    assert method(text, "call", "Activate").count("return") == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            """
+            a = tf.layers.dense(features["x"], 3, name="one")
+            predictions = a + tf.layers.dense(features["w"], 3, tf.nn.relu, name="one", reuse=True)  # HERE
+            """,
+            "shared by two calls",
+        ),
+        (
+            """
+            a = tf.layers.dense(features["x"], 3, name=params["a"])
+            predictions = a + tf.layers.dense(features["w"], 3, name=params["b"], reuse=tf.AUTO_REUSE)  # HERE
+            """,
+            "not a literal",
+        ),
+        (
+            """
+            units = 3
+            a = tf.layers.dense(features["x"], units, name="one")
+            units = params["units"]
+            predictions = a + tf.layers.dense(features["w"], units, name="one", reuse=True)  # HERE
+            """,
+            "shared by two calls",
+        ),
+        (
+            """
+            a = features["x"]
+            if params["deep"]:
+                a = tf.layers.dense(a, 3, name="one")
+            predictions = a + tf.layers.dense(features["w"], 3, name="one", reuse=tf.AUTO_REUSE)  # HERE
+            """,
+            "stands under a condition",
+        ),
+        (
+            """
+            with tf.variable_scope("net", reuse=True):
+                w = tf.get_variable("w")  # HERE
+            predictions = features["x"] * w
+            """,
+            "neither a shape",
+        ),
+        (
+            """
+            x = features["x"]
+            for i in range(2):
+                x = tower(x, params["units"])  # HERE
+            predictions = x
+            """,
+            "the turns of a loop may share",
+        ),
+        (
+            """
+            a = tower(features["x"], params["units"])
+            predictions = a + tower(features["w"], [3])  # HERE
+            """,
+            "may share",
+        ),
+        (
+            """
+            a = tower(features["x"], params["units"], params["a"])
+            predictions = a + tower(features["w"], params["units"], params["b"])  # HERE
+            """,
+            "may share",
+        ),
+        (
+            """
+            x = tf.layers.batch_normalization(features["x"], training=mode == tf.estimator.ModeKeys.TRAIN, name="bn")
+            predictions = x + tf.layers.batch_normalization(features["w"], name="bn", reuse=True)  # HERE
+            """,
+            "",
+        ),
+    ],
+)
+def test_sharing_that_is_left(body: str, reason: str) -> None:
+    assert reason in manual_reason(model_fn(body, before=TOWER))

@@ -1,0 +1,246 @@
+"""Variables that several calls share by name: ``reuse=True``, `tf.AUTO_REUSE`. In Keras, one layer that is called again.
+
+TF1 finds a variable by the names of the scopes around it and its own. Two calls of a body share theirs if these names are
+the same expressions of values that do not change in between; helpers share all of their variables or none.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.names import reads
+from migrator.modelfn.scopes import exclusive, literal_pattern, names_made, path_of, scope_calls, scope_prefix
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.sites import Site
+
+
+def share(plan: Body, sites: list[Site]) -> None:
+    """Find the sites that use the layer of an earlier one. Raises Unsupported where that is not certain."""
+    earlier: list[Site] = []
+    for site in sites:
+        if site.layer.helper is None and not site.layer.variables:
+            continue
+        if site.layer.helper is not None:
+            _share_helper(plan, site, earlier)
+        else:
+            _share_variables(plan, site, earlier)
+        earlier.append(site)
+
+
+def reuse_arguments(node: ast.AST) -> Iterator[ast.expr]:
+    """The values of ``reuse=…`` in the calls below a node, without those that say no."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.Call):
+            yield from (k.value for k in child.keywords if k.arg == "reuse" and not _is_false(k.value))
+
+
+def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
+    """A layer or a variable that the body makes itself."""
+    reused = _reused(plan, site)
+    own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
+    full = None
+    if prefix is not None and (site.layer.name is None or own is not None):
+        full = f"{prefix}{own if own is not None else site.layer.scope}"
+    if reused and site.loops and full is not None and "*" not in full:
+        raise Unsupported(f"the variables of `{full}` are shared by all turns of a loop", site.call)
+    for other in [other for other in reversed(earlier) if other.first is None]:
+        same = _same_name(plan, other, site, reused)
+        if same is False or exclusive(other, site):
+            continue
+        if same is None:
+            if reused or _reused(plan, other):
+                raise Unsupported("variables may be shared under a name that is not a literal", site.call)
+            continue
+        shown = full or ast.unparse(site.layer.name or site.call.func)
+        if not reused or not _alike(plan, other, site):
+            raise Unsupported(f"the variables of `{shown}` are shared by two calls", site.call)
+        _use(plan, other, site)
+        return
+    if is_reference(site):
+        raise Unsupported("get_variable with neither a shape nor an initial value is not migrated yet", site.call)
+
+
+def is_reference(site: Site) -> bool:
+    """Whether a call can only find a variable: ``tf.get_variable("w")``."""
+    named = {name for name, _ in site.layer.arguments}
+    return site.layer.constructor == "self.add_weight" and "shape" not in named
+
+
+def name_attributes(plan: Body, sites: list[Site]) -> None:
+    """Give the sites that share the attribute of the layer or variable that they use."""
+    for site in sites:
+        first = site.first
+        if first is None:
+            continue
+        site.attribute = first.attribute
+        if first.layer.helper is not None and site.layer.helper is None:
+            own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
+            path = path_of(plan, first, f"{prefix}{own}")
+            if path is None:
+                raise Unsupported(f"the variable `{prefix}{own}` is shared by two calls", site.call)
+            site.attribute = path
+
+
+def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
+    """A helper that is called again."""
+    helper = site.layer.helper
+    assert helper is not None
+    inside = list(_reuses(helper))
+    if site.loops and (inside or _reused(plan, site)):
+        names = names_made(plan, site)
+        told = reads([value for _, value in site.layer.given]) | reads(_chain(plan, site))
+        turns = {name for frame in site.leaf.frames if isinstance(frame.node, ast.For) for name in frame.binds()}
+        if names is None or any("*" not in name for name in names) or not told & turns:
+            raise Unsupported("the turns of a loop may share the variables of a helper", site.call)
+    for other in [other for other in reversed(earlier) if other.first is None]:
+        if other.layer.helper is not helper or exclusive(other, site):
+            continue
+        around = _reused(plan, site)
+        if not inside and not around:
+            continue
+        if not _same_text(_chain(plan, other), _chain(plan, site)) or not _same_arguments(other, site):
+            first, second = (names_made(plan, s) for s in (other, site))
+            if first is None or second is None or first & second:
+                raise Unsupported("the calls of a helper may share some of their variables", site.call)
+            if any(_may_meet(a, b) for a in first for b in second):
+                raise Unsupported("the calls of a helper may share some of their variables", site.call)
+            continue
+        if not _all_reused(helper, around):
+            raise Unsupported("the calls of a helper share some of their variables only", site.call)
+        if not _unchanged(plan, other, site):
+            raise Unsupported(
+                "the calls of a helper share their variables, under values that may have changed", site.call
+            )
+        _use(plan, other, site)
+        return
+
+
+def _use(plan: Body, first: Site, site: Site) -> None:
+    """Let `site` use the layer of `first`."""
+    first = first.first or first
+    if first.loops or site.loops:
+        raise Unsupported("variables are shared by calls in loops", site.call)
+    conditions = [f for f in first.leaf.frames if isinstance(f.node, ast.If)]
+    if any(frame not in site.leaf.frames for frame in conditions):
+        raise Unsupported("variables are shared with a call that stands under a condition", site.call)
+    if first.layer.late or site.layer.late:
+        raise Unsupported("a variable of a size that data tell is shared", site.call)
+    if any(moving is not None for moving in _moving(first)):
+        raise Unsupported("the moving statistics of a shared normalization are updated in no certain order", site.call)
+    site.first = first
+
+
+def _moving(site: Site) -> Iterator[str | None]:
+    yield site.layer.moving
+    for inner in site.layer.helper.sites if site.layer.helper is not None else ():
+        yield from _moving(inner)
+
+
+def _reused(plan: Body, site: Site) -> bool:
+    """Whether a site may find variables that exist already."""
+    own = [k.value for k in site.call.keywords if k.arg == "reuse"] if site.layer.helper is None else []
+    scopes = [k.value for call in scope_calls(plan, site.leaf) for k in call.keywords if k.arg == "reuse"]
+    return any(not _is_false(value) for value in (*own, *scopes))
+
+
+def _reuses(helper: Body) -> Iterator[ast.expr]:
+    """What a helper, and the helpers that it calls, say of reuse."""
+    yield from reuse_arguments(helper.function)
+    for site in helper.sites:
+        if site.layer.helper is not None:
+            yield from _reuses(site.layer.helper)
+
+
+def _all_reused(helper: Body, around: bool) -> bool:
+    """Whether each variable of a helper is found again by name."""
+    for site in helper.sites:
+        reused = around or _reused(helper, site)
+        if site.layer.helper is not None:
+            if not _all_reused(site.layer.helper, reused):
+                return False
+        elif site.layer.variables or site.layer.keras:
+            numbered = site.layer.name is None and not scope_calls(helper, site.leaf)
+            if site.layer.keras or not reused or numbered:
+                return False
+    return True
+
+
+def _same_name(plan: Body, first: Site, second: Site, reused: bool) -> bool | None:
+    """Whether two sites mean the same variables; None if that is not known."""
+    if first.layer.helper is not None:
+        pairs = names_made(plan, first)
+        own, prefix = literal_pattern(second.layer.name), scope_prefix(plan, second.leaf)
+        if pairs is None or own is None or prefix is None:
+            return None if list(_reuses(first.layer.helper)) else False
+        full = prefix + own
+        if any(_may_meet(full, name) for name in pairs):
+            return None
+        return any(name == full or name.startswith(f"{full}/") for name in pairs)
+    if (first.layer.name is None) != (second.layer.name is None):
+        return False
+    if first.layer.name is None or second.layer.name is None:  # numbered in each scope that is entered
+        same = first.layer.scope == second.layer.scope and _same_text(_chain(plan, first), _chain(plan, second))
+        return same and reused and _withs(first) != _withs(second)
+    one, two = (scope_prefix(plan, site.leaf) for site in (first, second))
+    own, other = literal_pattern(first.layer.name), literal_pattern(second.layer.name)
+    if one is not None and two is not None and own is not None and other is not None:
+        return one + own == two + other
+    if not _same_text(_chain(plan, first), _chain(plan, second)):
+        return None
+    if ast.unparse(first.layer.name) == ast.unparse(second.layer.name):
+        return True
+    return None if own is None or other is None else own == other
+
+
+def _may_meet(one: str, two: str) -> bool:
+    """Whether names, into one of which something is formatted at ``*``, may be the same."""
+    heads = one.split("*")[0], two.split("*")[0]
+    return "*" in one + two and (heads[0].startswith(heads[1]) or heads[1].startswith(heads[0]))
+
+
+def _chain(plan: Body, site: Site) -> list[ast.expr]:
+    """What names the scopes around a site."""
+    return [value for call in scope_calls(plan, site.leaf) for value in call.args[:1]]
+
+
+def _same_text(first: list[ast.expr], second: list[ast.expr]) -> bool:
+    return [ast.dump(node) for node in first] == [ast.dump(node) for node in second]
+
+
+def _same_arguments(first: Site, second: Site) -> bool:
+    """Whether two layers are made alike, as far as the text says."""
+
+    def text(site: Site) -> set[tuple[str | None, str]]:
+        return {(n, v if isinstance(v, str) else ast.dump(v)) for n, v in site.layer.arguments}
+
+    return first.layer.constructor == second.layer.constructor and text(first) == text(second)
+
+
+def _alike(plan: Body, first: Site, second: Site) -> bool:
+    """Whether the second site may use what the first has made. What is said of a variable counts when it is made only."""
+    if second.layer.weight:
+        return first.layer.weight or first.layer.helper is not None
+    return _same_arguments(first, second) and _unchanged(plan, first, second)
+
+
+def _unchanged(plan: Body, first: Site, second: Site) -> bool:
+    """Whether what names and makes both sites has the same value at both."""
+    values = [v for _, v in second.layer.arguments if not isinstance(v, str)] + _chain(plan, second)
+    for name in sorted(reads(values)):
+        before = set(plan.slicer.reaching(name, first.leaf.index, None, first.leaf))
+        if before != set(plan.slicer.reaching(name, second.leaf.index, None, second.leaf)):
+            return False
+    return True
+
+
+def _withs(site: Site) -> list[ast.stmt]:
+    return [frame.node for frame in site.leaf.frames if isinstance(frame.node, ast.With)]
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
