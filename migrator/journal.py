@@ -62,7 +62,7 @@ def undo(folder: str | None = None) -> tuple[list[str], list[Diagnostic]]:
     """Put back what the last run from `folder`, by default the current one, replaced, file by file. Raises JournalError.
 
     Returns:
-      The paths restored or removed, and a problem for each file that is no longer as that run wrote it.
+      What was restored or removed, as lines to show, and a problem for each file that is no longer as that run wrote it.
     """
     done: list[str] = []
     problems: list[Diagnostic] = []
@@ -104,11 +104,11 @@ def _restore(entry: dict[str, Any], shown: str, done: list[str], problems: list[
         problems.append(problem(UNREADABLE, shown, f"not restored: it {what}"))
     elif before is None:
         os.unlink(path)
-        done.append(shown)
+        done.append(f"removed {shown}")
     else:
         outcome = Outcome(path, "changed", now, before)
         written, refused = write_groups([outcome], [[path]], [os.path.dirname(os.path.realpath(path))])
-        done += [shown for _ in written]
+        done += [f"restored {shown}" for _ in written]
         problems += refused
 
 

@@ -246,8 +246,8 @@ def undo(folder: str | None) -> int:
         restored, problems = journal.undo(folder)
     except journal.JournalError as error:
         fail(str(error))
-    for path in restored:
-        click.echo(f"restored {path}")
+    for line in restored:
+        click.echo(line)
     for item in problems:
         click.echo(str(item), err=True)
     if problems:

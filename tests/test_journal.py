@@ -43,7 +43,7 @@ def test_everything_is_put_back() -> None:
     before = changed.read_bytes(), program.read_bytes()
     assert migrate(".", "--apply").exit_code == 0 and Path("p/tf2_training.py").exists()
     result = migrate("--undo")
-    assert result.exit_code == 0 and result.output == "restored a.py\nrestored p/model.py\nrestored p/tf2_training.py\n"
+    assert result.exit_code == 0 and result.output == "restored a.py\nrestored p/model.py\nremoved p/tf2_training.py\n"
     assert (changed.read_bytes(), program.read_bytes()) == before and not Path("p/tf2_training.py").exists()
     assert stat.S_IMODE(changed.stat().st_mode) == 0o640
     assert migrate("--undo").exit_code == 2

@@ -95,10 +95,11 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
 def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
     from migrator.parity.case import Case, CaseError, Program, load_cases
     from migrator.parity.report import Tolerance
+    from migrator.suggesting import suggestion
 
     for path in paths:
         if not Path(path).exists():
-            raise CaseError(f"{path}: no such file or folder")
+            raise CaseError(f"{path}: no such file or folder{suggestion(path)}")
     start = {"entry": options["entry"], "module": options["module"], "args": args}
     old = Program(Path(paths[0]), python=options["old_python"] or sys.executable, **start)
     defaults = Case(

@@ -96,3 +96,10 @@ def test_one_program_is_migrated_and_compared(tmp_path: Path) -> None:
     assert not any("still uses tf.estimator" in note for note in case["notes"])
     assert "shuffling was switched off" in "".join(case["notes"])
     assert page.read_text().count("<polyline") == 2
+
+
+def test_a_misspelt_program_brings_a_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trainer.py").write_text("")
+    code, output = run("trainr.py")
+    assert code == 2 and "trainr.py: no such file or folder; did you mean trainer.py?" in output
