@@ -24,6 +24,8 @@ class CallWriter(Writer):
         self.reads_training = False
         self.guards = 0
         """Tests of `training` around statements."""
+        self._guarded = False
+        """Whether what is written stands under such a test."""
 
     @property
     def uses_training(self) -> bool:
@@ -44,7 +46,6 @@ class CallWriter(Writer):
         missing = [mode for mode in ALL_MODES - leaf.guard if self._read_in(leaf, mode)]
         if not missing:
             return None
-        self._check_defined(leaf, missing)
         guard = frozenset(leaf.guard | {m for m in ALL_MODES - leaf.guard if m not in missing})
         if guard == TRAINING:
             return "training"
@@ -57,21 +58,35 @@ class CallWriter(Writer):
             raise Unsupported("the forward pass tells evaluation from prediction", leaf.node)
         raise Unsupported("the forward pass tells evaluation from prediction", leaf.node)
 
-    def _check_defined(self, leaf: Leaf, missing: list[str]) -> None:
-        """Refuse names that are returned in modes in which nothing gives them a value."""
-        for mode in missing:
-            for name in sorted(leaf.defs & self.results.get(mode, set()) - set(self.plan.dynamic)):
-                if not any(name in other.defs and mode in other.modes for other in self.leaves):
-                    raise Unsupported(f"`{name}` is returned, but has no value in some mode", leaf.node)
-
     def _read_in(self, leaf: Leaf, mode: str) -> bool:
         """Whether in `mode`, where the leaf does not run, a name that it defines is read later on."""
-        if leaf.defs & self.results.get(mode, set()):
+        if any(self._defined_in(name, mode) for name in leaf.defs & self.results.get(mode, set())):
             return True
         return any(
             other.index > leaf.index and mode in other.modes and leaf.defs & self.plan.slicer.inputs(other)
             for other in self.leaves
         )
+
+    def _test(self, leaf: Leaf) -> str | None:
+        """The test around a statement: the one that it needs, else that of the statements that it is there for."""
+        if self._guarded:
+            return None
+        text = self.guard(leaf)
+        if text is not None or leaf.guard == ALL_MODES or leaf.loops:
+            return text
+        if leaf.defs & set().union(*self.results.values()):
+            return None
+        readers = [
+            other for other in self.leaves if other is not leaf and leaf.defs & self.plan.slicer.inputs(other)
+        ]
+        if any(other.index < leaf.index or other.guard != leaf.guard or other.loops for other in readers):
+            return None
+        texts = {self._test(other) for other in readers}
+        return texts.pop() if len(texts) == 1 else None
+
+    def _defined_in(self, name: str, mode: str) -> bool:
+        """Whether something gives a name a value in `mode`; else nobody reads it there, though `call` returns it."""
+        return name in self.plan.dynamic or any(name in other.defs and mode in other.modes for other in self.leaves)
 
     def block(self, leaves: list[Leaf], indent: str, depth: int = 0) -> list[str]:
         """Leaves in order; neighbours with the same guard share one `if`."""
@@ -80,7 +95,7 @@ class CallWriter(Writer):
         arm: list[str] = []
         while position < len(leaves):
             group = self._group(leaves, position, depth)
-            guards = {self.guard(leaf) for leaf in group}
+            guards = {self._test(leaf) for leaf in group}
             guard = guards.pop() if len(guards) == 1 else None
             if guard is None:
                 lines += self._plain(group, indent, depth)
@@ -89,7 +104,7 @@ class CallWriter(Writer):
             end = position + len(group)
             while end < len(leaves):
                 more = self._group(leaves, end, depth)
-                if {self.guard(leaf) for leaf in more} != {guard}:
+                if {self._test(leaf) for leaf in more} != {guard}:
                     break
                 group, end = group + more, end + len(more)
             inner: list[str] = []
@@ -127,11 +142,11 @@ class CallWriter(Writer):
         if len(group[0].frames) == depth:
             return self.leaf(group[0], indent)
         if guarded:
-            held, self.guard = self.guard, lambda leaf: None  # type: ignore[method-assign]
+            held, self._guarded = self._guarded, True
             try:
                 return self.compound(group[0].frames[depth].node, group, indent, depth)
             finally:
-                self.guard = held  # type: ignore[method-assign]
+                self._guarded = held
         return self.compound(group[0].frames[depth].node, group, indent, depth)
 
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:

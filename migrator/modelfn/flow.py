@@ -119,6 +119,8 @@ class Flow:
     def _statement(self, node: ast.stmt, modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
         if isinstance(node, ast.If):
             return self._if(node, modes, guard, frames)
+        if isinstance(node, ast.Delete) and all(isinstance(target, ast.Name) for target in node.targets):
+            return modes  # `del config`: says that nothing reads it
         if isinstance(node, (ast.For, ast.With)) and not self._whole(node):
             frame = Frame(node, "body", isinstance(node, ast.With) and self._silent(node))
             after = self._walk(node.body, modes, guard, (*frames, frame))

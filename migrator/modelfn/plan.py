@@ -13,7 +13,7 @@ from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import holder
 from migrator.modelfn.rates import find_rates
-from migrator.modelfn.translate import Translations, bind, is_none
+from migrator.modelfn.translate import Time, Translations, bind, is_none
 
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
@@ -171,6 +171,8 @@ class Plan(Body):
                 for mode in leaf.modes:
                     call |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode, leaf)
         losses = set().union(*self.loss_slices.values())
+        if losses & self.tainted:
+            call |= self._shared_forward(losses & set(self.metric_slice) - self.tainted)
         for leaf in self.effects():
             self.place(leaf, call, losses, self.tainted)
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
@@ -179,6 +181,18 @@ class Plan(Body):
         self.metric_leaves = self.ordered(
             leaf for leaf in self.metric_slice if leaf not in chosen and not leaf.mode_only
         )
+
+
+    def _shared_forward(self, leaves: set[Leaf]) -> set[Leaf]:
+        """Of what both the loss and the metrics need of the features, the part that reads weights."""
+        found: set[Leaf] = set()
+        for leaf in leaves:
+            needed = {leaf}
+            for mode in leaf.modes:
+                needed |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode, leaf)
+            if any(self.sites_in(other) for other in needed) and self.time(leaf) is Time.DYNAMIC:
+                found |= needed
+        return found
 
 
 def _calls_any(leaf: Leaf, names: set[str]) -> bool:
