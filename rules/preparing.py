@@ -11,6 +11,7 @@ from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.preparing.methods import method_of
+from migrator.preparing.partials import PARTIAL
 from migrator.preparing.returns import own_returns
 from migrator.preparing.steps import Preparation
 from migrator.project import Definition
@@ -130,8 +131,10 @@ class _Judge:
         return last[:1].isupper() or last == "get_variable"
 
     def _called(self, definition: Definition) -> list[tuple[ast.Call, str | None]]:
+        module = definition.module
         calls = [node for node in ast.walk(definition.node) if isinstance(node, ast.Call)]
-        return [(call, definition.module.resolve(call.func)) for call in calls]
+        found = [(call, module.resolve(call.func)) for call in calls]
+        return found + [(call, module.resolve(call.args[0])) for call, name in found if name == PARTIAL and call.args]
 
     def _other(self, definition: Definition, call: ast.Call) -> Definition | None:
         project = self.drafts.project

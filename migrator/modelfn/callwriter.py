@@ -76,9 +76,7 @@ class CallWriter(Writer):
             return text
         if leaf.defs & set().union(*self.results.values()):
             return None
-        readers = [
-            other for other in self.leaves if other is not leaf and leaf.defs & self.plan.slicer.inputs(other)
-        ]
+        readers = [other for other in self.leaves if other is not leaf and leaf.defs & self.plan.slicer.inputs(other)]
         if any(other.index < leaf.index or other.guard != leaf.guard or other.loops for other in readers):
             return None
         texts = {self._test(other) for other in readers}

@@ -182,7 +182,6 @@ class Plan(Body):
             leaf for leaf in self.metric_slice if leaf not in chosen and not leaf.mode_only
         )
 
-
     def _shared_forward(self, leaves: set[Leaf]) -> set[Leaf]:
         """Of what both the loss and the metrics need of the features, the part that reads weights."""
         found: set[Leaf] = set()

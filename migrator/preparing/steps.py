@@ -12,6 +12,7 @@ from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, removal, snake, unused
 from migrator.preparing.methods import Method, attributes, check_settled, method_of
+from migrator.preparing.partials import filled_in, written_out
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition
 
@@ -200,6 +201,13 @@ class Preparation:
         definition = project.definition(module, call.func)
         if definition is not None and isinstance(definition.node, ast.FunctionDef):
             return self._function_call(module, call, definition)
+        partial = filled_in(module, call)
+        if partial is not None:
+            made = project.definition(module, partial.args[0])
+            known = (module.resolve(partial.args[0]) or "").startswith("tensorflow.")
+            if known or made is not None and isinstance(made.node, ast.FunctionDef) and self._makes_layers(made):
+                return written_out(module, call, partial)
+            return []
         found = method_of(project, module, call.func)
         if found is None:
             return []

@@ -303,3 +303,51 @@ def test_arms_that_change_what_they_read() -> None:
     dense = "tf.layers.dense(x, 3)"
     end = arms(dense, dense, "labels = labels * 2.0\n    ")
     assert "labels = labels * 2.0" in assert_same(model_fn("x = features['x']", end=end))
+
+
+def test_a_value_for_predictions_only() -> None:
+    """What the branch for PREDICT computes is computed in `call`; nobody reads it while training."""
+    body = """
+        logits = tf.layers.dense(features["x"], 3)
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            scaled = logits * 2.0
+            top = tf.nn.top_k(scaled, k=1)
+            return tf.estimator.EstimatorSpec(mode, predictions={"top": top})
+        predictions = logits
+    """
+    text = assert_same(model_fn(body))
+    assert "top = tf.nn.top_k(scaled, k=1)" in text
+
+
+def test_what_one_mode_alone_needs_stands_under_its_test() -> None:
+    body = """
+        predictions = tf.layers.dense(features["x"], 3)
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            error = labels - predictions
+            loss = tf.reduce_mean(tf.abs(error))
+        else:
+            loss = tf.reduce_mean(tf.square(labels - predictions))
+    """
+    text = assert_same(model_fn(body, end=f"{TRAIN_OP}\n{SPEC}"))
+    assert "        if training:\n            error = y - y_pred\n            loss = " in text
+
+
+def test_what_loss_and_metrics_share_is_computed_once() -> None:
+    body = """
+        net = tf.layers.dense(features["x"], 3)
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            return tf.estimator.EstimatorSpec(mode, predictions={"net": net})
+        logits = tf.sigmoid(net)
+        loss = tf.reduce_mean(tf.square(labels - logits))
+        metrics = {"mean": tf.metrics.mean(logits)}
+    """
+    end = f"{TRAIN_OP}\nreturn tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)"
+    text = assert_same(model_fn(body, end=end))
+    assert text.count("tf.sigmoid") == 1
+
+
+def test_del_of_parameters() -> None:
+    body = "del params\nx = features['x']\npredictions = tf.layers.dense(x, 3)\ndel x"
+    assert "\n        del " not in assert_same(model_fn(body))
