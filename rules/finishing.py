@@ -44,7 +44,7 @@ def finished(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple
     replaced = [(e.start, e.end) for e in own if e.start < e.end]
     for fix in file_fixes(module, driver, helpers, spans):
         # What a rewritten or deleted place contains is gone, or was carried over by the renderer.
-        outside = [e for e in fix.edits if not within((e.start, e.end), spans + replaced)]
+        outside = [e for e in fix.edits if not _swallowed(e, spans, replaced)]
         if any(e.start < end and start < e.end for e in outside for start, end in replaced):
             if any(e.start < end and start < e.end for e in fix.edits for start, end in spans):
                 raise Unsupported("two rewrites of one place get in each other's way", None)
@@ -52,6 +52,15 @@ def finished(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple
         own += [e for e in outside if e not in own]
     _check_leftovers(module, own, spans)
     return own + helpers.import_edits()
+
+
+def _swallowed(edit: Edit, spans: list[tuple[int, int]], replaced: list[tuple[int, int]]) -> bool:
+    """Whether an edit lies in a model_fn, or in a place that is replaced; what is inserted beside such a place does not."""
+    if within((edit.start, edit.end), spans):
+        return True
+    if edit.start == edit.end:
+        return any(start < edit.start < end for start, end in replaced)
+    return within((edit.start, edit.end), replaced)
 
 
 def _check_leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import manual_reason, model_fn
+from modelfn.programs import manual_reason, migrate, model_fn
 from modelfn.symbolic import assert_same
 
 IMPORTS = "import functools\nimport tensorflow as tf\n"
@@ -96,3 +96,33 @@ def test_other_uses_of_functools_stay() -> None:
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_refused(name: str) -> None:
     assert manual_reason(model_fn(REFUSED[name], before=IMPORTS))
+
+
+def test_an_import_beside_one_that_goes() -> None:
+    """The import of absl stands where that of functools, which the method needed for a while, was deleted."""
+    network = """import tensorflow as tf
+
+
+class Network:
+    def __init__(self, units):
+        self.units = units
+
+    def model_fn(self, features, labels, mode):
+        logging = features["x"]
+        predictions = tf.layers.dense(logging, self.units)
+        loss = tf.losses.mean_squared_error(labels, predictions)
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, predictions, loss, train_op)
+
+
+def main(_):
+    network = Network(3)
+    tf.estimator.Estimator(network.model_fn)
+
+
+if __name__ == "__main__":
+    tf.logging.set_verbosity(tf.logging.INFO)
+    tf.app.run(main)
+"""
+    text = migrate(network)
+    assert "from absl import app\n" in text and "from absl import logging as absl_logging\n" in text

@@ -81,6 +81,7 @@ _PATHS = (
     ("summary", "create_file_writer", 0, "logdir"),
     ("summary.FileWriter", "__init__", 1, "logdir"),
     ("saved_model", "save", 1, "export_dir"),
+    ("saved_model", "load", 0, "export_dir"),
     ("keras.callbacks.TensorBoard", "__init__", 1, "log_dir"),
     ("keras.callbacks.ModelCheckpoint", "__init__", 1, "filepath"),
     ("keras.callbacks.BackupAndRestore", "__init__", 1, "backup_dir"),
@@ -93,6 +94,14 @@ _PATHS = (
         ("io.gfile", name, 0, "path")
         for name in ("exists", "glob", "isdir", "listdir", "makedirs", "mkdir", "remove", "rmtree", "stat", "walk")
     ),
+    *(
+        ("io.gfile", name, place, argument)
+        for name in ("copy", "rename")
+        for place, argument in ((0, "src"), (1, "dst"))
+    ),
+    *(("gfile", "Copy", place, argument) for place, argument in ((0, "oldpath"), (1, "newpath"))),
+    *(("gfile", "Rename", place, argument) for place, argument in ((0, "oldname"), (1, "newname"))),
+    ("gfile", "DeleteRecursively", 0, "dirname"),
     *(
         ("gfile", name, 0, "filename" if name in ("Exists", "Glob", "Remove", "Stat") else "dirname")
         for name in ("Exists", "Glob", "IsDirectory", "ListDirectory", "MakeDirs", "MkDir", "Remove", "Stat", "Walk")
@@ -107,8 +116,11 @@ def redirect_tensorflow(redirect: Redirect) -> None:
     import tensorflow as tf
 
     done: set[int] = set()
+    places: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for owner_name, name, position, keyword in _PATHS:
+        places.setdefault((owner_name, name), []).append((position, keyword))
     for root in (tf, getattr(tf.compat, "v1", None)):
-        for owner_name, name, position, keyword in _PATHS:
+        for (owner_name, name), arguments in places.items():
             owner: Any = root
             for part in owner_name.split("."):
                 owner = getattr(owner, part, None)
@@ -116,7 +128,9 @@ def redirect_tensorflow(redirect: Redirect) -> None:
             if function is None or id(function) in done:
                 continue
             change = redirect.claim if owner_name in _OWNED else redirect.map
-            changed = _with_path(function, change, position, keyword)
+            changed = function
+            for position, keyword in arguments:
+                changed = _with_path(changed, change, position, keyword)
             done.add(id(changed))
             _KEPT.append(changed)
             setattr(owner, name, changed)

@@ -89,6 +89,7 @@ def main():
         if FAULT != "one training call" or not call:
             model.fit(input_fn(), epochs=1, steps_per_epoch=3 if FAULT == "one step fewer" and call else 4, verbose=0)
         tf.train.Checkpoint(model=model).save("/tmp/parity-test-model-dir/ckpt")
+        tf.io.gfile.copy("/tmp/parity-test-model-dir/checkpoint", "/tmp/parity-test-model-dir/copied", True)
         print(model.evaluate(input_fn(1), steps=3, verbose=0, return_dict=True))
     print(model.predict(input_fn(1), verbose=0))
 
