@@ -32,44 +32,92 @@ class MetricEntry:
         return [*self.call.args, *(k.value for k in self.call.keywords)]
 
 
+Pair = tuple[ast.expr, ast.expr, Leaf]
+"""Key and value of an entry, and the leaf that holds them."""
+
+
 def metric_entries(plan: Plan) -> list[MetricEntry]:
     """All metrics of the evaluation spec, in order."""
     node = plan.field("eval", "eval_metric_ops")
     if node is None:
         return []
-    value, leaf = plan.followed(node, "eval")
-    spec = plan.specs["eval"].leaf
-    at = leaf if leaf is not None else spec
-    carried: set[Leaf] = {leaf} if leaf is not None else set()
-    pairs: list[tuple[ast.expr, ast.expr, Leaf]] = []
-    if isinstance(value, ast.Dict) and all(k is not None for k in value.keys):
-        pairs = [(k, v, at) for k, v in zip(value.keys, value.values) if k is not None]
-    elif (
-        isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict" and not value.args
-    ):
-        pairs = [(ast.Constant(k.arg), k.value, at) for k in value.keywords]
-    elif not isinstance(value, ast.Name):
-        raise Unsupported("the metrics are not written as a dict", node)
+    carried: set[Leaf] = set()
+    pairs = {}
+    for key, metric, where in _pairs(plan, node, plan.specs["eval"].leaf, carried):
+        pairs[ast.dump(key)] = key, metric, where  # as in the dict, the last one of a key counts
+    return [_entry(plan, key, metric, where, carried) for key, metric, where in pairs.values()]
+
+
+def _pairs(plan: Plan, node: ast.expr, at: Leaf, carried: set[Leaf]) -> list[Pair]:
+    """Keys and values of the dict that `node` is at `at`, which may be built up in several steps. Raises Unsupported."""
     if isinstance(node, ast.Name):
-        for other in plan.definitions(node.id):
-            if other in carried or other not in plan.metric_slice:
-                continue
-            target = other.node.targets[0] if isinstance(other.node, ast.Assign) else None
-            if isinstance(other.node, ast.Assign) and isinstance(target, ast.Subscript) and not other.frames:
-                pairs.append((target.slice, other.node.value, other))
-            elif isinstance(other.node, ast.Assign) and isinstance(other.node.value, ast.Dict) and not other.frames:
-                first = other.node.value
-                pairs[:0] = [(k, v, other) for k, v in zip(first.keys, first.values) if k is not None]
-            else:
-                raise Unsupported("the metrics are not written as a dict", other.node)
-            carried.add(other)
-    return [_entry(plan, key, metric, where, carried) for key, metric, where in pairs]
+        steps = plan.slicer.reaching(node.id, at.index, "eval", at)[::-1]
+        found = [pair for step in steps for pair in _step(plan, node.id, step, carried)]
+        carried.update(steps)
+        if steps:
+            return found
+    elif isinstance(node, ast.Dict):
+        entries = [
+            _pairs(plan, value, at, carried) if key is None else [(key, value, at)]
+            for key, value in zip(node.keys, node.values)
+        ]
+        return [pair for entry in entries for pair in entry]
+    elif isinstance(node, ast.Call) and _makes_dict(plan, node):
+        return _given(plan, node, at, carried)
+    raise Unsupported("the metrics are not written as a dict", node)
+
+
+def _step(plan: Plan, name: str, step: Leaf, carried: set[Leaf]) -> list[Pair]:
+    """The entries that one statement gives to the dict of that name."""
+    node = step.node
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    target = targets[0] if len(targets) == 1 else None
+    if step.frames:
+        raise Unsupported("the metrics are not written as a dict", node)
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        if isinstance(target, ast.Name):
+            return _pairs(plan, node.value, step, carried)
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            return [(target.slice, node.value, step)]
+    call = node.value if isinstance(node, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "update":
+        if isinstance(call.func.value, ast.Name) and call.func.value.id == name:
+            return _given(plan, call, step, carried)
+    raise Unsupported("the metrics are not written as a dict", node)
+
+
+def _given(plan: Plan, call: ast.Call, at: Leaf, carried: set[Leaf]) -> list[Pair]:
+    """The entries that the arguments of `dict` or `update` stand for."""
+    found: list[Pair] = []
+    for argument in call.args:
+        if isinstance(argument, (ast.List, ast.Tuple)):
+            for item in argument.elts:
+                if not isinstance(item, ast.Tuple) or len(item.elts) != 2:
+                    raise Unsupported("the metrics are not written as a dict", item)
+                found.append((item.elts[0], item.elts[1], at))
+        else:
+            found += _pairs(plan, argument, at, carried)
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            found += _pairs(plan, keyword.value, at, carried)
+        else:
+            found.append((ast.Constant(keyword.arg), keyword.value, at))
+    return found
+
+
+def _makes_dict(plan: Plan, call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Name) and call.func.id == "dict":
+        return not plan.module.bindings(call.func)
+    return plan.module.qualified(call.func) == "collections.OrderedDict"
 
 
 def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set[Leaf]) -> MetricEntry:
+    key = _named_constant(plan, key)
     if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
         raise Unsupported("the key of a metric is not a literal", key)
     call, leaf = plan.followed_in(value, where, "eval")
+    if isinstance(call, ast.Tuple):
+        call, leaf = _unpacked(plan, call, leaf)
     name = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
     rule = plan.translations.metrics.get(name) if name is not None else None
     if rule is None or not isinstance(call, ast.Call):
@@ -80,3 +128,24 @@ def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set
     for argument in entry.values:
         plan.check_still(reads(argument), leaf, plan.specs["eval"].leaf, "eval")
     return entry
+
+
+def _unpacked(plan: Plan, pair: ast.Tuple, at: Leaf) -> tuple[ast.expr, Leaf]:
+    """The metric behind ``(value, update_op)`` where ``value, update_op = metric`` stands above."""
+    names = [item.id for item in pair.elts if isinstance(item, ast.Name)]
+    leaves = [leaf for name in names for leaf in plan.slicer.reaching(name, at.index, "eval", at)]
+    node = leaves[0].node if len(names) == 2 and len(leaves) == 2 and leaves[0] is leaves[1] else None
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    if isinstance(node, ast.Assign) and isinstance(target, ast.Tuple):
+        if [getattr(item, "id", None) for item in target.elts] == names:
+            return node.value, leaves[0]
+    return pair, at
+
+
+def _named_constant(plan: Plan, key: ast.expr) -> ast.expr:
+    """The text behind a name that the module gives to it once."""
+    found = plan.module.bindings(key) if isinstance(key, ast.Name) else []
+    statement = plan.module.statement(found[0].node) if len(found) == 1 and found[0].node is not None else None
+    if isinstance(statement, ast.Assign) and plan.module.parent(statement) is plan.module.tree:
+        return statement.value
+    return key

@@ -38,6 +38,21 @@ metrics = {"error": tf.metrics.mean(error), "square": tf.metrics.mean(tf.square(
     "keys that Keras reserves": 'metrics = {"weights": tf.metrics.mean(predictions), "fit": tf.metrics.mean(labels)}',
     "keys that layers have": 'metrics = {"predictions": tf.metrics.mean(predictions)}',
     "static numbers": 'k = params["k"]\nmetrics = {"mean": tf.metrics.mean(predictions * k)}',
+    "update": """
+metrics = {"mean": tf.metrics.mean(predictions)}
+metrics.update({"label": tf.metrics.mean(labels)}, error=tf.metrics.mean(predictions - labels))
+""",
+    "dict of a dict": """
+base = {"mean": tf.metrics.mean(predictions), "label": tf.metrics.mean(predictions)}
+metrics = dict(base, label=tf.metrics.mean(labels))
+""",
+    "unpacked dict": """
+base = {"mean": tf.metrics.mean(predictions)}
+metrics = {**base, "label": tf.metrics.mean(labels)}
+""",
+    "dict of pairs": 'metrics = dict([("mean", tf.metrics.mean(predictions)), ("label", tf.metrics.mean(labels))])',
+    "annotated": 'metrics: dict = {}\nmetrics["mean"] = tf.metrics.mean(predictions)',
+    "set twice": 'metrics = {"mean": tf.metrics.mean(labels)}\nmetrics["mean"] = tf.metrics.mean(predictions)',
     "evaluation only": """
 metrics = None
 if mode == tf.estimator.ModeKeys.EVAL:
@@ -107,3 +122,45 @@ tf.summary.scalar("mean", mean[1])
 )
 def test_left_alone(metrics: str, reason: str) -> None:
     assert reason in manual_reason(program(metrics))
+
+
+def test_value_and_update_are_the_metric() -> None:
+    text = migrate(program('mean, mean_op = tf.metrics.mean(labels)\nmetrics = {"m": (mean, mean_op)}'))
+    assert 'tf.keras.metrics.Mean(name="m")' in text and "mean_op" not in text
+    assert ".update_state(y)" in method(text, "compute_metrics")
+
+
+def test_keys_that_the_module_names() -> None:
+    text = migrate('MEAN = "eval/mean"\n' + program("metrics = {MEAN: tf.metrics.mean(predictions)}"))
+    assert 'name="eval/mean"' in text
+
+
+@pytest.mark.parametrize(
+    ("metrics", "reason"),
+    [
+        (
+            'metrics = {}\nfor k in ["a"]:\n    metrics[k] = tf.metrics.mean(labels)',
+            "the metrics are not written as a dict",
+        ),
+        (
+            'metrics = {}\nif params["k"]:\n    metrics["a"] = tf.metrics.mean(labels)',
+            "the metrics are not written as a dict",
+        ),
+        ("metrics = {k: tf.metrics.mean(labels) for k in params}", "the metrics are not written as a dict"),
+        ('metrics = {}\nmetrics.setdefault("a", tf.metrics.mean(labels))', "the metrics are not written as a dict"),
+        ('metrics = dict(zip(["a"], [tf.metrics.mean(labels)]))', "the metrics are not written as a dict"),
+        ('metrics = {params["k"]: tf.metrics.mean(labels)}', "the key of a metric is not a literal"),
+        ('m, op = tf.metrics.mean(labels)\nmetrics = {"m": (op, m)}', "the metric `m` is none that is known"),
+        (
+            'm, op = tf.metrics.mean(labels)\nn, other = tf.metrics.mean(predictions)\nmetrics = {"m": (m, other)}',
+            "the metric `m` is none that is known",
+        ),
+    ],
+)
+def test_metrics_that_stay(metrics: str, reason: str) -> None:
+    assert reason in manual_reason(program(metrics))
+
+
+def test_a_dict_of_the_programs_own_is_none() -> None:
+    text = "def dict(**named):\n    return {}\n\n\n" + program("metrics = dict(mean=tf.metrics.mean(predictions))")
+    assert "metrics" in manual_reason(text)
