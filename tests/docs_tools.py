@@ -3,6 +3,7 @@
 A comment before a fenced block says what the block is, and the tests in `test_docs.py` hold it to that:
 
     <!-- from fixtures/x/y/after.py: Model, Model.call -->   these definitions of that file (all of it without names)
+    <!-- diff of A.py and B.py: main -->                    what changed in these definitions
     <!-- program: name.py -->                               a program, for the blocks up to the next one
     <!-- becomes: Model -->                                 these definitions of it, migrated
     <!-- said of it -->                                     what the report says of it
@@ -14,6 +15,7 @@ In the output of commands, a line `...` stands for any lines, and a number for a
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -77,6 +79,13 @@ def _bound(node: ast.stmt) -> Iterator[str]:
         yield node.name
     elif isinstance(node, ast.Assign):
         yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def changes(before: str, after: str) -> str:
+    """A diff with little around the changes, and no heads."""
+    lines = [text.splitlines(keepends=True) for text in (before, after)]
+    found = list(difflib.unified_diff(*lines, n=1))[2:]
+    return "".join("...\n" if line.startswith("@@") else line for line in found).removeprefix("...\n")
 
 
 def names_of(what: str) -> list[str]:

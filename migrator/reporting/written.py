@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from migrator.cells import SUFFIX
-from migrator.diagnostics import Outcome
+from migrator.diagnostics import Diagnostic, Outcome
 from migrator.reporting.linediff import matching_blocks
 from migrator.reporting.text import Line, count
 
 
 def lines(outcomes: Sequence[Outcome], written: Collection[str]) -> Iterator[Line]:
-    """One line for each file written."""
+    """One line for each file written; a change of several files counts in each."""
+    applied = [item for outcome in outcomes for item in outcome.applied]
     for outcome in outcomes:
         if outcome.path not in written:
             continue
@@ -19,8 +20,13 @@ def lines(outcomes: Sequence[Outcome], written: Collection[str]) -> Iterator[Lin
             yield Line(f"wrote {outcome.path}: new, {count(outcome.after.count(10), 'line')}", "green")
         else:
             added, removed = changed_lines(outcome)
-            changes = count(len(outcome.applied), "change")
-            yield Line(f"wrote {outcome.path}: {changes}, {count(added, 'line')} added, {removed} removed", "green")
+            changes = sum(outcome.path == item.location.path or _touches(item, outcome.path) for item in applied)
+            counted = f"{count(changes, 'change')}, " if changes else ""
+            yield Line(f"wrote {outcome.path}: {counted}{count(added, 'line')} added, {removed} removed", "green")
+
+
+def _touches(item: Diagnostic, path: str) -> bool:
+    return item.fix is not None and path in item.fix.paths
 
 
 def changed_lines(outcome: Outcome) -> tuple[int, int]:
