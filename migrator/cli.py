@@ -61,7 +61,7 @@ class _Migrate(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Those that are named, sorted."""
-        return sorted({*super().list_commands(ctx), "parity"} - {"run"})
+        return sorted({*super().list_commands(ctx), *_LATE} - {"run"})
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands, and what the default command takes, as its name is not typed."""

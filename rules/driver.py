@@ -32,12 +32,18 @@ _METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
     "evaluate": "input_fn steps hooks checkpoint_path name",
     "predict": "input_fn predict_keys hooks checkpoint_path yield_single_examples",
+    "get_variable_value": "name",
+    "get_variable_names": "",
     **{name: f"{EXPORT_SIGNATURE} {last}" for name, last in EXPORTS.items()},
 }
+# Methods that need the names of TensorFlow 1.
+_BY_NAME = ("get_variable_value", "get_variable_names")
 _KEPT = {
     "train": ("input_fn", "steps", "max_steps", "hooks"),
     "evaluate": ("input_fn", "steps", "name", "checkpoint_path", "hooks"),
     "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples"),
+    "get_variable_value": ("name",),
+    "get_variable_names": (),
     **dict.fromkeys(EXPORTS, EXPORT_KEPT),
 }
 # Arguments that may be dropped if they have one of these values.
@@ -89,6 +95,8 @@ class Driver:
         self.exports = False
         self.graph = False
         """Whether the model_fn stays a graph, which runs hooks as they are."""
+        self.old_names = False
+        """Whether all models have the variables of TensorFlow 1, by name."""
         self.watched: dict[str, ast.expr] = {}
         """Names of ops whose values callbacks read, and where they say so."""
         self.edits: list[Edit] = []
@@ -140,8 +148,10 @@ class Driver:
         if name == "latest_checkpoint" and isinstance(call, ast.Call) and not call.args and not call.keywords:
             self._latest_checkpoint(node, call, text)
             return
-        if name not in _METHODS or not isinstance(call, ast.Call) or call.func is not attribute:
+        called = isinstance(call, ast.Call) and call.func is attribute
+        if name not in _METHODS or not called or (name in _BY_NAME and not self.old_names):
             raise Unsupported(f"`.{name}` of an Estimator is not migrated yet", attribute)
+        assert isinstance(call, ast.Call)
         helper = self.need("export_saved_model" if name in EXPORTS else name, node)
         self.exports |= name in EXPORTS
         kept = self.arguments(call, _METHODS[name], _KEPT[name], f"Estimator.{name}", _NEUTRAL)

@@ -10,7 +10,7 @@ from migrator.modelfn.translate import bind, is_empty, is_none
 from migrator.module import Module
 
 from .driver import Driver
-from .hooks import LOGGING, assigned_value, hook_of
+from .hooks import IN_GRAPH, PROFILER, assigned_value, hook_of
 from .tensorflow_names import via_version_1_import
 
 _FAMILIES = ("tensorflow.train", "tensorflow.estimator")
@@ -49,7 +49,10 @@ class GraphSpecs:
         """Migrate a reference to a name around hooks, if it is one. Raises Unsupported."""
         family, _, short = name.rpartition(".")
         inside = any(parent in self.functions for parent in self.module.ancestors(node))
-        outside = hook_of(name) in (None, LOGGING)  # others become callbacks there
+        known = hook_of(name)
+        outside = known is None or known in IN_GRAPH  # others become callbacks there
+        if known is not None and short not in _HOOKS and (inside or (known == PROFILER and not self._trains(node))):
+            raise Unsupported(f"a {short} that is not given to a training is not migrated yet", node)
         if family in _FAMILIES and (short in _PROTOCOL or (short in _HOOKS and (inside or outside))):
             if short == "SessionRunArgs":
                 self._fetches(node)
@@ -65,6 +68,13 @@ class GraphSpecs:
             call = self.module.parent(node)
             if isinstance(call, ast.Call) and call.func is node:
                 self._scaffold(call)
+
+    def _trains(self, node: ast.expr) -> bool:
+        """Whether the function around a hook also trains."""
+        around = next((a for a in self.module.ancestors(node) if isinstance(a, ast.FunctionDef)), self.module.tree)
+        attributes = [n for n in ast.walk(around) if isinstance(n, ast.Attribute)]
+        names = {n.attr for n in attributes if self.module.resolve(n) != "tensorflow.train"}
+        return bool(names & {"train", "TrainSpec", "train_and_evaluate"})
 
     def _fetches(self, node: ast.expr) -> None:
         """Refuse what a hook asks for besides values."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from migrator.calls import arguments
 from migrator.modelfn.errors import Unsupported
 
-from .hooks import LOGGING, assigned_value, hook_of
+from .hooks import IN_GRAPH, assigned_value, hook_of
 from .session_hooks import SessionHook, hook_class, reads_step_before
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _only_callbacks(driver: Driver, node: ast.expr) -> bool:
         return False
     made = [assigned_value(driver.module, element) for element in node.elts]
     names = [hook_of(driver.module.resolve(call.func)) if isinstance(call, ast.Call) else None for call in made]
-    return all(name not in (None, LOGGING) for name in names)
+    return all(name is not None and name not in IN_GRAPH for name in names)
 
 
 def _migrate_hook(driver: Driver, hook: ast.expr | None, at: ast.expr, what: str) -> None:

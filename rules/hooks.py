@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from .driver import Driver
 
-LOGGING = "LoggingTensorHook"
+LOGGING, PROFILER = "LoggingTensorHook", "ProfilerHook"
+# Those that a graph runs itself.
+IN_GRAPH = frozenset({LOGGING, "StepCounterHook"})
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ _ESTIMATOR = ("estimator", "model")
 HOOKS = {
     LOGGING: Hook("TensorLogger", "tensors every_n_iter every_n_secs at_end formatter"),
     "StopAtStepHook": Hook("StopAtStep", "num_steps last_step"),
+    "StepCounterHook": Hook("StepCounter", "every_n_steps every_n_secs output_dir summary_writer"),
+    PROFILER: Hook("StepProfiler", "save_steps save_secs output_dir show_dataflow show_memory"),
     "make_early_stopping_hook": Hook(
         "StopWhen", "estimator should_stop_fn run_every_secs run_every_steps", (_ESTIMATOR,)
     ),
@@ -58,6 +62,15 @@ _FAMILIES = (
 )
 
 
+# Arguments that go, where they have these values.
+_NEUTRAL: dict[str, tuple[object, ...]] = {
+    "at_end": (False,),
+    "summary_writer": (),
+    "show_dataflow": (True, False),
+    "show_memory": (True, False),
+}
+
+
 def hook_of(name: str | None) -> str | None:
     """The hook that a qualified name means."""
     family, _, last = (name or "").rpartition(".")
@@ -73,9 +86,11 @@ def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
         return False
     hook = HOOKS[short]
     given = bind(call, hook.signature, short)
-    kept = [n for n in hook.signature.split() if n != "at_end"]
+    kept = [n for n in hook.signature.split() if n not in _NEUTRAL]
     driver.replace(node, driver.need(hook.callback, node))
-    driver.arguments(call, hook.signature, kept, f"a {short}", {"at_end": (False,)})
+    driver.arguments(call, hook.signature, kept, f"a {short}", _NEUTRAL)
+    if short == PROFILER:
+        driver.remark(node, "the profile is for TensorBoard now, instead of a timeline-*.json for chrome://tracing")
     if short == LOGGING:
         driver.watched.update(_names(module, given.get("tensors"), call))
     renamed = dict(hook.renamed)

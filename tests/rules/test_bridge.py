@@ -175,6 +175,24 @@ def test_hooks_that_change_what_runs(given: str) -> None:
     assert after == text and any("a hook that gives" in message for message in said), said
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("estimator.get_variable_names()", "get_variable_names(estimator)"),
+        ("estimator.get_variable_value('w')", "get_variable_value(estimator, 'w')"),
+        ("estimator.get_variable_value(name=n + ':0')", "get_variable_value(estimator, name=n + ':0')"),
+    ],
+)
+def test_variables_by_their_old_names(old: str, new: str) -> None:
+    assert f"v = {new}\n" in migrated(PROGRAM.replace("estimator.train(input_fn, steps=3)", f"v = {old}"))[0]
+
+
+def test_variables_of_a_canned_estimator_have_other_names() -> None:
+    canned = "e = tf.estimator.LinearRegressor([])\nprint(e.get_variable_names())\n"
+    after, said, _ = migrated(PROGRAM + canned)
+    assert after == PROGRAM + canned and any("`.get_variable_names` of an Est" in message for message in said)
+
+
 SPEC = "train_op = tf.train"
 
 
@@ -205,6 +223,20 @@ def test_hooks_and_scaffold_of_a_spec_stay(line: str, written: str) -> None:
 def test_a_hook_of_the_training_loop_becomes_a_callback() -> None:
     text, _, _ = migrated(PROGRAM.replace("steps=3", "hooks=[tf.train.StopAtStepHook(5)]"))
     assert "train(estimator, input_fn, callbacks=[StopAtStep(5)])" in text
+
+
+def test_a_profiler_is_a_callback_where_it_is_seen_to_be_of_a_training() -> None:
+    hook = "[tf.train.ProfilerHook(5), tf.train.StepCounterHook(5)]"
+    text, said, _ = migrated(PROGRAM.replace("steps=3", f"hooks={hook}"))
+    assert "callbacks=graph_hooks([StepProfiler(5), StepCounterHook(5)])" in text
+    assert any("the profile is for TensorBoard now" in message for message in said)
+    for old, new in (
+        ("def input_fn", "def make_hook():\n    return tf.train.ProfilerHook(5)\n\ndef input_fn"),
+        (SPEC, f"hook = tf.train.ProfilerHook(5)\n    {SPEC}"),
+    ):
+        after, said, _ = migrated(PROGRAM.replace(old, new, 1))
+        assert after == PROGRAM.replace(old, new, 1)
+        assert any("a ProfilerHook that is not given to a training" in message for message in said)
 
 
 def test_a_hook_class_of_the_program_stays() -> None:

@@ -50,6 +50,11 @@ def used(use: str) -> str:
             "hooks = []\nhooks.append(StopAtStep(last_step=9))\ns = TrainSpec(input_fn, 9, callbacks=hooks)",
         ),
         (
+            "e.train(input_fn, hooks=[tf.train.StepCounterHook(5, output_dir='d', summary_writer=None)])",
+            "train(e, input_fn, callbacks=[StepCounter(5, output_dir='d')])",
+        ),
+        ("h = tf.train.ProfilerHook(5, None, 'd', False)", "h = StepProfiler(5, None, 'd')"),
+        (
             f"e.train(input_fn, hooks=[{LOG}])",
             "train(e, input_fn, callbacks=[TensorLogger(['softmax_tensor'], every_n_iter=5)])",
         ),
@@ -92,7 +97,9 @@ def test_hooks(old: str, new: str) -> None:
         (f"hooks = [{STOP}]\nfill(hooks)\ne.train(input_fn, hooks=hooks)", "`hooks` of Estimator.train"),
         (f"e.evaluate(input_fn, hooks=[{STOP}])", "`hooks` of Estimator.evaluate"),
         (f"s = tf.estimator.EvalSpec(input_fn, hooks=[{STOP}])", "`hooks` of tf.estimator.EvalSpec"),
-        ("h = tf.train.StepCounterHook()", "StepCounterHook is not migrated yet"),
+        ("h = tf.train.StepCounterHook(5, None, None, writer)", "`summary_writer` of a StepCounterHook"),
+        ("h = tf.train.ProfilerHook(5, show_memory=FLAG)", "`show_memory` of a ProfilerHook"),
+        ("h = tf.train.CheckpointSaverHook('d', 5)", "CheckpointSaverHook is not migrated yet"),
         ("h = tf.train.StopAtStepHook", "StopAtStepHook is not migrated yet"),
         ("h = tf.train.LoggingTensorHook(['softmax_tensor'], at_end=True)", "`at_end` of a LoggingTensorHook"),
         ("h = tf.train.LoggingTensorHook(['other'], 5)  # HERE", "the name other"),

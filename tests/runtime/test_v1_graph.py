@@ -18,6 +18,7 @@ from migrator.runtime.v1_checkpoints import init_graph_from_checkpoint, list_var
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 from migrator.runtime.v1_layers import layer_norm
 from migrator.runtime.v1_tpu import tpu_graph_model, tpu_spec
+from migrator.runtime.v1_variables import get_variable_names, get_variable_value
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
@@ -231,3 +232,21 @@ def test_each_mode_gets_its_batch_size(tmp_path: Path) -> None:
 def test_a_tpu_is_not_there() -> None:
     with pytest.raises(NotImplementedError, match="use_tpu"):
         tpu_graph_model(model_fn, use_tpu=True)
+
+
+@needs_estimators
+@needs_keras_2
+def test_variables_of_the_newest_checkpoint(tmp_path: Path) -> None:
+    old = tf.estimator.Estimator(rich_model_fn, str(tmp_path / "old"))
+    old.train(lambda: input_fn("train"), steps=2)
+    new = graph_model(as_migrated(rich_model_fn), str(tmp_path / "new"))
+    with pytest.raises(ValueError, match="no checkpoint"):
+        get_variable_names(new)
+    train(new, lambda: input_fn("train"), steps=2)
+    assert get_variable_names(new) == sorted(old.get_variable_names())
+    for name in old.get_variable_names():
+        np.testing.assert_allclose(get_variable_value(new, name), old.get_variable_value(name), rtol=1e-5, atol=1e-7)
+    fresh = graph_model(as_migrated(rich_model_fn), str(tmp_path / "new"))  # has not seen any data yet
+    assert get_variable_value(fresh, "global_step") == 2
+    with pytest.raises(KeyError):
+        get_variable_value(new, "other")
