@@ -11,6 +11,8 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 
+from .dataset_attributes import dataset_attribute_edits
+
 ONE_SHOT = "make_one_shot_iterator"
 INITIALIZABLE = "make_initializable_iterator"
 _METHODS = (ONE_SHOT, INITIALIZABLE)
@@ -24,7 +26,7 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
     The edits are small, so that other fixes of the same lines still fit. Raises Unsupported where an iterator is used in
     a way that is not followed.
     """
-    edits: list[Edit] = []
+    edits = dataset_attribute_edits(module)
     handled: set[ast.AST] = set()
     for node in ast.walk(module.tree):
         if _made(module, node) is None:

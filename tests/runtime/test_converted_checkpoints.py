@@ -82,6 +82,11 @@ OLD_NEW: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
     ),
     (lambda: v1.AdagradOptimizer(0.1), lambda: optimizers.AdagradOptimizer(0.1)),
     (lambda: v1.MomentumOptimizer(0.1, 0.9, name="mine"), lambda: optimizers.MomentumOptimizer(0.1, 0.9)),
+    (lambda: v1.MomentumOptimizer(0.1, 0.9), lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9)),
+    (
+        lambda: v1.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+        lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9, nesterov=True),
+    ),
     (lambda: v1.AdamOptimizer(0.1), lambda: optimizers_adam.AdamOptimizer(0.1)),
     (
         lambda: v1.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
@@ -159,6 +164,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
     plain, _, _ = train_v1(tmp_path / "plain", lambda: v1.GradientDescentOptimizer(0.1))
     with pytest.raises(StateError, match="holds no slots of AdamOptimizer"):
         Conversion(plain, [], weights_only=False).run(built(tmp_path / "adam", optimizers_adam.AdamOptimizer(0.1)))
+    momentum, _, _ = train_v1(tmp_path / "momentum", lambda: v1.MomentumOptimizer(0.1, 0.9))
+    rate = tf.keras.optimizers.schedules.ExponentialDecay(0.1, 3, 0.9)
+    with pytest.raises(StateError, match="at a rate that changes"):
+        decayed = built(tmp_path / "decayed", tf.keras.optimizers.SGD(rate, momentum=0.9))
+        Conversion(momentum, [], weights_only=False).run(decayed)
     model = built(tmp_path / "new", tf.keras.optimizers.SGD(0.1))
     with pytest.raises(StateError, match="a checkpoint of TensorFlow 2"):
         Conversion(tf.train.Checkpoint(model=model).save(str(tmp_path / "tf2")), [], weights_only=False)

@@ -62,14 +62,16 @@ class Conversion:
         self.used.add(name)
         return np.asarray(self.reader.get_tensor(name))
 
-    def assign(self, variable: Any, name: str, how: str) -> None:
+    def assign(self, variable: Any, name: str, how: str, factor: float = 1.0) -> None:
         value = self.value(name)
         shape = [int(n) for n in variable.shape]
         if value.size != int(np.prod(shape)):
             raise StateError(
                 f"{name} {list(value.shape)} of the checkpoint does not fit {variable_name(variable)} {shape}"
             )
-        variable.assign(value.reshape(shape))
+        variable.assign(
+            value.reshape(shape) if factor == 1.0 else value.reshape(shape) * np.asarray(factor, value.dtype)
+        )
         self.pairs.append([name, variable_name(variable), how])
 
     def global_step(self) -> int:
@@ -121,7 +123,7 @@ class Conversion:
             given = slots(name, self.shapes, wanted)
             for slot, source in zip(wanted, given or ()):
                 none = False
-                self.assign(slot_of(optimizer, slot, variable), source, "slot")
+                self.assign(slot_of(optimizer, slot, variable), source, "slot", factor_of(optimizer))
         if trained and none:
             raise StateError(
                 f"the checkpoint holds no slots of {type(optimizer).__name__}; --weights-only leaves them new"
@@ -145,8 +147,8 @@ def slot_names(optimizer: Any) -> list[str]:
     kind = type(optimizer).__name__
     if kind == "Adagrad" and hasattr(optimizer, "_accumulators"):
         return ["accumulator"]
-    if kind == "SGD" and not getattr(optimizer, "momentum", 0):
-        return []
+    if kind == "SGD" and hasattr(optimizer, "momentums"):
+        return ["momentum"] if optimizer.momentum else []
     raise StateError(f"the state of {kind} is not that of an optimizer of TensorFlow 1; --weights-only leaves it new")
 
 
@@ -166,7 +168,20 @@ def slot_of(optimizer: Any, slot: str, variable: Any) -> Any:
     """The variable of one slot."""
     if hasattr(optimizer, "initial_slots"):
         return optimizer.slot(slot, variable)
-    return optimizer._accumulators[_position(optimizer, variable)]
+    kept = optimizer.momentums if slot == "momentum" else optimizer._accumulators
+    return kept[_position(optimizer, variable)]
+
+
+def factor_of(optimizer: Any) -> float:
+    """By what a slot of TF1 is to be multiplied: the velocity of Keras has the learning rate in it, and the sign.
+
+    Raises StateError for a rate that changes, with which the two do not go on alike.
+    """
+    if hasattr(optimizer, "initial_slots") or type(optimizer).__name__ != "SGD":
+        return 1.0
+    if not hasattr(optimizer._learning_rate, "numpy"):
+        raise StateError("momentum of Keras does not go on from that of TensorFlow 1 at a rate that changes")
+    return -float(optimizer._learning_rate.numpy())
 
 
 def install(conversion: Conversion, config: dict[str, Any]) -> None:
