@@ -236,6 +236,16 @@ class ResidualWrapper(RecurrentCell):
         return inputs + output, new
 
 
+def run_step(cell: RecurrentCell, inputs: Any, time: Any, sequence_length: Any, state: Any) -> Any:
+    """Apply a cell to ``inputs [batch, depth]`` of one step: gives the output and the new state; see ``run_cell``."""
+    output, new = cell(inputs, state)
+    if sequence_length is None:
+        return output, new
+    running = (time < tf.cast(sequence_length, tf.int32))[:, tf.newaxis]
+    output = tf.where(running, output, tf.zeros_like(output))
+    return output, tf.nest.map_structure(lambda later, held: tf.where(running, later, held), new, state)
+
+
 def run_cell(cell: RecurrentCell, inputs: Any, sequence_length: Any, state: Any) -> Any:
     """Apply a cell to ``inputs [batch, time, depth]`` step by step.
 
@@ -250,16 +260,12 @@ def run_cell(cell: RecurrentCell, inputs: Any, sequence_length: Any, state: Any)
     """
     batch, steps = tf.shape(inputs)[0], tf.shape(inputs)[1]
     state = cell.zero_state(batch, inputs.dtype) if state is None else state
-    by_time = tf.transpose(inputs, [1, 0, 2])
+    by_time = tf.TensorArray(inputs.dtype, size=steps).unstack(tf.transpose(inputs, [1, 0, 2]))
     outputs = tf.TensorArray(inputs.dtype, size=steps, element_shape=[inputs.shape[0], cell.output_size])
 
     def step(time: Any, outputs: Any, state: Any) -> Any:
-        output, new = cell(by_time[time], state)
-        if sequence_length is not None:
-            running = (time < tf.cast(sequence_length, tf.int32))[:, tf.newaxis]
-            output = tf.where(running, output, tf.zeros_like(output))
-            new = tf.nest.map_structure(lambda later, held: tf.where(running, later, held), new, state)
-        return time + 1, outputs.write(time, output), new
+        output, state = run_step(cell, by_time.read(time), time, sequence_length, state)
+        return time + 1, outputs.write(time, output), state
 
     _, outputs, state = tf.while_loop(lambda time, *_: time < steps, step, (0, outputs, state))
     result = tf.transpose(outputs.stack(), [1, 0, 2])
@@ -294,8 +300,13 @@ class StaticRNN(DynamicRNN):
         super().build(input_shape[0])
 
     def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
-        outputs, state = run_cell(self.cell, tf.stack(inputs, axis=1), sequence_length, initial_state)
-        return tf.unstack(outputs, num=len(inputs), axis=1), state
+        outputs, state = [], initial_state
+        if state is None:
+            state = self.cell.zero_state(tf.shape(inputs[0])[0], inputs[0].dtype)
+        for time, values in enumerate(inputs):
+            output, state = run_step(self.cell, values, time, sequence_length, state)
+            outputs.append(output)
+        return outputs, state
 
 
 class BidirectionalRNN(tf.keras.layers.Layer):
