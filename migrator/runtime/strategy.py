@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import json
+import math
 import os
 import sys
 import time
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Callable
 
 import tensorflow as tf
 
@@ -65,7 +68,37 @@ def parameter_server_strategy(task: ClusterTask, variable_partitioner: Any = Non
         cluster, task_type="chief", task_id=0, rpc_layer="grpc"
     )
     atexit.register(dismiss_servers, task)
-    return tf.distribute.ParameterServerStrategy(resolver, variable_partitioner=variable_partitioner)
+    return ShardingStrategy(resolver, variable_partitioner=variable_partitioner)
+
+
+class ShardingStrategy(tf.distribute.ParameterServerStrategy):
+    """Draws the parts of a variable as parts of the whole, as TensorFlow 1 does; Keras scales each by its own shape."""
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[None]:
+        with super().scope(), tf.variable_creator_scope(scale_by_whole):
+            yield
+
+
+def scale_by_whole(next_creator: Callable[..., Any], **arguments: Any) -> Any:
+    """Creates a variable; one that starts with VarianceScaling, such as Glorot's, by the size of all its parts."""
+    initial_value: Any = arguments.get("initial_value")
+    initializer = getattr(initial_value, "func", None)
+    if not isinstance(initializer, tf.keras.initializers.VarianceScaling):
+        return next_creator(**arguments)
+
+    def draw(**part: Any) -> tf.Tensor:
+        value, whole = initial_value(**part), initial_value.args[0]
+        return value * math.sqrt(divisor(value.shape, initializer.mode) / divisor(whole, initializer.mode))
+
+    return next_creator(**{**arguments, "initial_value": draw})
+
+
+def divisor(shape: Sequence[int], mode: str) -> float:
+    """What VarianceScaling divides the variance by: inputs, outputs, or their mean, of one output or input."""
+    *field, fan_in, fan_out = (1, 1, *shape) if len(shape) != 1 else (shape[0], shape[0])
+    fans = {"fan_in": fan_in, "fan_out": fan_out}
+    return max(1.0, math.prod(field) * fans.get(mode, (fan_in + fan_out) / 2))
 
 
 def done_file(task: ClusterTask, job: str, index: int) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
 from migrator.runtime.cluster import ClusterError, ClusterTask, cluster_task
 from migrator.runtime.config import RunConfig
-from migrator.runtime.strategy import done_file, make_strategy, multi_worker_strategy
+from migrator.runtime.strategy import done_file, make_strategy, multi_worker_strategy, scale_by_whole
 
 CHIEF, WORKER, PS = {"chief": ["a:1"]}, {"worker": ["b:1"]}, {"ps": ["c:1"]}
 
@@ -85,3 +87,27 @@ def test_each_server_of_each_cluster_has_a_file_of_its_own() -> None:
     one, other = ClusterTask({**CHIEF, **WORKER, **PS}), ClusterTask({**CHIEF, **WORKER, "ps": ["c:2"]})
     files = {done_file(task, job, index) for task in (one, other) for job in ("worker", "ps") for index in (0, 1)}
     assert len(files) == 8
+
+
+@pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")
+@pytest.mark.parametrize("kind", ["GlorotUniform", "GlorotNormal", "HeNormal", "LecunUniform"])
+@pytest.mark.parametrize("shape", [(400, 50), (4, 4, 30, 20), (400,)])
+def test_parts_of_a_variable_are_drawn_as_those_of_the_whole(kind: str, shape: tuple[int, ...]) -> None:
+    made: dict[str, Any] = {}
+    initial_value = functools.partial(getattr(tf.keras.initializers, kind)(seed=1), shape, dtype=tf.float32)
+    scale_by_whole(lambda **given: made.update(given), initial_value=initial_value, name="kernel")
+    assert made["name"] == "kernel"
+    whole = initial_value()
+    np.testing.assert_allclose(made["initial_value"](), whole, rtol=1e-6)
+    part = (shape[0] // 4, *shape[1:])
+    drawn = made["initial_value"](partition_shape=part, partition_offset=(part[0], *(0 for _ in shape[1:])))
+    assert drawn.shape == part
+    assert np.std(drawn) == pytest.approx(np.std(whole), rel=0.15)
+
+
+@pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")
+def test_other_initial_values_stay_as_they_are() -> None:
+    for value in (functools.partial(tf.keras.initializers.RandomNormal(), (4, 2)), tf.zeros([2]), lambda: 1.0, None):
+        made: dict[str, Any] = {}
+        scale_by_whole(lambda made=made, **given: made.update(given), initial_value=value)
+        assert made == {"initial_value": value}
