@@ -105,5 +105,10 @@ def splice(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def in_order(edits: Iterable[Edit]) -> list[Edit]:
-    """Edits of one file as they are spliced."""
-    return sorted(edits, key=lambda edit: (edit.start, edit.end))
+    """Edits of one file as they are spliced; imports that are inserted at one place are sorted."""
+    return sorted(edits, key=lambda edit: (edit.start, edit.end, _imported(edit)))
+
+
+def _imported(edit: Edit) -> str:
+    line = edit.start == edit.end and edit.text.endswith("\n") and edit.text.count("\n") == 1
+    return edit.text if line and edit.text.startswith(("import ", "from ")) else ""

@@ -264,12 +264,27 @@ def _replace_base(
         target = statement.targets[0]
         if isinstance(target, ast.Name):
             alias = "" if target.id == family else f" as {target.id}"
-            return [module.edit(statement, f"from absl import {family}{alias}")]
+            line = f"from absl import {family}{alias}"
+            if _may_move_up(module, statement, target.id):
+                return [module.delete_statement(statement), module.add_import(line)]
+            return [module.edit(statement, line)]
     found = bind_absl(module, node, family)
     if found is None:
         return _keep(module, base, family, root)
     name, edits = found
     return [*edits, *others, module.edit(base, name)]
+
+
+def _may_move_up(module: Module, statement: ast.Assign, name: str) -> bool:
+    """Whether a top-level assignment can become one of the imports at the head: no other binding, no comment of its own."""
+    bindings = module.analysis.root.bindings.get(name, [])
+    first, last = module.line_span(statement)
+    return (
+        isinstance(module.parent(statement), ast.Module)
+        and len(bindings) == 1
+        and module.import_position() <= first
+        and module.source[first:last].strip() == module.segment(statement).encode()
+    )
 
 
 def bind_absl(module: Module, node: ast.expr, family: str) -> Optional[tuple[str, list[Edit]]]:

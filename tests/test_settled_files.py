@@ -8,6 +8,7 @@ import pytest
 from migrator.rules.symbol_rows import endpoints, rows
 
 from migrator.engine import migrate_component
+from migrator.fixes import splice
 from migrator.module import Module
 from migrator.registry import Registry, load
 from migrator.rule import Rule, run_rules
@@ -26,10 +27,7 @@ def settled(source: str) -> str | None:
     found = run_rules(RULES, module)
     if len(found) != 1 or found[0].fix is None or not found[0].fix.settles:
         return None
-    data = module.source
-    for edit in sorted(found[0].fix.edits, key=lambda edit: (edit.start, edit.end))[::-1]:
-        data = data[: edit.start] + edit.text.encode() + data[edit.end :]
-    return data.decode()
+    return splice(module.source, found[0].fix.edits).decode()
 
 
 @pytest.mark.parametrize("form", FORMS)

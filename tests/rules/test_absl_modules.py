@@ -34,11 +34,11 @@ def test_a_whole_program() -> None:
         '''\
         """Doc."""
         import os
-        from absl import logging
         from absl import app
+        from absl import flags
+        from absl import logging
         import tensorflow as tf
 
-        from absl import flags
         FLAGS = flags.FLAGS
         flags.DEFINE_string("data", None, "where")
 
@@ -76,7 +76,7 @@ def test_a_whole_program() -> None:
             "from absl import logging as absl_logging\n{}def f(logging):\n    absl_logging.info('a')",
         ),
         ("from absl import logging as al\ntf.logging.info('a')", "{}from absl import logging as al\nal.info('a')"),
-        ("log = tf.logging\nlog.info('a')", "{}from absl import logging as log\nlog.info('a')"),
+        ("log = tf.logging\nlog.info('a')", "from absl import logging as log\n{}log.info('a')"),
         (
             "def f():\n    flags = tf.app.flags\n    flags.FLAGS.x",
             "{}def f():\n    from absl import flags\n    flags.FLAGS.x",

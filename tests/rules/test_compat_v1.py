@@ -64,7 +64,7 @@ def test_import_and_names_change_together(before: str, after: str | None) -> Non
 def test_absl_comes_along() -> None:
     check_transformed(
         f"{OLD}flags = tf.flags\nFLAGS = flags.FLAGS\ndef main(_):\n    tf.logging.info('a')\n\ntf.app.run()\n",
-        f"from absl import app\nfrom absl import logging\n{NEW}from absl import flags\nFLAGS = flags.FLAGS\n"
+        f"from absl import app\nfrom absl import flags\nfrom absl import logging\n{NEW}FLAGS = flags.FLAGS\n"
         "def main(_):\n    logging.info('a')\n\napp.run(main)\n",
         RULES,
     )

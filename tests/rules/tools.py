@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from migrator.diagnostics import Applicability, Diagnostic, Edit
+from migrator.fixes import splice
 from migrator.module import Module
 from migrator.rule import Rule, run_rules
 
@@ -65,10 +66,7 @@ def transform(source: str, rules: Iterable[Rule], least: Applicability = Applica
                 chosen += new
         if not chosen:
             return text
-        data = module.source
-        for edit in sorted(chosen, key=lambda edit: (edit.start, edit.end))[::-1]:
-            data = data[: edit.start] + edit.text.encode() + data[edit.end :]
-        text = data.decode()
+        text = splice(module.source, chosen).decode()
         ast.parse(text)
     raise AssertionError(f"no fixpoint after {MAX_ROUNDS} rounds:\n{text}")
 
