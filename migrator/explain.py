@@ -51,9 +51,11 @@ def is_prefix(code: str, registry: Registry) -> bool:
 
 def meant(code: str, registry: Registry) -> str:
     """Which codes a misspelt one, or the name of a rule, may have meant."""
-    codes = {name.upper(): rule.code for rule in registry.all for name in (rule.code, rule.name)}
-    codes.update({code: code for code in MEANINGS})
-    near = difflib.get_close_matches(code.upper(), codes, n=3, cutoff=0.6)
-    near += [name for name in codes if code.upper() in name and name not in near][: 3 - len(near)]
-    shown = list(dict.fromkeys(codes[name] for name in near))
+    labels = {code: code for code in MEANINGS}
+    for rule in registry.all:
+        labels[rule.code] = rule.code
+        labels[rule.name.upper()] = f"{rule.code} ({rule.name})"
+    near = difflib.get_close_matches(code.upper(), labels, n=3, cutoff=0.6)
+    near += [name for name in labels if code.upper() in name and name not in near][: 3 - len(near)]
+    shown = list(dict.fromkeys(labels[name] for name in near))
     return f"did you mean {' or '.join(shown)}?" if shown else "`migrate rules` lists all"
