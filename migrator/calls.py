@@ -291,6 +291,10 @@ def wrap_value(module: Module, call: ast.Call, value: ast.expr, pattern: str) ->
     """Put text around an argument's value, with parentheses where the value is not one operand."""
     before, _, after = pattern.partition("{}")
     start, end = value_span(module, call, value)
+    if pattern == "1 - {}" and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):
+        if is_literal(value.left, 1, 1.0):  # 1 - (1 - x) is x
+            first, last = module.outer_span(value.right)
+            return [module.edit((start, first), ""), *([module.edit((last, end), "")] if last < end else [])]
     enclosed = before.rstrip().endswith(("(", ",")) and after.lstrip().startswith((")", ","))
     if not enclosed and operand(module, call, value) != module.segment((start, end)):
         before, after = before + "(", ")" + after

@@ -92,6 +92,10 @@ def one(before: str, after: str, head: str = V1) -> None:
         # dropout
         ("tf.nn.dropout(x, 0.9)", "tf.nn.dropout(x, rate=1 - 0.9)"),
         ("tf.nn.dropout(x, keep_prob=k)", "tf.nn.dropout(x, rate=1 - k)"),
+        ("tf.nn.dropout(x, 1.0 - rate)", "tf.nn.dropout(x, rate=rate)"),
+        ("tf.nn.dropout(x, keep_prob=1 - (a + b))", "tf.nn.dropout(x, rate=(a + b))"),
+        ("tf.nn.dropout(x, (1 - p['drop']), seed=3)", "tf.nn.dropout(x, rate=p['drop'], seed=3)"),
+        ("tf.nn.dropout(x, 1 - a - b)", "tf.nn.dropout(x, rate=1 - (1 - a - b))"),
         ("tf.nn.dropout(x, a - b)", "tf.nn.dropout(x, rate=1 - (a - b))"),
         ("tf.nn.dropout(x, (a - b))", "tf.nn.dropout(x, rate=1 - (a - b))"),
         ("tf.nn.dropout(x, a if b else c)", "tf.nn.dropout(x, rate=1 - (a if b else c))"),
