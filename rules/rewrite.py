@@ -464,8 +464,11 @@ class ProgramRewrite:
 
 
 def _whole_span(module: Module, node: ast.AST) -> tuple[int, int]:
-    """From the first decorator of a function to its end."""
+    """From the first decorator of a function to its end, with a comment behind it."""
     start, end = module.span(node)
+    line = module.source[end:].split(b"\n", 1)[0]
+    if line.lstrip().startswith(b"#"):
+        end += len(line.rstrip())
     decorators = getattr(node, "decorator_list", [])
     if decorators:
         start = min(module.span(d)[0] - 1 for d in decorators)

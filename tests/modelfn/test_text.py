@@ -221,3 +221,15 @@ def test_names_that_are_taken() -> None:
     assert "class KerasModel(tf.keras.Model):" in text
     assert "class Model:\n    pass" in text
     assert "estimator = create_model_(params=PARAMS)" in text
+
+
+def test_a_comment_behind_a_function_stands_once() -> None:
+    before = """
+    def head(x):
+        x = tf.layers.dense(x, 1)  # [B, 1]
+        return tf.squeeze(x, axis=1)  # [B]
+
+
+    """
+    text = migrate(model_fn('predictions = head(features["x"])', before=before))
+    assert text.count("# [B, 1]") == 1 and text.count("# [B]") == 1
