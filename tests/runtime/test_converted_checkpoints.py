@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Callable
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.convert import Conversion
+from migrator.parity.probe.convert import Conversion, slice_of
 from migrator.parity.probe.mapping import MappingError
 from migrator.parity.probe.slots import StateError
 from migrator.runtime import optimizers, optimizers_adam, regularized_optimizers
 from migrator.runtime.config import RunConfig
 from migrator.runtime.training import configure
+from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 
 v1 = tf.compat.v1.train
 pytestmark = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not go on from checkpoints of TF1")
@@ -174,3 +176,38 @@ def test_what_is_refused(tmp_path: Path) -> None:
         Conversion(tf.train.Checkpoint(model=model).save(str(tmp_path / "tf2")), [], weights_only=False)
     with pytest.raises(StateError, match="a model that `migrate` did not make"):
         Conversion(path, [], weights_only=False).run(tf.keras.Sequential())
+
+
+def test_parts_of_variables_and_of_their_slots() -> None:
+    part = SimpleNamespace(full_name="a/w", var_offset=[3, 0], var_shape=[2, 4])
+    variables = {"a/w/part_1": SimpleNamespace(_get_save_slice_info=lambda: part), "b": SimpleNamespace()}
+    assert slice_of("a/w/part_1", variables) == ("a/w", part)
+    assert slice_of("a/w/part_1/Adam_1", variables) == ("a/w/Adam_1", part)
+    assert slice_of("b", variables) == ("b", None) and slice_of("b/Adam", variables) == ("b/Adam", None)
+
+
+def test_a_graph_with_partitioned_variables_goes_on(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        with tf.compat.v1.variable_scope("a", partitioner=tf.compat.v1.fixed_size_partitioner(2)):
+            kernel = tf.compat.v1.get_variable("w", [4, 1])
+        outputs = tf.tanh(features @ tf.convert_to_tensor(kernel))
+        loss = tf.reduce_mean(tf.square(outputs - labels))
+        train_op = v1.AdamOptimizer(0.1).minimize(loss, v1.get_global_step())
+        return EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        v1.create_global_step()
+        x, y = tf.compat.v1.placeholder(tf.float32, [8, 4]), tf.compat.v1.placeholder(tf.float32, [8, 1])
+        spec = model_fn(x, y, "train")
+        session.run(tf.compat.v1.global_variables_initializer())
+        losses, path = [], ""
+        for number in range(4):
+            if number == 2:
+                path = v1.Saver().save(session, str(tmp_path / "old"), global_step=2)
+            losses.append(session.run([spec.loss, spec.train_op], {x: X[number], y: Y[number]})[0])
+    model = graph_model(model_fn, str(tmp_path / "new"))
+    model.graph("train", tf.constant(X[0]), tf.constant(Y[0]))
+    assert Conversion(path, [], weights_only=False).run(model) == 2
+    batches = [(tf.constant(X[number]), tf.constant(Y[number])) for number in (2, 3)]
+    found = [float(model.graph("train", *batch).run(*batch)) for batch in batches]
+    assert found == pytest.approx(losses[2:], rel=1e-5)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,13 +83,13 @@ class Conversion:
         for name, variable in model.tf1_variables.items():
             if self.weights_only and is_state(name, names):
                 continue
-            part = getattr(variable, "_get_save_slice_info", lambda: None)()
+            whole, part = slice_of(name, model.tf1_variables)
             if part is None:
                 self.assign(variable, name, "name")
             else:
                 place = tuple(slice(start, start + n) for start, n in zip(part.var_offset, part.var_shape))
-                variable.assign(self.value(part.full_name)[place])
-                self.pairs.append([part.full_name, name, "name"])
+                variable.assign(self.value(whole)[place])
+                self.pairs.append([whole, name, "name"])
 
     def weights(self, model: Any) -> dict[int, tuple[str, Any]]:
         """Gives the model its weights; the name and the variable of each, by the id of the variable."""
@@ -137,6 +137,20 @@ class Conversion:
 
     def unused(self) -> list[str]:
         return sorted(set(self.shapes) - self.used)
+
+
+def slice_of(name: str, variables: Mapping[str, Any]) -> tuple[str, Any]:
+    """Name of the whole that a variable of a graph is a part of, and which part; that None if it is no part.
+
+    A slot is the same part of the slot of the whole: ``w/part_0/Adam`` of ``w/Adam``.
+    """
+    parts = name.split("/")
+    for length in range(len(parts), 0, -1):
+        owner = variables.get("/".join(parts[:length]))
+        part = getattr(owner, "_get_save_slice_info", lambda: None)()
+        if part is not None:
+            return "/".join([part.full_name, *parts[length:]]), part
+    return name, None
 
 
 def slot_names(optimizer: Any) -> list[str]:
