@@ -22,6 +22,7 @@ from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
 
+from .cell_makers import rewrite_maker
 from .driver import Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
@@ -185,6 +186,10 @@ class ProgramRewrite:
         for sublayer in self.sublayers.found.values():
             self.at = sublayer.definition.module
             self._generate_layer(sublayer)
+        bodies = [*self.model_fns, *self.sublayers.found]
+        for maker in self.sublayers.used_makers():
+            self.at = maker.definition.module
+            rewrite_maker(maker, self.project, bodies, self._driver(self.at), self._renderer(self.at))
         for module in modules:
             self.at = module
             driver, helpers = self._drivers[module.path], self._helpers[module.path]
@@ -220,6 +225,7 @@ class ProgramRewrite:
         """The modules of the program, and any other that an Estimator reaches."""
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
         found |= {sublayer.definition.module.path for sublayer in self.sublayers.found.values()}
+        found |= {definition.module.path for definition, maker in self.sublayers.makers.items() if maker is not None}
         return [self.project.modules[path] for path in sorted(found)]
 
     def _model_fn(self, construction: Construction) -> ModelFn:

@@ -69,6 +69,7 @@ class Body:
         self.slicer = Slicer(self.flow)
         self.wrappers: set[Leaf] = set()
         """Statements that wrap a cell for training only."""
+        self._hidden: dict[ast.AST, set[ast.expr]] = {}
         widen(self)
         look_through(self)
         self.collections = Collections(self)
@@ -84,7 +85,9 @@ class Body:
         self.metric_effects: list[Leaf] = []
 
     def _ignored(self, node: ast.AST) -> set[ast.expr]:
-        return ignored(self, node)
+        if node not in self._hidden:
+            self._hidden[node] = ignored(self, node)
+        return self._hidden[node]
 
     def _check_statements(self) -> None:
         """Refuse what the generated methods could not say."""

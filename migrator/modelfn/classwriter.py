@@ -178,7 +178,11 @@ class ClassWriter:
         """Whether plain Python, or recurrent cells, make up a name: ``list(map(int, params["layers"]))``."""
         calls = [n for leaf in self.plan.definitions(name) for n in ast.walk(leaf.node) if isinstance(n, ast.Call)]
         resolved = [self.plan.module.resolve(call.func) for call in calls]
-        functions = [c.func for c, library in zip(calls, resolved) if library not in self.plan.translations.cells]
+        cells = self.plan.translations.cells
+        made = [
+            name in cells or self.plan.sublayers.maker(self.plan, c) is not None for name, c in zip(resolved, calls)
+        ]
+        functions = [call.func for call, cell in zip(calls, made) if not cell]
         inner = all(self.plan.module.resolve(f) is None for f in functions if isinstance(f, ast.Attribute))
         named = {f.id for f in functions if isinstance(f, ast.Name)}
         return inner and len(calls) > 0 and named <= _BUILTINS

@@ -32,7 +32,10 @@ def ignored(body: Body, node: ast.AST) -> set[ast.expr]:
     found: set[ast.expr] = set()
     for call in ast.walk(node):
         if isinstance(call, ast.Call):
-            values = body.translations.training_only(call, body.module.resolve)
+            values = [*body.translations.training_only(call, body.module.resolve)]
+            found_maker = body.sublayers.maker(body, call)
+            if found_maker is not None:
+                values += found_maker.values(call)
             found |= {value for value in values if _differs(body, value)}
     return found
 
@@ -72,6 +75,8 @@ def in_training(body: Body, node: ast.expr, neutral: float, renderer: Renderer, 
         def part(child: ast.AST) -> str | None:
             if not isinstance(child, (ast.Name, ast.IfExp)) or not _differs(body, child):
                 return transform(child)
+            if body.modes.evaluate(child, "train") is not None:
+                return str(body.modes.evaluate(child, "train"))
             value, where = _settled(body, child, at, "train")
             if value is child:
                 raise Unsupported("the value in training is not seen", child)
@@ -126,6 +131,9 @@ def _settled(body: Body, node: ast.expr, at: Leaf, mode: str) -> tuple[ast.expr,
 
 def _number(body: Body, node: ast.expr, at: Leaf, mode: str) -> float | None:
     """The number that an expression is in a mode; None if that is not seen."""
+    decided = body.modes.evaluate(node, mode)
+    if decided is not None:
+        return float(decided)
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         return node.value
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.makers import Maker, maker
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
 from migrator.modelfn.objects import made_by_program
 from migrator.modelfn.translate import Layer, Time, Translations, Value
@@ -81,6 +82,7 @@ class Sublayers:
         self.updates_run = updates_run
         """Whether the program runs UPDATE_OPS, without which moving statistics stand still."""
         self.found: dict[Definition, Sublayer] = {}
+        self.makers: dict[Definition, Maker | None] = {}
         self._needed: dict[Definition, bool] = {}
         self._open: list[Definition] = []
 
@@ -114,7 +116,6 @@ class Sublayers:
             return made
         definition = self.definition(body.module, call)
         if definition is None:
-            self._check_cells(body, call)
             return None
         if any(a is body.function for a in body.module.ancestors(definition.node)):
             raise Unsupported("a function inside the model_fn makes layers", definition.node)
@@ -166,14 +167,18 @@ class Sublayers:
             trains=sublayer.body.takes_training,
         )
 
-    def _check_cells(self, body: Body, call: ast.Call) -> None:
-        """Refuse functions outside of `body` that make recurrent cells: they would stay as they are."""
+    def maker(self, body: Body, call: ast.Call) -> Maker | None:
+        """The function outside of `body` that a call calls, if it makes recurrent cells."""
         definition = self.project.definition(body.module, call.func)
         if definition is None or any(a is body.function for a in body.module.ancestors(definition.node)):
-            return
-        for node in ast.walk(definition.node):
-            if isinstance(node, ast.Call) and definition.module.resolve(node.func) in self.translations.cells:
-                raise Unsupported("a function outside of the model_fn makes recurrent cells", call)
+            return None
+        if definition not in self.makers:
+            self.makers[definition] = maker(definition, self.translations)
+        return self.makers[definition]
+
+    def used_makers(self) -> list[Maker]:
+        """Those functions that models are made with."""
+        return [found for found in self.makers.values() if found is not None and found.calls]
 
     def _object(self, body: Body, call: ast.Call) -> Layer | None:
         """How a call of a function or class of the program makes a Keras object out of plain values."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from migrator.modelfn.body import SCOPES, Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.makers import made_cell
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import call_arguments, object_of
@@ -162,6 +163,9 @@ class Writer:
                 given = [(None, self.text(a)) for a in node.args]
                 given_by_name = [(k.arg, self.text(k.value)) for k in node.keywords]
                 return format_call(self.text(node.func), [*given, *given_by_name, *more])
+            cells = self.plan.sublayers.maker(self.plan, node)
+            if cells is not None:
+                return made_cell(cells, node, self)
             name = self.resolve(node.func)
             if name in self.plan.translations.variables and self._is_old(node.func, name or ""):
                 return trainable_variables(self, node)

@@ -100,7 +100,6 @@ def test_a_function_in_the_model_fn_that_makes_cells() -> None:
         ("cell = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(4), sum)  # HERE", "`residual_fn`"),
         ("cell = tf.contrib.cudnn_rnn.CudnnLSTM(1, 4)  # HERE", "cudnn_rnn"),
         ("cell = tf.contrib.rnn.LayerNormBasicLSTMCell(4)  # HERE", "LayerNormBasicLSTMCell"),
-        ("cell = outside(*[4])", "outside of the model_fn makes recurrent cells"),
     ],
 )
 def test_cells_left_alone(body: str, reason: str) -> None:
@@ -192,3 +191,62 @@ with tf.variable_scope("s", initializer=tf.zeros_initializer()):  # HERE
     out, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
 predictions = out"""
     assert "initializer" in manual_reason(model_fn(HEAD + body))
+
+
+MAKER = """
+def make_cell(size, keep=1.0):
+    cell = tf.nn.rnn_cell.GRUCell(size)
+    return tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=keep)
+"""
+FLAG = """
+def make_cell(size, training, rate):
+    cell = tf.nn.rnn_cell.BasicLSTMCell(size)
+    if training and rate > 0:
+        cell = tf.contrib.rnn.DropoutWrapper(cell, 1.0 - rate)
+    return cell
+"""
+STACK = "cell = tf.nn.rnn_cell.MultiRNNCell([{} for n in params['sizes']])"
+
+
+@pytest.mark.parametrize(
+    ("maker", "body", "made", "inside"),
+    [
+        (MAKER, f"keep = params['keep'] if mode == {TRAIN} else 1.0\n" + STACK.format("make_cell(n, keep)"),
+         "make_cell(n, params['keep'])", "return DropoutWrapper(cell, output_keep_prob=keep)\n"),
+        (MAKER, STACK.format(f"make_cell(n, keep=0.5 if mode == {TRAIN} else 1.0)"),
+         "make_cell(n, keep=0.5)", "return DropoutWrapper(cell, output_keep_prob=keep)\n"),
+        (MAKER, STACK.format("make_cell(n, 0.5)"),
+         "make_cell(n, 0.5)", "return DropoutWrapper(cell, output_keep_prob=keep, only_in_training=False)\n"),
+        (FLAG, f"training = mode == {TRAIN}\n" + STACK.format("make_cell(n, training, params['rate'])"),
+         "make_cell(n, True, params['rate'])", "cell = DropoutWrapper(cell, input_keep_prob=1.0 - rate)\n"),
+        (FLAG, STACK.format(f"make_cell(n, mode == {TRAIN}, 0.0)"),
+         "make_cell(n, True, 0.0)", 'cell = LSTMCell(size, name="basic_lstm_cell")\n    if training and rate > 0:\n'),
+    ],
+)  # fmt: skip
+def test_functions_that_make_cells(maker: str, body: str, made: str, inside: str) -> None:
+    text = migrate(model_fn(f"{HEAD}{body}\n{LOOP}", before=maker))
+    assert f"cell = MultiRNNCell([{made} for n in params['sizes']])" in method(text, "__init__")
+    assert inside in text and "rnn_cell" not in text
+
+
+@pytest.mark.parametrize(
+    ("maker", "body", "reason"),
+    [
+        (MAKER, f"keep = 0.5 if mode == {TRAIN} else 0.9\n" + STACK.format("make_cell(n, keep)"), "outside of training"),
+        (MAKER, f"keep = 0.5 if mode == {TRAIN} else 1.0\n" + STACK.format("(make_cell(n, keep), make_cell(n, 0.5))"),
+         "and others that always do"),
+        (FLAG.replace("return cell", "return tf.contrib.rnn.DropoutWrapper(cell, 0.5)"),
+         STACK.format(f"make_cell(n, mode == {TRAIN}, 0.5)"), "and others that always do"),
+        (MAKER + "\nspare = make_cell(3)\n", STACK.format("make_cell(n)"), "used outside of the model_fn"),
+        (MAKER + "\nmakers = [make_cell]\n", STACK.format("make_cell(n)"), "used outside of the model_fn"),
+        (MAKER, STACK.format("make_cell(*params['all'])"), "called with * or **"),
+        (MAKER.replace("return", "print(keep)\n    return"),
+         f"keep = 0.5 if mode == {TRAIN} else 1.0\n" + STACK.format("make_cell(n, keep)"), "depends on the mode"),
+        (MAKER.replace("return", "cell = tf.contrib.rnn.AttentionCellWrapper(cell)\n    return"),
+         STACK.format("make_cell(n)"), "AttentionCellWrapper"),
+        (FLAG.replace("and", "or"), STACK.format(f"make_cell(n, mode == {TRAIN}, 0.0)"), "depends on the mode"),
+        (MAKER.replace("(size, keep=1.0)", "(size, *keep)"), STACK.format("make_cell(n)"), "with * or a decorator"),
+    ],
+)  # fmt: skip
+def test_functions_that_make_cells_left_alone(maker: str, body: str, reason: str) -> None:
+    assert reason in manual_reason(model_fn(f"{HEAD}{body}\n{LOOP}", before=maker))
