@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from migrator.modelfn.translate import Translations
 
-from . import collections, losses, metrics, optimizers, rnn, schedules, summaries
+from . import collections, crf, losses, metrics, optimizers, rnn, schedules, summaries
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
 from .graph_variables import VARIABLE
@@ -87,6 +87,7 @@ def translations() -> Translations:
             **collections.EXPRESSIONS,
             **optimizers.EXPRESSIONS,
             **rnn.EXPRESSIONS,
+            **crf.EXPRESSIONS,
             **summaries.EXPRESSIONS,
         },
         metrics=metrics.METRICS,

@@ -149,3 +149,10 @@ def is_count(iterable: ast.expr) -> bool:
     if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or iterable.func.id != "range":
         return False
     return len(iterable.args) == 1 and not iterable.keywords and not isinstance(iterable.args[0], ast.Starred)
+
+
+def thrown_away(*functions: ast.AST | None) -> set[str]:
+    """``_``, where none of the functions reads it."""
+    nodes = [node for function in functions if function is not None for node in ast.walk(function)]
+    read = any(isinstance(n, ast.Name) and n.id == "_" and isinstance(n.ctx, ast.Load) for n in nodes)
+    return set() if read else {"_"}

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from migrator.modelfn.names import binds, reads
+from migrator.modelfn.names import binds, reads, thrown_away
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.arguments import defaults, given, parameters
@@ -236,7 +236,7 @@ class Inliner:
         outside = set(self.text.values()) | kept
         after = caller if not self.tail else set()
         results = self._result_names(target)
-        taken = after | outside
+        taken = (after | outside) - thrown_away(self.function, self.caller)
         for name in sorted(local):
             wanted = results.get(name, name)
             allowed = wanted not in taken or (wanted in targets and wanted not in outside)

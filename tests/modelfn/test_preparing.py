@@ -293,3 +293,10 @@ estimator = tf.estimator.Estimator(net.model_fn)
 """
     after = migrate("import tensorflow as tf\n" + text)
     assert "tf.keras.layers.Dense(units)" in after and "self,\n" not in after
+
+
+def test_a_name_for_what_nobody_reads_stays() -> None:
+    helper = "def net(x):\n    y, _ = tf.nn.moments(x, 1)\n    return tf.get_variable('w', []) * y\n"
+    body = "a, _ = tf.nn.moments(features['z'], 1)\npredictions = net(features['x']) + a"
+    text = migrate(model_fn(body, before=helper.replace("return", "w = tf.train.get_global_step()\n    return")))
+    assert "y, _ = tf.nn.moments(" in text and "net__" not in text
