@@ -24,7 +24,7 @@ def function(name: str) -> Expression:
         given = bind(call, _SIGNATURES[name], name)
         if name == "crf_log_likelihood" and is_none(given.get("transition_params")):
             raise Unsupported("crf_log_likelihood that makes its own transitions is not migrated yet", call)
-        arguments = [(None, writing.text(a)) for a in call.args]
+        arguments: list[tuple[str | None, str]] = [(None, writing.text(a)) for a in call.args]
         arguments += [(k.arg, writing.text(k.value)) for k in call.keywords]
         return format_call(writing.need(name), arguments)
 

@@ -173,8 +173,25 @@ class Sublayers:
         if definition is None or any(a is body.function for a in body.module.ancestors(definition.node)):
             return None
         if definition not in self.makers:
-            self.makers[definition] = maker(definition, self.translations)
+            self.makers[definition] = None  # for a cycle
+            found = maker(definition, self.translations)
+            for node in ast.walk(definition.node):
+                other = self.project.definition(definition.module, node.func) if isinstance(node, ast.Call) else None
+                if other is not None and other != definition and self._cells_of(other):
+                    raise Unsupported(
+                        "a function outside of the model_fn makes recurrent cells through another one", call
+                    )
+            self.makers[definition] = found
         return self.makers[definition]
+
+    def _cells_of(self, definition: Definition, depth: int = 0) -> bool:
+        """Whether a function makes recurrent cells, itself or in functions that it calls."""
+        module = definition.module
+        calls = [node for node in ast.walk(definition.node) if isinstance(node, ast.Call)]
+        if any(module.resolve(call.func) in self.translations.cells for call in calls):
+            return True
+        others = [self.project.definition(module, call.func) for call in calls] if depth < 5 else []
+        return any(other is not None and self._cells_of(other, depth + 1) for other in others)
 
     def used_makers(self) -> list[Maker]:
         """Those functions that models are made with."""
