@@ -82,13 +82,13 @@ class ShardingStrategy(tf.distribute.ParameterServerStrategy):
 
 def scale_by_whole(next_creator: Callable[..., Any], **arguments: Any) -> Any:
     """Creates a variable; one that starts with VarianceScaling, such as Glorot's, by the size of all its parts."""
-    initial_value: Any = arguments.get("initial_value")
-    initializer = getattr(initial_value, "func", None)
+    start: Any = arguments.get("initial_value")
+    initializer = getattr(start, "func", None)
     if not isinstance(initializer, tf.keras.initializers.VarianceScaling):
         return next_creator(**arguments)
 
     def draw(**part: Any) -> tf.Tensor:
-        value, whole = initial_value(**part), initial_value.args[0]
+        value, whole = start(**part), start.args[0]
         return value * math.sqrt(divisor(value.shape, initializer.mode) / divisor(whole, initializer.mode))
 
     return next_creator(**{**arguments, "initial_value": draw})
