@@ -20,6 +20,7 @@ from migrator.parity.command import ProgramCommand
 @click.option("--new", type=click.Path(path_type=Path, exists=True), default=None, metavar="PROGRAM",
               help="The migrated program, if you have edited it; else a migrated copy is run.")  # fmt: skip
 @click.option("--weights-only", is_flag=True, help="Leave optimizer and step as new, as warm_start_from does.")
+@click.option("--rows-by-id", is_flag=True, help="No table that lookups take rows from in turn was partitioned.")
 @click.option("--entry", default="", metavar="FILE", help="The file that starts the program, where a folder is given.")
 @click.option("-m", "--module", default="", metavar="MODULE", help="Start this module of the folder instead of a file.")
 @click.option("--python", default="", metavar="PATH", help="Interpreter with TensorFlow 2 that runs the program.")
@@ -47,6 +48,7 @@ def checkpoint(ctx: click.Context, /, program: Path, **options: Any) -> None:
         options["target"],
         new,
         options["weights_only"],
+        options["rows_by_id"],
         options["timeout"],
     )
     try:

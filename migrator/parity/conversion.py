@@ -12,6 +12,7 @@ from typing import Any
 from migrator.parity import process, sandbox
 from migrator.parity.case import Program
 from migrator.parity.migrate import MigrationError, migrate_copy
+from migrator.parity.row_order import lookup_in_turn
 from migrator.vendoring import FILE_NAME
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +36,8 @@ class Order:
     target: Path
     new: Program | None = None
     weights_only: bool = False
+    rows_by_id: bool = False
+    """Whether the rows of all tables are known to be in the order of their ids."""
     timeout: float = 600.0
 
 
@@ -88,14 +91,28 @@ def _program(order: Order, target: Path) -> tuple[Program, list[tuple[str, str]]
     sandbox.copy_program(order.old.folder, target, skip=target)
     start = order.old.start()
     if order.new is None and (order.old.folder / FILE_NAME).exists():
+        _check_rows(order)
         return order.old, []
     try:
         units = migrate_copy(target, start)
     except MigrationError as error:
         raise ConversionError(str(error)) from error
+    if any(unit.tier == "native" for unit in units):
+        _check_rows(order)
     path, entry = (target / start, "") if start and order.old.path.is_file() else (target, start)
     made = replace(order.old, path=path, entry=entry)
     return order.new or made, [pair for unit in units for pair in unit.variables]
+
+
+def _check_rows(order: Order) -> None:
+    """Refuse tables whose rows the old program may have dealt out to their parts: they would end at other ids."""
+    found = None if order.rows_by_id else lookup_in_turn(order.old.folder)
+    if found is not None:
+        raise ConversionError(
+            f"{found}: this lookup takes the rows of a partitioned table in turn (partition_strategy='mod', the default "
+            "of TensorFlow 1), so the checkpoint does not hold them in the order of their ids; if the table was not "
+            "partitioned when it was saved, say so with --rows-by-id"
+        )
 
 
 def _run(program: Program, pairs: list[tuple[str, str]], source: Path, order: Order, root: Path) -> dict[str, Any]:

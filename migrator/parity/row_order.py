@@ -1,0 +1,38 @@
+"""Lookups that deal the rows of a partitioned table out in turn: in a checkpoint such rows are not in the order of ids."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from migrator.parity.sandbox import program_files
+
+_LOOKUPS = ("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse")
+
+
+def lookup_in_turn(folder: Path) -> str | None:
+    """``path:line`` of the first lookup without ``partition_strategy="div"`` in a program that names partitioners.
+
+    Errs on the side of finding one: whether the table is partitioned is known only when the program runs.
+    """
+    texts = {path: path.read_bytes() for path in sorted(program_files(folder)) if path.suffix == ".py"}
+    if not any(b"partitioner" in text for text in texts.values()):
+        return None
+    for path, text in texts.items():
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and _name(node.func) in _LOOKUPS and not _in_blocks(node):
+                return f"{path.relative_to(folder)}:{node.lineno}"
+    return None
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _in_blocks(call: ast.Call) -> bool:
+    given = [keyword.value for keyword in call.keywords if keyword.arg == "partition_strategy"]
+    return bool(given) and isinstance(given[0], ast.Constant) and given[0].value == "div"

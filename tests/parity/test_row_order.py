@@ -1,0 +1,61 @@
+"""`migrate checkpoint` refuses tables whose rows TensorFlow 1 dealt out to their parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from migrator.parity.checkpoint_command import checkpoint
+from migrator.parity.row_order import lookup_in_turn
+
+PARTITIONED = (
+    "with tf.variable_scope('a', partitioner=tf.fixed_size_partitioner(2)):\n    w = tf.get_variable('w', [4, 2])\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"{PARTITIONED}x = tf.nn.embedding_lookup(w, ids)\n", 3),
+        (f"{PARTITIONED}x = tf.nn.embedding_lookup(w, ids, 'div')\n", 3),
+        (f"{PARTITIONED}x = tf.nn.embedding_lookup(w, ids, partition_strategy=strategy)\n", 3),
+        (f"{PARTITIONED}x = tf.nn.safe_embedding_lookup_sparse(w, ids, partition_strategy='mod')\n", 3),
+        (f"{PARTITIONED}x = tf.nn.embedding_lookup(w, ids, partition_strategy='div')\n", None),
+        (f"{PARTITIONED}x = tf.gather(w, ids)\n", None),
+        ("x = tf.nn.embedding_lookup(w, ids)\n", None),
+        (f"{PARTITIONED}x = tf.nn.embedding_lookup(w, ids) (\n", None),
+    ],
+)
+def test_lookups_in_turn(tmp_path: Path, text: str, line: int | None) -> None:
+    (tmp_path / "model.py").write_text(text)
+    (tmp_path / "other.py").write_text("import model\n")
+    assert lookup_in_turn(tmp_path) == (None if line is None else f"model.py:{line}")
+
+
+PROGRAM = """import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    with tf.variable_scope("a", partitioner=tf.fixed_size_partitioner(2)):
+        table = tf.get_variable("table", [10, 1])
+    predictions = tf.nn.embedding_lookup(table, features["id"])
+    loss = tf.losses.mean_squared_error(labels, predictions)
+    train_op = tf.train.AdagradOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions, loss, train_op)
+
+
+tf.estimator.Estimator(model_fn, "model").train(None, steps=10)
+"""
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "program").mkdir()
+    program = tmp_path / "program" / "program.py"
+    program.write_text(PROGRAM)
+    (tmp_path / "model.ckpt-3.index").touch()
+    order = [str(program), "--from", str(tmp_path / "model.ckpt-3"), "--to", str(tmp_path / "new")]
+    result = CliRunner().invoke(checkpoint, order, catch_exceptions=False)
+    assert result.exit_code == 2 and "program.py:7: this lookup takes the rows" in result.output
+    assert "--rows-by-id" in result.output and not (tmp_path / "new").exists()
