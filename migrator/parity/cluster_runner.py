@@ -140,7 +140,7 @@ def run_side(
             }
             file = box.root / f"config-{name}.json"
             file.write_text(json.dumps(config, indent=1), "utf-8")
-            return [program.python, str(HERE / f"probe_{side}.py"), str(file)]
+            return [program.python, str(HERE / "probe_entry.py"), side, str(file)]
 
         env = process.environment(str(box.temporary))
         if side == "old":

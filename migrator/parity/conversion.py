@@ -133,7 +133,7 @@ def _run(program: Program, pairs: list[tuple[str, str]], source: Path, order: Or
     }
     file = root / "config.json"
     file.write_text(json.dumps(config), "utf-8")
-    command = [program.python, str(HERE / "probe_convert.py"), str(file)]
+    command = [program.python, str(HERE / "probe_entry.py"), "convert", str(file)]
     env = process.environment(str(box.temporary))
     try:
         ended = process.run("convert", command, str(box.log), str(box.program), env, order.timeout)

@@ -53,7 +53,7 @@ def run_side(
     env = process.environment(str(box.temporary))
     if side == "old":
         env.pop("TF_USE_LEGACY_KERAS", None)
-    command = [program.python, str(HERE / f"probe_{side}.py"), str(config_file)]
+    command = [program.python, str(HERE / "probe_entry.py"), side, str(config_file)]
     with progress.side(case.name, side, box.progress) as on_poll:
         try:
             ended = process.run(side, command, str(box.log), str(box.program), env, case.timeout, on_poll)

@@ -1,6 +1,8 @@
-"""Entry of the child process that runs the program after migration: ``python probe_new.py CONFIG.json``.
+"""Entry of the child processes that run programs: ``python probe_entry.py WHAT CONFIG.json``.
 
-Runs under any Python from 3.9 with TensorFlow 2 and does not import `migrator`.
+WHAT is ``old`` (the program before migration, under any Python from 3.7 with TensorFlow 1.15 to 2.15), ``new`` (the one
+after it) or ``convert`` (the same, until it can take over a checkpoint), both under Python from 3.9 with TensorFlow 2.
+Does not import `migrator`.
 """
 
 from __future__ import annotations
@@ -25,4 +27,4 @@ def load_probe(name: str) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(load_probe("new").main(sys.argv[1]))
+    sys.exit(load_probe(sys.argv[1]).main(sys.argv[2]))
