@@ -15,6 +15,7 @@ from .dimensions import dimension_fixes
 from .driver import Driver
 from .estimator_values import PREFIX
 from .helpers import Helpers
+from .hyperparameters import HPARAMS, MODULES
 from .translations import is_old_only, is_refused
 
 
@@ -85,7 +86,8 @@ def _dead_imports(module: Module, own: list[Edit]) -> list[Edit]:
     return [
         module.delete_statement(statement)
         for statement, targets in statements.items()
-        if all((target + ".").startswith(PREFIX) for target in targets) and not touches(module.span(statement), own)
+        if all((target + ".").startswith(PREFIX) or target in HPARAMS | MODULES for target in targets)
+        and not touches(module.span(statement), own)
     ]
 
 

@@ -11,6 +11,7 @@ from migrator.module import Module
 from migrator.project import Project
 from migrator.symbols import normalize
 
+from .hyperparameters import HPARAMS
 from .tensorflow_names import PLAIN, VERSION_1
 
 MODULE = "tf2_training"
@@ -42,9 +43,8 @@ class Helpers:
         self.names.add(name)
         scope = self.module.scope(at) if at is not None else self.module.analysis.root
         holder = scope.lookup(name)
-        old = holder is not None and all(
-            normalize(b.target).startswith("tensorflow.estimator.") for b in holder.bindings.get(name, [])
-        )  # its import goes
+        targets = [normalize(b.target) for b in holder.bindings.get(name, [])] if holder is not None else []
+        old = all(t.startswith("tensorflow.estimator.") or t in HPARAMS for t in targets)  # its import goes
         clash = name not in self._imported and holder is not None and not old
         (self._qualified if clash else self._plain).add(name)
         return f"{MODULE}.{name}" if clash else name

@@ -28,6 +28,7 @@ from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
 from .helpers import Helpers
 from .hooks import hook_of
+from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
 from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
@@ -335,7 +336,9 @@ class ProgramRewrite:
         for node, name in module.references():
             if ".distribute." in name and not within(module.span(node), inside):
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
-            if within(module.span(node), inside) or node in driver.handled or table_reference(driver, node, name):
+            if within(module.span(node), inside) or node in driver.handled:
+                continue
+            if table_reference(driver, node, name) or hparams_reference(driver, node, name):
                 continue
             if not (name.startswith(PREFIX) or hook_of(name)):
                 continue

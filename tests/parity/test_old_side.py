@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from migrator.parity.case import Case, Program
-from migrator.parity.probe.contrib import HParams
 from migrator.parity.probe.dialect import written_for_v1
 from migrator.parity.probe.lookups import by_id
 from migrator.parity.probe.store import Reader
@@ -34,6 +33,8 @@ import tensorflow.contrib.slim as slim
 
 def dense(inputs, units, activation=None):
     assert tf.contrib.training.HParams(a=1).parse("a=3").a == 3
+    from tensorflow.contrib.training.python.training import hparam
+    assert hparam.HParams is tf.contrib.training.HParams
     assert slim.conv2d and tf.VERSION.startswith("2.") and tf.compat.v1.layers.dense is tf.layers.dense
     return layers.fully_connected(inputs, units, activation, weights_regularizer=l2_regularizer(0.1))
 """
@@ -85,18 +86,6 @@ def test_dialect_is_told_from_the_names_used(tmp_path: Path, text: str, expected
     pytest.importorskip("tensorflow")
     (tmp_path / "program.py").write_text(text)
     assert written_for_v1(str(tmp_path)) is expected
-
-
-def test_hparams() -> None:
-    params = HParams(rate=0.1, layers=[1], name="a", on=False)
-    params.parse("rate=1,layers=[3,4],name=b,on=true")
-    assert params.values() == {"rate": 1.0, "layers": [3, 4], "name": "b", "on": True}
-    params.add_hparam("new", None)
-    assert "new" in params and params.get("none", 5) == 5
-    with pytest.raises(KeyError):
-        params.set_hparam("none", 1)
-    with pytest.raises(ValueError, match="reserved"):
-        params.add_hparam("rate", 1)
 
 
 @pytest.mark.parametrize("parts", [2, 3])

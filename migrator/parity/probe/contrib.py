@@ -12,6 +12,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .vendored_source import runtime
+
 # contrib module -> places to look in, in order; a place is a module that can be imported, or a dotted name below it.
 _PLACES = {
     "layers": ("tf_slim", "tf_slim.layers", "tf_slim.layers.layers"),
@@ -39,66 +41,6 @@ _NOT_EQUAL = {
 }
 
 
-class HParams:
-    """`tf.contrib.training.HParams`: attributes with values, which can be overridden and parsed from ``a=1,b=2``."""
-
-    def __init__(self, **values: Any) -> None:
-        self._names: list[str] = []
-        for name, value in values.items():
-            self.add_hparam(name, value)
-
-    def add_hparam(self, name: str, value: Any) -> None:
-        if name in self._names:
-            raise ValueError(f"Hyperparameter name is reserved: {name}")
-        self._names.append(name)
-        setattr(self, name, value)
-
-    def set_hparam(self, name: str, value: Any) -> None:
-        if name not in self._names:
-            raise KeyError(name)
-        setattr(self, name, value)
-
-    def del_hparam(self, name: str) -> None:
-        self._names.remove(name)
-        delattr(self, name)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return getattr(self, key) if key in self._names else default
-
-    def values(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._names}
-
-    def override_from_dict(self, values: dict[str, Any]) -> HParams:
-        for name, value in values.items():
-            self.set_hparam(name, value)
-        return self
-
-    def parse(self, text: str) -> HParams:
-        """Assign from ``name=value,name=[v1,v2]``; values take the type of the present ones."""
-        import re
-
-        for name, listed, plain in re.findall(r"(\w+)\s*=\s*(?:\[([^\]]*)\]|([^,]*))", text):
-            present = getattr(self, name)
-            if listed or isinstance(present, (list, tuple)):
-                kind = type(present[0]) if present else str
-                self.set_hparam(name, [_convert(item.strip(), kind) for item in listed.split(",")])
-            else:
-                self.set_hparam(name, _convert(plain.strip(), type(present)))
-        return self
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._names
-
-    def __repr__(self) -> str:
-        return f"HParams({sorted(self.values().items())})"
-
-
-def _convert(text: str, kind: type) -> Any:
-    if kind is bool:
-        return text.lower() in ("1", "true")
-    return text if kind is type(None) else kind(text)
-
-
 class Contrib(types.ModuleType):
     """`tensorflow.contrib`: its modules are made when they are asked for."""
 
@@ -123,6 +65,8 @@ class _Part(types.ModuleType):
             raise AttributeError(name)
         if (self._part, name) in _OWN:
             return _OWN[self._part, name]()
+        if name == "python":
+            return _Inside(self)
         needs_slim = False
         if name not in _NOT_EQUAL.get(self._part, ()):
             for place in _PLACES.get(self._part, ()):
@@ -140,6 +84,22 @@ class _Part(types.ModuleType):
             f"{symbol} has no equal in TensorFlow 2 or tf_slim; give the old side a TensorFlow 1.15 interpreter: "
             "--old-python PATH"
         )
+
+
+class _Inside(types.ModuleType):
+    """A module below ``tf.contrib.training.python``: what the public module has, wherever it was defined."""
+
+    def __init__(self, part: _Part) -> None:
+        super().__init__(part.__name__ + ".python")
+        self.__dict__["_part"] = part
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(self._part, name)
+        except AttributeError:
+            if name.startswith("__") or not name.islower():
+                raise
+            return self  # a module further inside, such as `training.hparam`
 
 
 def _module(name: str) -> Any:
@@ -217,8 +177,19 @@ def _head(name: str) -> Callable[[], Any]:
 
 
 def _of(module: str, name: str) -> Callable[[], Any]:
-    """What a module of this project defines, which is imported when it is asked for."""
+    """What a module defines, which is imported when it is asked for."""
     return lambda: getattr(_module(module), name)
+
+
+def _vendored(module: str, name: str) -> Callable[[], Any]:
+    """What the migrated program has too: it is not made of TensorFlow's code of that name."""
+    return lambda: getattr(runtime(module), name)
+
+
+def _crf(name: str) -> Any:
+    from . import crf
+
+    return getattr(crf, name)
 
 
 _CRF = (
@@ -235,12 +206,9 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
         _table_from_tensor, "index_to_string_table_from_tensor"
     ),
     ("layers", "optimize_loss"): _of("tf_slim.layers.optimizers", "optimize_loss"),
-    ("training", "HParams"): lambda: HParams,
+    ("training", "HParams"): _vendored("hyperparameters", "HParams"),
     ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
     ("framework", "nest"): _nest,
-    **{("crf", name): _of("migrator.parity.probe.crf", name) for name in _CRF},
-    **{
-        ("rnn", name): _of("migrator.runtime.v1_fused_rnn", name)
-        for name in ("LSTMBlockFusedCell", "TimeReversedFusedRNN")
-    },
+    **{("crf", name): functools.partial(_crf, name) for name in _CRF},
+    **{("rnn", name): _vendored("v1_fused_rnn", name) for name in ("LSTMBlockFusedCell", "TimeReversedFusedRNN")},
 }

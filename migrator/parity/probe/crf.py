@@ -1,7 +1,6 @@
-"""`tf.contrib.crf` for the old side: the code of TensorFlow 1.15 on the recurrent loops of TensorFlow 2's compat.v1.
+"""`tf.contrib.crf` for the old side: linear-chain conditional random fields as recurrent loops, which TensorFlow 1.15 used.
 
-After `tensorflow/contrib/crf/python/ops/crf.py` of TensorFlow 1.15. What migrated programs use is written anew, without
-recurrent cells, so that this is a reference to compare with.
+What migrated programs use goes another way, without recurrent cells, so that this is a reference to compare with.
 """
 
 from __future__ import annotations
@@ -10,9 +9,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from migrator.runtime.crf import viterbi_decode
+from .vendored_source import runtime
 
 v1 = tf.compat.v1
+viterbi_decode = runtime("crf").viterbi_decode
 RNNCell: Any = v1.nn.rnn_cell.RNNCell
 __all__ = [
     "crf_binary_score",
