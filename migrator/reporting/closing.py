@@ -113,7 +113,8 @@ def _proof(outcomes: Sequence[Outcome]) -> str:
     if not units:
         return ""
     files = {path for unit in units for path in unit.files or (unit.location.path,)}
-    starts = {outcome.path for outcome in outcomes if outcome.path in files and b"__main__" in outcome.before} or files
+    mains = {outcome.path for outcome in outcomes if b"__main__" in outcome.before and outcome.status == "changed"}
+    starts = mains & files or mains or files
     name = min(starts) if len(starts) == 1 else "FILE"
     return f"`migrate parity {shlex.quote(name)}` trains a program and its migrated copy, and compares"
 
