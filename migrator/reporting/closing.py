@@ -113,8 +113,8 @@ def _proof(outcomes: Sequence[Outcome]) -> str:
     if not units:
         return ""
     files = {path for unit in units for path in unit.files or (unit.location.path,)}
-    mains = {outcome.path for outcome in outcomes if b"__main__" in outcome.before and outcome.status == "changed"}
-    starts = mains & files or mains or files
+    mains = [outcome for outcome in outcomes if b"__main__" in outcome.before]
+    starts = {main.path for main in mains} & files or {main.path for main in mains if main.status == "changed"} or files
     name = min(starts) if len(starts) == 1 else "FILE"
     return f"`migrate parity {shlex.quote(name)}` trains a program and its migrated copy, and compares"
 
