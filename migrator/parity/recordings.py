@@ -31,7 +31,7 @@ class Recordings:
     """A folder with one recording for each case."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = folder.resolve()  # programs run in folders of their own
 
     def find(self, case: Case) -> Recorded | None:
         """The recording of a case; None if there is none, or it is of another state of the program or its arguments.

@@ -51,6 +51,15 @@ def kept(tmp_path: Path) -> tuple[Case, Recordings]:
     return case, recordings
 
 
+def test_a_folder_is_meant_from_where_the_command_runs(
+    kept: tuple[Case, Recordings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case, recordings = kept
+    monkeypatch.chdir(recordings.folder.parent)
+    found = Recordings(Path("recordings")).find(case)
+    assert found is not None and found.folder.is_absolute()
+
+
 def test_a_recording_is_found(kept: tuple[Case, Recordings]) -> None:
     case, recordings = kept
     found = recordings.find(case)
