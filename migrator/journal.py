@@ -7,20 +7,23 @@ Each folder has its own: from another one, `nearby` tells where a run that wrote
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from migrator.diagnostics import Diagnostic, Outcome
 from migrator.discovery import within
 from migrator.problems import UNREADABLE, problem
+from migrator.vendoring import MARKER
 from migrator.writing import write_groups
 
-VERSION = 1
+VERSION = 2
 
 
 class JournalError(Exception):
@@ -34,25 +37,70 @@ def place(folder: str | None = None) -> Path:
     return Path(state) / "migrate" / f"{name}.json"
 
 
-def save(outcomes: Iterable[Outcome]) -> None:
-    """Note what is about to be written; an older journal is replaced only if there is something. Raises JournalError."""
-    pending = [outcome for outcome in outcomes if outcome.status in ("changed", "created")]
-    if not pending:
-        return
-    files = [
+@contextlib.contextmanager
+def noted(outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]]) -> Iterator[set[str]]:
+    """Note what is about to be written; the older journal comes back where nothing is. Raises JournalError.
+
+    Args:
+      outcomes: what is to be written; those unchanged or failed are left out.
+      groups: paths that are written together or not at all.
+
+    Yields:
+      A set to fill with the paths that were written.
+    """
+    target = place()
+    entries = _entries(outcomes, groups)
+    older = _older(target) if entries else None
+    if entries:
+        _write(target, json.dumps({"version": VERSION, "folder": os.path.realpath(os.curdir), "files": entries}))
+    written: set[str] = set()
+    complete = False
+    try:
+        yield written
+        complete = True
+    finally:
+        # Ctrl-C is let through after files were renamed, before anybody could say which.
+        if entries and not written and (complete or all(_content(e["path"]) == _before(e) for e in entries)):
+            with contextlib.suppress(OSError, JournalError):
+                target.unlink() if older is None else _write(target, older)
+
+
+def _entries(outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
+    number = {path: index for index, group in enumerate(groups) for path in group}
+    return [
         {
             "path": os.path.abspath(outcome.path),
             "before": None if outcome.status == "created" else base64.b64encode(outcome.before).decode(),
             "after": hashlib.sha256(outcome.after).hexdigest(),
+            "mode": None if outcome.status == "created" else _mode(outcome.path),
+            "group": number.get(outcome.path, -1),
+            "helper": outcome.status == "created" or outcome.after.startswith(MARKER.encode()),
         }
-        for outcome in pending
+        for outcome in outcomes
+        if outcome.status in ("changed", "created")
     ]
-    target = place()
+
+
+def _mode(path: str) -> int | None:
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except OSError:
+        return None
+
+
+def _older(target: Path) -> str | None:
+    try:
+        return target.read_text("utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def _write(target: Path, text: str) -> None:
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = target.with_suffix(".tmp")
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump({"version": VERSION, "folder": os.path.realpath(os.curdir), "files": files}, file)
+            file.write(text)
         os.replace(temporary, target)
     except OSError as error:
         raise JournalError(f"cannot write {target}: {error.strerror}; this run cannot be undone") from error
@@ -61,21 +109,34 @@ def save(outcomes: Iterable[Outcome]) -> None:
 def undo(folder: str | None = None) -> tuple[list[str], list[Diagnostic]]:
     """Put back what the last run from `folder`, by default the current one, replaced, file by file. Raises JournalError.
 
+    Helpers that the run made or extended stay while a file that was written with them could not be put back.
+
     Returns:
-      What was restored or removed, as lines to show, and a problem for each file that is no longer as that run wrote it.
+      What was restored, removed or kept, as lines to show, and a problem for each file that is no longer as that run
+      wrote it.
     """
     done: list[str] = []
     problems: list[Diagnostic] = []
     target = place(folder)
-    for entry in _read(target, folder):
-        shown = os.path.relpath(entry["path"])
+    failed: dict[int, str] = {}
+    for entry in sorted(_read(target, folder), key=lambda entry: bool(entry["helper"])):
+        shown, group = os.path.relpath(entry["path"]), entry["group"]
+        if entry["helper"] and group in failed:
+            if _content(entry["path"]) != _before(entry):
+                done.append(f"kept {shown}: {failed[group]}, which was written with it, is not restored")
+            continue
+        before = len(problems)
         try:
             _restore(entry, shown, done, problems)
         except OSError as error:
             problems.append(problem(UNREADABLE, shown, f"not restored: {error.strerror}"))
+        if len(problems) > before:
+            failed.setdefault(group, shown)
     if not problems:
         target.unlink()
-    return done, problems
+    return done or (
+        [] if problems else ["nothing to restore: all files are as they were before the last --apply"]
+    ), problems
 
 
 def nearby() -> list[str]:
@@ -93,21 +154,30 @@ def nearby() -> list[str]:
     return [folder for _, folder in sorted(found, reverse=True) if folder != here]
 
 
+def _before(entry: dict[str, Any]) -> bytes | None:
+    return None if entry["before"] is None else base64.b64decode(entry["before"])
+
+
+def _content(path: str) -> bytes | None:
+    return Path(path).read_bytes() if os.path.exists(path) else None
+
+
 def _restore(entry: dict[str, Any], shown: str, done: list[str], problems: list[Diagnostic]) -> None:
     path = entry["path"]
-    before = None if entry["before"] is None else base64.b64decode(entry["before"])
-    now = Path(path).read_bytes() if os.path.exists(path) else None
+    before, now = _before(entry), _content(path)
     if now == before:  # was never written, or is restored already
         return
-    if now is None or hashlib.sha256(now).hexdigest() != entry["after"]:
-        what = "is gone" if now is None else "has changed since it was written"
-        problems.append(problem(UNREADABLE, shown, f"not restored: it {what}"))
+    if now is not None and hashlib.sha256(now).hexdigest() != entry["after"]:
+        problems.append(problem(UNREADABLE, shown, "not restored: it has changed since it was written"))
     elif before is None:
         os.unlink(path)
         done.append(f"removed {shown}")
     else:
-        outcome = Outcome(path, "changed", now, before)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        outcome = Outcome(path, "created" if now is None else "changed", now or b"", before)
         written, refused = write_groups([outcome], [[path]], [os.path.dirname(os.path.realpath(path))])
+        if written and now is None and entry["mode"] is not None:
+            os.chmod(path, entry["mode"])
         done += [f"restored {shown}" for _ in written]
         problems += refused
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -79,27 +80,28 @@ def _write(
     from migrator.writing import write_groups
 
     if not writing.commit_per_rule:
-        _journal(result)
-        return write_groups(result.outcomes, result.groups, result.roots)
+        with _journal(result) as noted:
+            paths, problems = write_groups(result.outcomes, result.groups, result.roots)
+            noted.update(paths)
+        return paths, problems
     from migrator import commits
 
     pending = [outcome for outcome in result.outcomes if outcome.status in ("changed", "created")]
-    written: set[str] = set()
-    problems: list[Diagnostic] = []
+    problems = []
     try:
         top = commits.repository(pending) if pending else ""
         steps = list(commits.steps(result.outcomes, settings, lambda chosen: migrate(chosen).outcomes))
-        _journal(result)
-        for step in steps:
-            group = [outcome.path for outcome in step.outcomes]
-            paths, problems = write_groups(step.outcomes, [group], result.roots)
-            if problems:
-                break
-            commits.commit(top, step)
-            written.update(paths)
+        with _journal(result) as noted:
+            for step in steps:
+                group = [outcome.path for outcome in step.outcomes]
+                paths, problems = write_groups(step.outcomes, [group], result.roots)
+                if problems:
+                    break
+                noted.update(paths)
+                commits.commit(top, step)
     except commits.CommitError as error:
         fail(str(error))
-    return sorted(written), problems
+    return sorted(noted), problems
 
 
 def run_stdin(name: str, settings: Settings, shown: Shown) -> int:
@@ -229,13 +231,18 @@ def forget_review() -> None:
     review.remember(review.Answers())
 
 
-def _journal(result: Result) -> None:
+@contextlib.contextmanager
+def _journal(result: Result) -> Iterator[set[str]]:
+    """What `journal.noted` does; a run goes on without a journal."""
     from migrator import journal
 
-    try:
-        journal.save(result.outcomes)
-    except journal.JournalError as error:
-        click.echo(f"migrate: {error}", err=True)
+    with contextlib.ExitStack() as stack:
+        try:
+            noted = stack.enter_context(journal.noted(result.outcomes, result.groups))
+        except journal.JournalError as error:
+            click.echo(f"migrate: {error}", err=True)
+            noted = set()
+        yield noted
 
 
 def undo(folder: str | None) -> int:

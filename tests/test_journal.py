@@ -57,9 +57,8 @@ def test_files_that_changed_meanwhile_stay() -> None:
     result = migrate("--undo")
     assert result.exit_code == 1 and first.read_text() == "edited" and second.read_text() == HEAD + "tf.old\n"
     assert "a.py:1:1: E004 not restored: it has changed since it was written" in result.output
-    assert "c.py:1:1: E004 not restored: it is gone" in result.output
+    assert "restored c.py" in result.output
     first.write_text(HEAD + "tf.new\n")
-    third.write_text(HEAD + "tf.new\n")
     assert migrate("--undo").exit_code == 0 and first.read_text() == third.read_text() == HEAD + "tf.old\n"
 
 
@@ -69,6 +68,79 @@ def test_runs_that_write_nothing_keep_the_journal() -> None:
     migrate(".")
     migrate(".", "--apply")
     assert migrate("--undo").exit_code == 0 and path.read_text() == HEAD + "tf.old\n"
+
+
+@pytest.mark.parametrize("folder_too", [True, False])
+def test_a_file_that_is_gone_is_written_back(folder_too: bool) -> None:
+    path = write("p/a.py", "tf.old\n")
+    path.chmod(0o750)
+    migrate(".", "--apply")
+    path.unlink()
+    if folder_too:
+        path.parent.rmdir()
+    result = migrate("--undo")
+    assert (result.exit_code, result.output) == (0, "restored p/a.py\n")
+    assert path.read_text() == HEAD + "tf.old\n" and stat.S_IMODE(path.stat().st_mode) == 0o750
+
+
+def test_a_helper_stays_while_a_file_of_its_program_is_not_restored() -> None:
+    program, other = write("p/model.py", "def program(): 1\n"), write("b.py", "tf.old\n")
+    before = program.read_text()
+    migrate(".", "--apply")
+    migrated = program.read_text()
+    program.write_text(migrated + "# mine\n")
+    result = migrate("--undo")
+    assert result.exit_code == 1 and other.read_text() == HEAD + "tf.old\n"
+    assert "kept p/tf2_training.py: p/model.py, which was written with it, is not restored" in result.output
+    assert Path("p/tf2_training.py").exists() and program.read_text().endswith("# mine\n")
+    program.write_text(migrated)
+    result = migrate("--undo")
+    assert (result.exit_code, result.output) == (0, "restored p/model.py\nremoved p/tf2_training.py\n")
+    assert program.read_text() == before and not Path("p/tf2_training.py").exists()
+
+
+def test_a_run_whose_files_are_refused_keeps_the_journal() -> None:
+    first = write("a.py", "tf.old\n")
+    migrate("a.py", "--apply")
+    second = write("b.py", "tf.old\n")
+    second.chmod(0o400)
+    result = migrate("b.py", "--apply")
+    assert result.exit_code == 1 and "read-only" in result.output
+    assert migrate("--undo").output == "restored a.py\n" and first.read_text() == HEAD + "tf.old\n"
+
+
+def test_a_first_run_whose_files_are_refused_leaves_no_journal() -> None:
+    write("a.py", "tf.old\n").chmod(0o400)
+    migrate("a.py", "--apply")
+    result = migrate("--undo")
+    assert result.exit_code == 2 and "nothing to undo" in result.output
+
+
+def test_an_interrupted_run_is_noted_as_far_as_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = write("a.py", "tf.old\n"), write("b.py", "tf.old\n")
+    migrate("a.py", "--apply")
+
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    def written_then_interrupted(*arguments: object) -> None:
+        second.write_text(HEAD + "tf.new\n")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("migrator.writing.write_groups", interrupted)
+    assert migrate("b.py", "--apply").exit_code == 130
+    assert "a.py" in journal.place().read_text()
+    monkeypatch.setattr("migrator.writing.write_groups", written_then_interrupted)
+    assert migrate("b.py", "--apply").exit_code == 130
+    assert migrate("--undo").output == "restored b.py\n" and first.read_text() == HEAD + "tf.new\n"
+
+
+def test_an_undo_with_nothing_to_restore_says_so() -> None:
+    path = write("a.py", "tf.old\n")
+    migrate(".", "--apply")
+    path.write_text(HEAD + "tf.old\n")
+    result = migrate("--undo")
+    assert result.exit_code == 0 and result.output.startswith("nothing to restore: all files are as they were")
 
 
 def test_each_folder_has_its_own_journal(monkeypatch: pytest.MonkeyPatch) -> None:
