@@ -16,6 +16,7 @@ from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.preparing.derived import functions_of_classes
 from migrator.preparing.draft import Drafts
+from migrator.preparing.optional_imports import settle_imports
 from migrator.rule import ProgramRule
 
 from . import tpu
@@ -274,7 +275,9 @@ class EstimatorProgram(ProgramRule):
 
 
 def _started(project: Project, group: list[Module]) -> Drafts:
-    """The files of a program, where functions make what derived classes said how to make."""
+    """The files of a program, with one TensorFlow, and functions that make what derived classes said how to make."""
     drafts = Drafts(project)
-    functions_of_classes(drafts, [module.path for module in group], KINDS.__contains__)
+    paths = [module.path for module in group]
+    settle_imports(drafts, paths)
+    functions_of_classes(drafts, paths, KINDS.__contains__)
     return drafts
