@@ -262,7 +262,7 @@ def test_a_deleted_name() -> None:
 
 
 def test_an_import_that_may_be_one_of_two() -> None:
-    imports = "try:\n    import tensorflow.compat.v1 as tf\nexcept ImportError:\n    import tensorflow as tf\n"
+    imports = "try:\n    import tensorflow.compat.v1 as tf\nexcept ImportError:\n    import other as tf\n"
     source = MODEL.replace("import tensorflow as tf\n", imports) + "\n\ne = tf.estimator.Estimator(model_fn)\n"
     untouched(source)
 
