@@ -155,7 +155,7 @@ class _Default(click.Command):
 )
 @click.option("-j", "--jobs", type=click.IntRange(0), help="Processes to use; 0, the default, is one for each core.")
 @click.option("--commit-per-rule", is_flag=True, help="With --apply or --review: a git commit for each rule.")
-@click.option("--allow-dirty", is_flag=True, help="Write over files with changes that git does not have yet.")
+@click.option("--allow-dirty", is_flag=True, help="In a git repository: write over what is not committed, too.")
 @click.option("--stdin-filename", default="<stdin>", metavar="PATH", help="What to call the input when PATH is -.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the report.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report to a file.")

@@ -161,7 +161,7 @@ def test_apply_writes_and_then_nothing_is_left(sample_rules: Registry) -> None:
     assert result.output.startswith(
         "wrote a.py: 1 change, 1 line added, 1 removed\n\n1 file: 1 change. 1 file written.\n"
     )
-    assert result.output.splitlines()[-1].startswith("Next: read what changed")
+    assert result.output.splitlines()[-1].startswith("Next: `migrate --undo`, from this folder, takes it back")
     assert path.read_text() == HEAD + "x = tf.new\n"
     again = invoke(".", "--apply")
     assert again.exit_code == EXIT_DONE and again.output.endswith("1 file: 0 changes. Nothing to write.\n")

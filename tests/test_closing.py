@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from migrator.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
 from migrator.reporting.closing import FEW, MANY, closing, findings, next_step, units
@@ -79,6 +82,17 @@ def test_next_steps() -> None:
     assert "migrate parity FILE" in next_step([several])
     started = Outcome("b c.py", "unchanged", b"if __name__ == '__main__':")
     assert "migrate parity 'b c.py'" in next_step([several, started])
+
+
+@pytest.mark.parametrize(("folder", "shown"), [(".git", True), ("src", False)])
+def test_git_is_named_only_where_there_is_a_repository(
+    folder: str, shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path)
+    step = next_step([outcome(status="changed")], ["a.py"])
+    assert ("`git diff`" in step) is shown and ("the only way" in step) is not shown
+    assert "`migrate --undo`, from this folder, takes it back" in step
 
 
 def test_editors_get_lines_without_headings() -> None:

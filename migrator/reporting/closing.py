@@ -5,12 +5,14 @@ What matters most comes last, where a terminal shows it. Findings keep one line 
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from migrator.diagnostics import Diagnostic, Outcome, ProgramUnit, Severity
+from migrator.discovery import in_repository
 from migrator.reporting import written as written_files
 from migrator.reporting.text import Line, diff, finding, is_unsafe, summary
 
@@ -97,14 +99,21 @@ def next_step(outcomes: Sequence[Outcome], written: Sequence[str] | None = None,
     codes = {item.code for outcome in outcomes for item in outcome.remaining if item.severity != Severity.INFO}
     left = f"`migrate explain {min(codes)}` says what to do about what is left" if codes else ""
     if written:
-        read = "git log -p" if committed else "git diff"
-        steps = [f"read what changed, with `{read}`", "`migrate --undo`, from this folder, takes it back", left]
+        steps = [*_written(written, committed), left]
     elif written is None and any(outcome.status in ("changed", "created") for outcome in outcomes):
         steps = [_proof(outcomes), "--review asks about each change", left]
     else:
         steps = [left]
     text = "; ".join(step for step in steps if step)
     return f"Next: {text}." if text else ""
+
+
+def _written(paths: Sequence[str], committed: bool) -> list[str]:
+    """How to read what was written, and how to take it back; without git there is one way back only."""
+    if not any(in_repository(os.path.dirname(path)) for path in paths):
+        return ["`migrate --undo`, from this folder, takes it back: the only way, as there is no git repository"]
+    read = "git log -p" if committed else "git diff"
+    return [f"read what changed, with `{read}`", "`migrate --undo`, from this folder, takes it back"]
 
 
 def _proof(outcomes: Sequence[Outcome]) -> str:
