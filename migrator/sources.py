@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
+import stat
 import tokenize
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,8 +66,10 @@ class Unusable(Exception):
 
 
 def read_bytes(path: str) -> bytes:
-    """The content of a file. Raises Unusable (E004, E010)."""
+    """The content of a regular file: opening a pipe would wait for who writes into it. Raises Unusable (E004, E010)."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise Unusable(problem(UNREADABLE, path, "cannot read: not a regular file"))
         with open(path, "rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a misspelt word may have meant."""
+"""What is wrong with a path that leads nowhere, and what a misspelt word may have meant."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import difflib
 import os
 
 COMMANDS = ("explain", "parity", "rules")
+
+
+def dangling(path: str) -> str:
+    """Says so of a path that is a link to nothing; empty for others."""
+    if os.path.exists(path) or not os.path.islink(path):
+        return ""
+    return f"{path} is a dangling link: there is no {os.readlink(path)}"
 
 
 def suggestion(path: str) -> str:

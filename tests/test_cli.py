@@ -264,6 +264,12 @@ def test_standard_input_with_a_helper_file_says_so(sample_rules: Registry) -> No
     assert "p/tf2_training.py" in result.stderr and not Path("p").exists()
 
 
+def test_a_named_pipe_is_not_read(sample_rules: Registry) -> None:
+    os.mkfifo("pipe.py")
+    result = invoke("pipe.py")
+    assert result.exit_code == EXIT_LEFT and "pipe.py:1:1: E004 cannot read: not a regular file" in result.output
+
+
 # -- usage ------------------------------------------------------------------------------------------------------------
 
 
@@ -272,6 +278,7 @@ def test_standard_input_with_a_helper_file_says_so(sample_rules: Registry) -> No
     [
         (["none.py"], "migrate: no such file or directory: none.py"),
         (["b.py"], "no such file or directory: b.py; did you mean a.py?"),
+        (["dangling.py"], "migrate: dangling.py is a dangling link: there is no nowhere.py\n"),
         (["explian", "E001"], "no such file or directory: explian, E001; did you mean `migrate explain`?"),
         (["a.py", "-"], "- stands alone"),
         (["a.py", "--select", "EST-1"], "EST-1 is no code"),
@@ -288,6 +295,7 @@ def test_standard_input_with_a_helper_file_says_so(sample_rules: Registry) -> No
 )
 def test_mistakes_are_status_2(sample_rules: Registry, arguments: list[str], message: str) -> None:
     write("a.py", "tf.old\n")
+    os.symlink("nowhere.py", "dangling.py")
     result = invoke(*arguments)
     assert result.exit_code == EXIT_ABNORMAL and message in result.stderr and result.stdout == ""
 

@@ -109,6 +109,12 @@ def test_a_missing_file_says_so(tmp_path: Path) -> None:
         sources.load(str(tmp_path / "none.py"))
 
 
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    with pytest.raises(Unusable, match="E004 cannot read: not a regular file"):
+        sources.load(str(tmp_path / "pipe.py"))
+
+
 def test_a_huge_file_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "MAX_BYTES", 10)
     (tmp_path / "a.py").write_text("x = 1234567890\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -146,9 +147,7 @@ def _case(file: Path, number: int, table: Mapping[str, Any], defaults: Case) -> 
         old=old,
         new=new,
         steps=int(table.get("steps", defaults.steps)),
-        tolerance=Tolerance(
-            float(table.get("rtol", defaults.tolerance.rtol)), float(table.get("atol", defaults.tolerance.atol))
-        ),
+        tolerance=_tolerance(where, table, defaults.tolerance),
         mode=str(table.get("mode", defaults.mode)),
         compare=sections,
         dialect=str(table.get("dialect", defaults.dialect)),
@@ -157,6 +156,14 @@ def _case(file: Path, number: int, table: Mapping[str, Any], defaults: Case) -> 
         seeds=int(table.get("seeds", defaults.seeds)),
         variables=tuple((str(a), str(b)) for a, b in table.get("variables", ())),
     )
+
+
+def _tolerance(where: str, table: Mapping[str, Any], defaults: Tolerance) -> Tolerance:
+    numbers = {name: float(table.get(name, getattr(defaults, name))) for name in ("rtol", "atol")}
+    for name, number in numbers.items():
+        if not 0 <= number < math.inf:
+            raise CaseError(f"{where}: {name} is {number:g}, not a finite number of at least 0")
+    return Tolerance(**numbers)
 
 
 def _toml(file: Path) -> dict[str, Any]:

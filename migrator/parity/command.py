@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 from pathlib import Path
@@ -24,6 +25,13 @@ class ProgramCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
+def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """NaN would make everything different, infinity everything equal."""
+    if not 0 <= value < math.inf:
+        raise click.BadParameter(f"{value:g} is not a finite number of at least 0.")
+    return value
+
+
 @click.command("parity", cls=ProgramCommand, no_args_is_help=True, options_metavar="[OPTIONS] [-- ARGS]")
 @click.argument("paths", nargs=-1, required=True, metavar="PROGRAM | OLD NEW | PARITY.TOML...")
 @click.option("--entry", default="", metavar="FILE", help="The file that starts the program, where a folder is given.")
@@ -34,8 +42,9 @@ class ProgramCommand(click.Command):
               help="What `import tensorflow` means in the old program on TensorFlow 2.")  # fmt: skip
 @click.option("--steps", type=click.IntRange(min=0), default=0, metavar="N",
               help="Stop after N training steps on both sides [default: as the program does].")  # fmt: skip
-@click.option("--rtol", type=float, default=1e-5, show_default=True, help="Relative tolerance of losses and metrics.")
-@click.option("--atol", type=float, default=1e-7, show_default=True, help="Absolute tolerance.")
+@click.option("--rtol", type=float, default=1e-5, show_default=True, callback=_tolerance,
+              help="Relative tolerance of losses and metrics.")  # fmt: skip
+@click.option("--atol", type=float, default=1e-7, show_default=True, callback=_tolerance, help="Absolute tolerance.")
 @click.option("--mode", type=click.Choice(["replay", "live"]), default="replay", show_default=True,
               help="live: compare the batches that the new input pipeline makes as well.")  # fmt: skip
 @click.option("--cluster", default="", metavar="SPEC",
@@ -95,11 +104,13 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
 def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
     from migrator.parity.case import Case, CaseError, Program, load_cases
     from migrator.parity.report import Tolerance
-    from migrator.suggesting import suggestion
+    from migrator.suggesting import dangling, suggestion
 
     for path in paths:
         if not Path(path).exists():
-            raise CaseError(f"{path}: no such file or folder{suggestion(path)}")
+            raise CaseError(dangling(path) or f"{path}: no such file or folder{suggestion(path)}")
+        if not Path(path).is_file() and not Path(path).is_dir():
+            raise CaseError(f"{path}: neither a regular file nor a folder")
     start = {"entry": options["entry"], "module": options["module"], "args": args}
     old = Program(Path(paths[0]), python=options["old_python"] or sys.executable, **start)
     defaults = Case(

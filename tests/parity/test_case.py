@@ -53,6 +53,8 @@ entry = "task.py"
         ("[[case]]\nprogram = 'x'\nrtoll = 1", "unknown keys rtoll"),
         ("[[case]]\nprogram = 'x'\ncompare = ['loss']", "compare takes losses"),
         ("[[case]]\nprogram = 'x'\nmode = 'fast'", "mode is replay or live"),
+        ("[[case]]\nprogram = 'x'\nrtol = nan", "rtol is nan, not a finite number of at least 0"),
+        ("[[case]]\nprogram = 'x'\natol = -1", "atol is -1, not a finite number of at least 0"),
         ("[[case]\n", "parity.toml: "),
     ],
 )

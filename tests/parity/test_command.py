@@ -40,6 +40,21 @@ def test_what_cannot_be_run_exits_with_2(args: tuple[str, ...], message: str) ->
     assert code == 2 and message in output
 
 
+@pytest.mark.parametrize("option", ["--rtol", "--atol"])
+@pytest.mark.parametrize("value", ["nan", "-1", "inf"])
+def test_a_tolerance_is_a_number(option: str, value: str) -> None:
+    code, output = run(str(PROGRAMS / "old.py"), option, value)
+    assert code == 2 and f"Invalid value for '{option}': {value} is not a finite number of at least 0" in output
+
+
+def test_links_to_nothing_and_pipes_are_named(tmp_path: Path) -> None:
+    link, pipe = tmp_path / "link.py", tmp_path / "parity.toml"
+    link.symlink_to("nowhere.py")
+    os.mkfifo(pipe)
+    assert run(str(link)) == (2, f"Error: {link} is a dangling link: there is no nowhere.py\n")
+    assert run(str(pipe)) == (2, f"Error: {pipe}: neither a regular file nor a folder\n")
+
+
 def test_an_interpreter_that_is_none_exits_with_2(tmp_path: Path) -> None:
     program = str(PROGRAMS / "old.py")
     code, output = run("-q", program, program, "--old-python", str(tmp_path / "python"))
