@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import numbers
 import re
 from collections.abc import Mapping
+from numbers import Integral, Number
 from typing import Any
 
 
@@ -110,7 +110,7 @@ class HParams:
 def _cast(name: str, kind: type, value: Any) -> Any:
     """`value` as a `kind`: an integer may become a float, and nothing else another type."""
     wrong = issubclass(kind, bool) != isinstance(value, bool)
-    for family in (str, numbers.Integral, numbers.Number):
+    for family in (str, Integral, Number):
         wrong = wrong or (issubclass(kind, family) and not isinstance(value, family))
     if kind is type(None):
         return value
