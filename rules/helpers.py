@@ -12,6 +12,7 @@ from migrator.project import Project
 from migrator.symbols import normalize
 
 from .hyperparameters import HPARAMS
+from .import_roots import in_package, package_prefix
 from .tensorflow_names import PLAIN, VERSION_1
 
 MODULE = "tf2_training"
@@ -28,10 +29,7 @@ class Helpers:
         self.stays = stays
         self.project = project
         self.names: set[str] = set()
-        own = os.path.dirname(module.path)
-        prefix = self._prefix_to(home)
-        self.folder = home if own == home or prefix is not None else own
-        self.prefix = (prefix if own != home else None) or self._prefix()
+        self.folder, self.prefix = self._place(home)
         self._imported = {
             entry.target.rsplit(".", 1)[1] for entry in module.imports if entry.target.split(".")[-2:-1] == [MODULE]
         }
@@ -121,6 +119,20 @@ class Helpers:
             return self.module.import_position()
         return self.module.line_span(last)[1]
 
+    def _place(self, home: str) -> tuple[str, str]:
+        """The folder of the helper module, `home` if the file can import it from there, and what stands before its name."""
+        own = os.path.dirname(self.module.path)
+        if own != home:
+            prefix = self._prefix_to(home)
+            if prefix is None:
+                prefix = package_prefix(self.project, home)
+            if prefix is not None:
+                return home, prefix
+        prefix = self._prefix(own)
+        if prefix is None:
+            prefix = "." if in_package(self.project, self.module) else package_prefix(self.project, own)
+        return own, prefix or ""
+
     def _prefix_to(self, folder: str) -> str | None:
         """The package by which the file imports something out of a folder, with a dot at the end."""
         for entry in self.module.imports:
@@ -135,8 +147,8 @@ class Helpers:
                     return head + "." if head.strip(".") else dotted[: len(dotted) - len(dotted.lstrip("."))] or ""
         return None
 
-    def _prefix(self) -> str:
-        """What stands before the helper module's name: nothing, dots, or the package, as the file imports its siblings."""
+    def _prefix(self, own: str) -> str | None:
+        """What stands before a sibling's name as the file imports it: nothing, a dot, or the package; None if it imports none."""
         module = self.module
         for entry in module.imports:
             statement = entry.statement
@@ -146,9 +158,10 @@ class Helpers:
             if entry.target.startswith("."):
                 continue
             parts = entry.target.split(".")
-            for stop in range(len(parts), 1, -1):
+            for stop in range(len(parts), 0, -1):
                 dotted = ".".join(parts[:stop])
                 found = self.project.module_named(dotted, module)
-                if found is not None and os.path.dirname(found.path) == self.folder:
-                    return ".".join(parts[: stop - 1]) + "."
-        return ""
+                if found is not None and os.path.dirname(found.path) == own:
+                    package = stop if os.path.basename(found.path) == "__init__.py" else stop - 1
+                    return ".".join([*parts[:package], ""])
+        return None

@@ -55,6 +55,22 @@ def test_only_names_change_in_a_model_fn() -> None:
     assert units == ["bridge: --style bridge"]
 
 
+def test_one_helper_file_for_a_script_and_a_package_beside_it() -> None:
+    head, tail = PROGRAM.split("def model_fn")
+    body, use = tail.split("estimator = ")
+    model = "def make():\n    def model_fn" + body.strip().replace("\n", "\n    ") + "\n    return model_fn\n"
+    use = "from cnn import model\n\nestimator = " + use.replace("(model_fn,", "(model.make(),")
+    files = {
+        "p/main.py": head + use,
+        "p/cnn/__init__.py": "",
+        "p/cnn/model.py": "import tensorflow as tf\n\n\n" + model,
+    }
+    sources = [decode(path, text.encode()) for path, text in files.items()]
+    outcomes = {outcome.path: outcome for outcome in migrate_component(sources, Settings(style="bridge"))}
+    assert sorted(set(outcomes) - set(files)) == ["p/tf2_training.py"]
+    assert "\nfrom tf2_training import EstimatorSpec\n" in outcomes["p/cnn/model.py"].after.decode()
+
+
 def test_the_report_says_why_it_is_not_native() -> None:
     text = PROGRAM.replace("w = tf.Variable(2.0)", "w = tf.get_default_graph().unique_name('w')")
     _, _, units = migrated(text, "auto")

@@ -161,6 +161,27 @@ def test_relative_imports_in_a_package() -> None:
     assert "trainer/tf2_training.py" in after
 
 
+PACKAGE = {"cnn/__init__.py": "", "cnn/model.py": MODEL}
+
+
+@pytest.mark.parametrize("root", ["", "project/"])
+def test_a_script_beside_a_package(root: str) -> None:
+    task = TASK.replace("from model", "from cnn.model")
+    files = {"task.py": task, "inputs.py": INPUT, **PACKAGE}
+    after = migrate_all({root + path: text for path, text in files.items()})
+    assert [path for path in after if path.endswith(HELPERS)] == [f"{root}cnn/{HELPERS}"]
+    for path in ("task.py", "cnn/model.py"):
+        assert "from cnn.tf2_training import" in after[root + path]
+
+
+def test_a_package_that_is_imported_by_relative_names() -> None:
+    task = TASK.replace("from inputs", "from .inputs").replace("from model", "from .cnn.model")
+    files = {"p/__init__.py": "", "p/inputs.py": INPUT, "p/task.py": task}
+    after = migrate_all({**files, **{f"p/{path}": text for path, text in PACKAGE.items()}})
+    assert "from .cnn.tf2_training import" in after["p/task.py"]
+    assert "from .tf2_training import" in after["p/cnn/model.py"]
+
+
 def test_one_part_that_cannot_move_keeps_all_files() -> None:
     bad_model = MODEL.replace("train_op=train_op)", "train_op=train_op, training_hooks=[HOOK])  # HERE")
     assert "hooks" in manual_reason({**FILES, "model.py": bad_model})
