@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 EQUAL, DIFFERENT, COULD_NOT_RUN = "equal", "different", "could not run"
 SECTIONS = ("losses", "weights", "metrics", "predictions", "batches", "steps")
 """What can be compared; the names that ``compare = [...]`` in a parity.toml takes."""
+REPLAYED = "not compared: initializers, and the new input pipeline (`--mode live` compares its batches)"
+"""What an equal verdict does not say where first weights and batches were replayed."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from migrator.parity.migrate import MigrationError, migrate_copy
 from migrator.parity.probe.store import Reader
 from migrator.parity.progress import Progress
 from migrator.parity.recordings import Recorded, Recordings
-from migrator.parity.report import COULD_NOT_RUN, DIFFERENT, CaseReport, Difference, SideReport
+from migrator.parity.report import COULD_NOT_RUN, DIFFERENT, EQUAL, REPLAYED, CaseReport, Difference, SideReport
 
 HERE = Path(__file__).resolve().parent
 
@@ -136,6 +136,8 @@ def replay_and_compare(case: Case, recorded: Recorded, root: Path, progress: Pro
     if failure:
         report.differences.append(Difference("steps", "", failure.split(":\n")[0]))
         report.verdict = DIFFERENT
+    if report.verdict == EQUAL and case.mode == "replay":
+        report.notes.append(REPLAYED)
     return report
 
 

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from migrator.parity.formats import summary
-from migrator.parity.report import COULD_NOT_RUN, EQUAL, CaseReport, LossRow
+from migrator.parity.report import COULD_NOT_RUN, EQUAL, CaseReport, LossRow, ValueRow
 
 MAX_ROWS = 12
 _STYLE = {EQUAL: "bold green", COULD_NOT_RUN: "bold yellow"}
@@ -41,15 +41,20 @@ def _show(console: Console, report: CaseReport) -> None:
         _print(console, _losses(report.losses))
     if report.metrics:
         table = _table("evaluation", "metric", "old", "new", "relative")
-        for row in _interesting(report.metrics, lambda row: row.equal):
+        rows, left = _interesting(report.metrics)
+        for row in rows:
             table.add_row(str(row.call), row.key, row.old, row.new, _number(row.relative), style=_row(row.equal))
+        if left:
+            table.add_row("...", _more(left), "", "", "")
         _print(console, table)
-    bad = [row for row in report.weights + report.predictions if not row.equal][:MAX_ROWS]
+    bad = [row for row in report.weights + report.predictions if not row.equal]
     if bad:
         table = _table("array that differs", "in the new program", "shape", "max abs", "max rel")
-        for array in bad:
+        for array in bad[:MAX_ROWS]:
             shape = "x".join(map(str, array.shape)) or "scalar"
             table.add_row(array.name, array.other_name, shape, _number(array.max_abs), _number(array.max_rel))
+        if bad[MAX_ROWS:]:
+            table.add_row(f"... {len(bad) - MAX_ROWS} more", "", "", "", "")
         _print(console, table)
     for note in report.notes:
         console.print(f"  note: {escape(note)}")
@@ -83,9 +88,16 @@ def _losses(rows: list[LossRow]) -> Table:
     return table
 
 
-def _interesting(rows: list, equal) -> list:  # type: ignore[type-arg, no-untyped-def]
-    """Those that differ first, as many as fit."""
-    return sorted(rows, key=equal)[:MAX_ROWS] if len(rows) > MAX_ROWS else rows
+def _interesting(rows: list[ValueRow]) -> tuple[list[ValueRow], list[ValueRow]]:
+    """Those that differ first, as many as fit; and the others."""
+    if len(rows) > MAX_ROWS:
+        rows = sorted(rows, key=lambda row: row.equal)
+    return rows[:MAX_ROWS], rows[MAX_ROWS:]
+
+
+def _more(rows: list[ValueRow]) -> str:
+    differ = sum(not row.equal for row in rows)
+    return f"{len(rows)} more, {differ or 'all'} {'different' if differ else 'equal'}"
 
 
 def _table(*columns: str) -> Table:

@@ -7,7 +7,7 @@ from typing import Callable
 
 import pytest
 
-from migrator.parity.report import CaseReport
+from migrator.parity.report import REPLAYED, CaseReport
 
 pytest.importorskip("tensorflow_estimator")
 Replay = Callable[..., CaseReport]
@@ -26,6 +26,7 @@ def test_equal_programs_pass_with_every_section_compared(replay: Replay) -> None
     assert {(row.name, row.shape) for row in report.predictions} == {("probability", (64, 2)), ("label", (64, 2))}
     assert report.batches_compared == 8 + 6 + 8
     assert any("dropout masks are equal" in note for note in report.notes)
+    assert REPLAYED not in report.notes
     assert not Path("/tmp/parity-test-model-dir").exists(), "a hard-coded model_dir is moved into the sandbox"
 
 
@@ -50,7 +51,7 @@ def test_equal_programs_pass_with_every_section_compared(replay: Replay) -> None
 )
 def test_fault_is_found(replay: Replay, fault: str, expected: list[str]) -> None:
     report = replay(fault)
-    assert report.verdict == "different"
+    assert report.verdict == "different" and REPLAYED not in report.notes
     for text in expected:
         assert text in found(report)
 
@@ -94,3 +95,4 @@ def test_crash_shows_the_end_of_the_log_and_where_it_is(replay: Replay) -> None:
 def test_only_what_was_asked_for_is_compared(replay: Replay) -> None:
     report = replay("wrong metric", compare=("losses", "steps"))
     assert (report.verdict, report.metrics, report.weights) == ("equal", [], [])
+    assert report.notes[-1] == REPLAYED

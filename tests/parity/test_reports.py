@@ -148,3 +148,23 @@ def test_terminal_is_plain_where_it_is_no_terminal(reports: list[CaseReport]) ->
     assert "- losses: step 40: the loss | is <wrong>" in text
     assert re.search(r"^ +40 +1 +nan", text, re.M) and "..." in text
     assert "3 cases: 1 different, 1 could not run, 1 equal" in text
+
+
+@pytest.mark.parametrize(
+    ("count", "different", "expected"),
+    [(12, 0, None), (13, 0, "1 more, all equal"), (16, 1, "4 more, all equal"), (20, 14, "8 more, 2 different")],
+)
+def test_the_terminal_says_how_many_metrics_it_leaves_out(count: int, different: int, expected: str | None) -> None:
+    rows = [ValueRow(call, "auc", "0.5", "0.5", 0.0, call > different) for call in range(1, count + 1)]
+    out = io.StringIO()
+    show([CaseReport("a", "equal", metrics=rows)], out)
+    assert out.getvalue().count("auc") == min(count, 12)
+    more = re.findall(r"^ +\.\.\. +(.*more.*?) *$", out.getvalue(), re.M)
+    assert more == ([expected] if expected else [])
+
+
+def test_the_terminal_says_how_many_arrays_it_leaves_out() -> None:
+    rows = [ArrayRow("", f"dense_{number}", "m", (2,), 1.0, 1.0, False) for number in range(15)]
+    out = io.StringIO()
+    show([CaseReport("a", "different", weights=rows)], out)
+    assert out.getvalue().count("dense_") == 12 and "... 3 more" in out.getvalue()

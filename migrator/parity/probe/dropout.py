@@ -6,19 +6,25 @@ Every dropout of every Keras and of TF1 ends in one function of `tensorflow.pyth
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 SEED = (20160, 4)
+NOTE = "dropout masks are equal on both sides: computed from the shape of the input, the same at every step"
 
 
-def install() -> str:
-    """Patch TensorFlow; returns what was done, for the report."""
+def install(note: Callable[[str], None]) -> None:
+    """Patch TensorFlow; the first dropout of the program is noted for the report."""
     import tensorflow as tf
     from tensorflow.python.ops import nn_ops
 
     uniform: Any = tf.random.stateless_uniform
 
+    noted: list[str] = []
+
     def sample(shape: Any, dtype: Any) -> Any:
+        if not noted:
+            noted.append(NOTE)
+            note(NOTE)
         return tf.cast(uniform(shape, seed=SEED, dtype=tf.float32), dtype)
 
     if hasattr(nn_ops, "_dropout"):
@@ -41,4 +47,3 @@ def install() -> str:
             return result
 
         nn_ops.dropout_v2 = dropout_v2
-    return "dropout masks are equal on both sides: computed from the shape of the input, the same at every step"

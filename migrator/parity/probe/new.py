@@ -307,7 +307,7 @@ def main(config_path: str) -> int:
         "numpy": np.__version__,
     }
     replay.writer.event("meta", side="new", versions=versions)
-    dropout.install()
+    dropout.install(replay.note)
     if replay.live:
         from . import shuffling
 

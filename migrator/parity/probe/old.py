@@ -363,7 +363,7 @@ def main(config_path: str) -> int:
             loader.install(config["folder"])
             versions["dialect"] = "tensorflow stands for tensorflow.compat.v1"
     recorder.writer.event("meta", side="old", versions=versions)
-    recorder.note(dropout.install())
+    dropout.install(recorder.note)
     lookups.install()
     if config.get("mode") == "live":
         from . import shuffling
