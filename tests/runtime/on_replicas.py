@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,12 @@ from migrator.runtime.training import configure, evaluate, train
 
 DEVICES = ["/cpu:0", "/cpu:1"]
 keras_2 = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on several replicas")
+
+
+@functools.lru_cache(maxsize=1)
+def mirrored() -> tf.distribute.Strategy:
+    """One for all tests: a process remembers the shapes that collective ops had, and a second strategy counts them anew."""
+    return tf.distribute.MirroredStrategy(DEVICES)
 
 
 def train_input() -> tf.data.Dataset:
@@ -37,7 +44,7 @@ def mirrored_model(folder: Path, strategy: Any, **config: Any) -> tf.keras.Model
 @pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 @pytest.mark.parametrize("on_replicas", [False, True])
 def test_same_as_estimator(tmp_path: Path, on_replicas: bool) -> None:
-    strategy = tf.distribute.MirroredStrategy(DEVICES)
+    strategy = mirrored()
     eval_strategy = strategy if on_replicas else None
     config = tf.estimator.RunConfig(
         train_distribute=strategy,
@@ -63,7 +70,7 @@ def test_same_as_estimator(tmp_path: Path, on_replicas: bool) -> None:
 
 @keras_2
 def test_steps_restart_and_metrics_that_count(tmp_path: Path) -> None:
-    strategy = tf.distribute.MirroredStrategy(DEVICES)
+    strategy = mirrored()
     endless = lambda: train_input().repeat()  # noqa: E731
     straight = mirrored_model(tmp_path / "straight", strategy)
     train(straight, endless, max_steps=6)
@@ -85,7 +92,7 @@ def test_replicas_evaluate_with_the_mean_of_their_moving_statistics(tmp_path: Pa
             model.compile(tf.keras.optimizers.SGD(0.1), tf.keras.losses.MeanSquaredError())
         return configure(model, model_dir=str(tmp_path))
 
-    trained = create(tf.distribute.MirroredStrategy(DEVICES))
+    trained = create(mirrored())
     train(trained, input_fn, steps=3)
     loaded = create(tf.distribute.get_strategy())
     assert evaluate(trained, input_fn, steps=3) == pytest.approx(evaluate(loaded, input_fn, steps=3), rel=1e-5)
@@ -99,7 +106,7 @@ def test_input_context(tmp_path: Path) -> None:
         seen.append((input_context.num_input_pipelines, input_context.num_replicas_in_sync))
         return train_input()
 
-    model = mirrored_model(tmp_path, tf.distribute.MirroredStrategy(DEVICES))
+    model = mirrored_model(tmp_path, mirrored())
     train(model, input_fn, steps=1)
     evaluate(model, input_fn, steps=1)
     assert seen == [(1, 2), (1, 1)]
@@ -108,7 +115,7 @@ def test_input_context(tmp_path: Path) -> None:
 @keras_2
 @pytest.mark.parametrize("option", ["clipnorm", "clipvalue", "global_clipnorm"])
 def test_clipping_of_each_replica_is_refused(tmp_path: Path, option: str) -> None:
-    with tf.distribute.MirroredStrategy(DEVICES).scope():
+    with mirrored().scope():
         model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
         model.compile(tf.keras.optimizers.SGD(0.1, **{option: 1.0}))
         with pytest.raises(ClusterError, match="use one device"):
@@ -121,7 +128,7 @@ def test_a_train_step_of_its_own_is_refused(tmp_path: Path) -> None:
         def train_step(self, data: Any) -> Any:
             return super().train_step(data)
 
-    with tf.distribute.MirroredStrategy(DEVICES).scope():
+    with mirrored().scope():
         model = Stepping([tf.keras.layers.Dense(1)])
         model.compile("sgd")
         with pytest.raises(ClusterError, match="train_step of its own"):
@@ -131,17 +138,17 @@ def test_a_train_step_of_its_own_is_refused(tmp_path: Path) -> None:
 @keras_2
 def test_evaluation_on_several_replicas_needs_as_many_to_train_on(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="same strategy"):
-        create_model(tmp_path, eval_strategy=tf.distribute.MirroredStrategy(DEVICES))
+        create_model(tmp_path, eval_strategy=mirrored())
 
 
 @keras_2
 def test_evaluation_on_other_replicas_is_refused(tmp_path: Path) -> None:
     other = tf.distribute.MirroredStrategy(["/cpu:0"])
     with pytest.raises(ClusterError, match="same strategy"):
-        mirrored_model(tmp_path, tf.distribute.MirroredStrategy(DEVICES), eval_strategy=other)
+        mirrored_model(tmp_path, mirrored(), eval_strategy=other)
 
 
 @pytest.mark.skipif(not hasattr(tf.keras, "ops"), reason="Keras 2 trains on several replicas")
 def test_keras_3_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="tf_keras"):
-        mirrored_model(tmp_path, tf.distribute.MirroredStrategy(DEVICES))
+        mirrored_model(tmp_path, mirrored())
