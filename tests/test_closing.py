@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,15 +85,20 @@ def test_next_steps() -> None:
     assert "migrate parity 'b c.py'" in next_step([several, started])
 
 
-@pytest.mark.parametrize(("folder", "shown"), [(".git", True), ("src", False)])
-def test_git_is_named_only_where_there_is_a_repository(
-    folder: str, shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("kind", "shown"), [("tracked", True), ("ignored", False), ("no repository", False)])
+def test_git_is_named_only_where_it_has_the_file(
+    kind: str, shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / folder).mkdir()
     monkeypatch.chdir(tmp_path)
+    Path("a.py").write_text("y")
+    if kind != "no repository":
+        subprocess.run(["git", "init", "-q"], check=True)
+    if kind == "ignored":
+        Path(".gitignore").write_text("a.py\n")
     step = next_step([outcome(status="changed")], ["a.py"])
     assert ("`git diff`" in step) is shown and ("the only way" in step) is not shown
     assert "`migrate --undo`, from this folder, takes it back" in step
+    assert "`git log -p`" in next_step([outcome(status="changed")], ["a.py"], committed=True)
 
 
 def test_editors_get_lines_without_headings() -> None:

@@ -5,14 +5,13 @@ What matters most comes last, where a terminal shows it. Findings keep one line 
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from migrator.diagnostics import Diagnostic, Outcome, ProgramUnit, Severity
-from migrator.discovery import in_repository
+from migrator.discovery import dirty_files
 from migrator.reporting import written as written_files
 from migrator.reporting.text import Line, diff, finding, is_unsafe, summary
 
@@ -110,8 +109,8 @@ def next_step(outcomes: Sequence[Outcome], written: Sequence[str] | None = None,
 
 def _written(paths: Sequence[str], committed: bool) -> list[str]:
     """How to read what was written, and how to take it back; without git there is one way back only."""
-    if not any(in_repository(os.path.dirname(path)) for path in paths):
-        return ["`migrate --undo`, from this folder, takes it back: the only way, as there is no git repository"]
+    if not committed and not (dirty_files(paths[:1]) or dirty_files(paths)):  # no repository, or files that it ignores
+        return ["`migrate --undo`, from this folder, takes it back: the only way, as git does not have these files"]
     read = "git log -p" if committed else "git diff"
     return [f"read what changed, with `{read}`", "`migrate --undo`, from this folder, takes it back"]
 
