@@ -68,6 +68,24 @@ def test_steps_end_training_and_slots_are_no_variables_of_the_model(tmp_path: Pa
     assert prediction["complete"] is False, "the program stopped after the first row"
 
 
+def test_frozen_layers_are_variables_of_the_model_though_their_names_end_like_those_of_trained_ones(
+    tmp_path: Path,
+) -> None:
+    second = '    net = tf.layers.dense(net, params["units"], activation=tf.nn.relu)\n'
+    frozen = '    with tf.variable_scope("head"):\n        net = tf.layers.dense(net, 6, trainable=False)\n'
+    assert REGRESSION.count(second) == 1
+    text = REGRESSION.replace(second, frozen).replace("AdagradOptimizer(0.1)", "AdamOptimizer(0.1)")
+    (event,) = record(tmp_path, text).of("variables")
+    assert [(item["name"], item["trainable"]) for item in event["variables"]] == [
+        ("dense/kernel", True),
+        ("dense/bias", True),
+        ("head/dense/kernel", False),
+        ("head/dense/bias", False),
+        ("dense_1/kernel", True),
+        ("dense_1/bias", True),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -93,7 +93,8 @@ def _slot_names(variables: list[Any]) -> set[str]:
             if inner & trainable or (len(parts) == 3 and not variable.shape.rank):
                 found.add(name)
                 continue
-        within = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
+        # Slots are named after their variable, `scope/dense/kernel/Adam`; `scope/dense/kernel` is that of a frozen layer.
+        within = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts))}
         if within & trainable or parts[-1] in ("beta1_power", "beta2_power") or parts[-1].startswith("beta1_power_"):
             found.add(name)
     return found
