@@ -223,8 +223,9 @@ class Graph:
         wrapped = tf.compat.v1.wrap_function(self.trace, flat)
         inputs = wrapped.graph.inputs[: len(tf.nest.flatten(flat, expand_composites=True))]
         tables = wrapped.graph.get_collection(tf.compat.v1.GraphKeys.TABLE_INITIALIZERS)
-        if tables:
-            wrapped.prune([], tables)()
+        waiting = [table for table in tables if table is not None]  # those of feature columns are filled already
+        if waiting:
+            wrapped.prune([], waiting)()
         self.prepare(GraphSession(wrapped), inputs)
         result: Any = self.result
         if mode == "infer":

@@ -64,6 +64,25 @@ def rich_model_fn(features: Any, labels: Any, mode: str) -> Any:
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
 
 
+def words_model_fn(features: Any, labels: Any, mode: str) -> Any:
+    """Feature columns with vocabularies, which fill their tables as they are made, beside a table that is to be filled."""
+    column = tf.feature_column
+    words = {"word": tf.strings.as_string(tf.cast(5.0 * features["x"], tf.int32))}
+    listed = column.categorical_column_with_vocabulary_list("word", ["3", "1", "0"], num_oov_buckets=1)
+    ones = tf.constant_initializer(0.1)
+    columns = [column.indicator_column(listed), column.embedding_column(listed, 2, initializer=ones)]
+    inputs = v1.feature_column.input_layer(words, columns)
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["2", "3"], [2.0, 3.0]), 1.0)
+    inputs = tf.concat([inputs, table.lookup(words["word"])], 1)
+    outputs = inputs @ v1.get_variable("kernel", [9, 1], initializer=v1.constant_initializer(0.2))
+    if mode == "infer":
+        return tf.estimator.EstimatorSpec(mode, {"output": outputs})
+    loss = v1.losses.mean_squared_error(labels, outputs)
+    train_op = v1.train.RMSPropOptimizer(0.01).minimize(loss, v1.train.get_global_step())
+    metrics = {"mae": v1.metrics.mean_absolute_error(labels, outputs)}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
 def partitioned_model_fn(features: Any, labels: Any, mode: str) -> Any:
     """Partitioned variables with slots; rows of the first are shared out in turn, as `embedding_lookup` reads them."""
     constant = v1.constant_initializer
@@ -107,7 +126,7 @@ def test_partitioned_variables_as_under_estimator(tmp_path: Path) -> None:
 
 
 @needs_estimators
-@pytest.mark.parametrize("program", [model_fn, pytest.param(rich_model_fn, marks=needs_keras_2)])
+@pytest.mark.parametrize("program", [model_fn, words_model_fn, pytest.param(rich_model_fn, marks=needs_keras_2)])
 def test_same_as_estimator(tmp_path: Path, program: Any) -> None:
     old = tf.estimator.Estimator(
         program, str(tmp_path / "old"), tf.estimator.RunConfig(save_summary_steps=1, save_checkpoints_steps=4)
