@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.names import reads
+from migrator.modelfn.reuse import NOTHING, Flags, passed, says_no
 from migrator.modelfn.scopes import exclusive, literal_pattern, names_made, path_of, scope_calls, scope_prefix
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ def share(plan: Body, sites: list[Site]) -> None:
         earlier.append(site)
 
 
-def reuse_arguments(node: ast.AST) -> Iterator[ast.expr]:
+def _reuse_arguments(node: ast.AST, flags: Flags) -> Iterator[ast.expr]:
     """The values of ``reuse=…`` in the calls below a node, without those that say no."""
     for child in ast.walk(node):
         if isinstance(child, ast.Call):
-            yield from (k.value for k in child.keywords if k.arg == "reuse" and not _is_false(k.value))
+            yield from (k.value for k in child.keywords if k.arg == "reuse" and not says_no(k.value, flags))
 
 
 def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
@@ -90,7 +91,8 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
     """A helper that is called again."""
     helper = site.layer.helper
     assert helper is not None
-    inside = list(_reuses(helper))
+    flags: Flags = dict(site.layer.reuse)
+    inside = list(_reuses(helper, flags))
     if site.loops and (inside or _reused(plan, site)):
         names = names_made(plan, site)
         told = reads([value for _, value in site.layer.given]) | reads(_chain(plan, site))
@@ -110,7 +112,9 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
             if any(_may_meet(a, b) for a in first for b in second):
                 raise Unsupported("the calls of a helper may share some of their variables", site.call)
             continue
-        if not _all_reused(helper, around):
+        if None in flags.values():
+            raise Unsupported("the calls of a helper may share some of their variables", site.call)
+        if not _all_reused(helper, around, flags):
             raise Unsupported("the calls of a helper share some of their variables only", site.call)
         if not _unchanged(plan, other, site):
             raise Unsupported(
@@ -141,27 +145,27 @@ def _moving(site: Site) -> Iterator[str | None]:
         yield from _moving(inner)
 
 
-def _reused(plan: Body, site: Site) -> bool:
+def _reused(plan: Body, site: Site, flags: Flags = NOTHING) -> bool:
     """Whether a site may find variables that exist already."""
     own = [k.value for k in site.call.keywords if k.arg == "reuse"] if site.layer.helper is None else []
     scopes = [k.value for call in scope_calls(plan, site.leaf) for k in call.keywords if k.arg == "reuse"]
-    return any(not _is_false(value) for value in (*own, *scopes))
+    return any(not says_no(value, flags) for value in (*own, *scopes))
 
 
-def _reuses(helper: Body) -> Iterator[ast.expr]:
+def _reuses(helper: Body, flags: Flags = NOTHING) -> Iterator[ast.expr]:
     """What a helper, and the helpers that it calls, say of reuse."""
-    yield from reuse_arguments(helper.function)
+    yield from _reuse_arguments(helper.function, flags)
     for site in helper.sites:
         if site.layer.helper is not None:
-            yield from _reuses(site.layer.helper)
+            yield from _reuses(site.layer.helper, passed(site, flags))
 
 
-def _all_reused(helper: Body, around: bool) -> bool:
+def _all_reused(helper: Body, around: bool, flags: Flags) -> bool:
     """Whether each variable of a helper is found again by name."""
     for site in helper.sites:
-        reused = around or _reused(helper, site)
+        reused = around or _reused(helper, site, flags)
         if site.layer.helper is not None:
-            if not _all_reused(site.layer.helper, reused):
+            if not _all_reused(site.layer.helper, reused, passed(site, flags)):
                 return False
         elif site.layer.variables or site.layer.keras:
             numbered = site.layer.name is None and not scope_calls(helper, site.leaf)
@@ -240,7 +244,3 @@ def _unchanged(plan: Body, first: Site, second: Site) -> bool:
 
 def _withs(site: Site) -> list[ast.stmt]:
     return [frame.node for frame in site.leaf.frames if isinstance(frame.node, ast.With)]
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and not node.value

@@ -13,6 +13,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.makers import Maker, maker
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
 from migrator.modelfn.objects import made_by_program
+from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.translate import Layer, Time, Translations, Value
 
 if TYPE_CHECKING:
@@ -128,6 +129,14 @@ class Sublayers:
             for name, value in given.items()
         }
         roles.update({name: "training" for name in defaults if name not in given})
+        reuse = reuse_parameters(self.project, self.translations, definition)
+        roles.update(dict.fromkeys(reuse, REUSE))
+        asked = {**_defaults(definition), **given}
+        for name in sorted(reuse & set(asked)):
+            if not is_plain(asked[name]):
+                raise Unsupported(
+                    f"`{name}`, which says whether variables are shared, is the value of a call", asked[name]
+                )
         sublayer = self._sublayer(definition, roles, call)
         sublayer.calls.append((body.module, call))
         roles = sublayer.body.roles
@@ -163,7 +172,8 @@ class Sublayers:
             _stem(scope),
             name_node,
             helper=sublayer.body,
-            given=tuple({**_defaults(definition), **given}.items()),
+            given=tuple(asked.items()),
+            reuse=tuple((name, told(body.module, asked.get(name))) for name in sorted(reuse)),
             trains=sublayer.body.takes_training,
         )
 

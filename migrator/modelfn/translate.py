@@ -50,6 +50,8 @@ class Layer:
     helper: Body | None = None
     """The helper function that makes the layers, where the call is of one."""
     given: tuple[tuple[str, ast.expr], ...] = ()
+    reuse: tuple[tuple[str, bool | None], ...] = ()
+    """What the call of a helper says of the sharing of its variables, by parameter; None where no literal."""
     """Its arguments by parameter."""
     trains: bool = False
     """Whether the call takes `training`."""

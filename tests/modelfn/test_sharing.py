@@ -231,3 +231,76 @@ def test_a_helper_may_return_under_a_condition() -> None:
 )
 def test_sharing_that_is_left(body: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(body, before=TOWER))
+
+
+# -- calls that say of themselves whether they share -------------------------------------------------------------------
+
+TOLD = """
+def tower(x, scope="tower", reuse=None):
+    with tf.variable_scope(scope, reuse=reuse):
+        return tf.layers.dense(x, 3, name="fc")
+
+
+"""
+DEEP = """
+def layer(x, n, name, reuse):
+    return tf.layers.dense(x, n, name=name, reuse=reuse)
+
+
+def tower(x, reuse=False):
+    return layer(layer(x, 4, "one", reuse=reuse), 3, "two", reuse=reuse)
+
+
+"""
+PARTLY = """
+def tower(x, reuse):
+    x = tf.layers.dense(x, 3, name="one", reuse=reuse)
+    return tf.layers.dense(x, 3)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "before"),
+    [
+        ('tower(features["x"])', 'tower(features["w"], reuse=True)', TOLD),
+        ('tower(features["x"], "t", False)', 'tower(features["w"], "t", True)', TOLD),
+        ('tower(features["x"], reuse=tf.AUTO_REUSE)', 'tower(features["w"], reuse=tf.AUTO_REUSE)', TOLD),
+        ('tower(features["x"])', 'tower(features["w"], reuse=True)', DEEP),
+    ],
+)
+def test_a_helper_that_is_told_whether_to_share(first: str, second: str, before: str) -> None:
+    text = assert_same(model_fn(f"predictions = {first} - {second}", before=before))
+    assert method(text, "__init__", "Model").count("Tower(") == 1
+    assert "reuse" not in text
+
+
+def test_a_helper_that_is_told_not_to_share() -> None:
+    body = 'predictions = tower(features["x"], "a", False) - tower(features["w"], "b", reuse=False)'
+    text = assert_same(model_fn(body, before=TOLD))
+    assert method(text, "__init__", "Model").count("Tower(") == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason", "before"),
+    [
+        ('tower(features["x"])', 'tower(features["w"])', "`tower/fc/kernel` is shared by two calls", TOLD),
+        ('tower(features["x"])', 'tower(features["w"], reuse=params["reuse"])', "may share", TOLD),
+        ('tower(features["x"])', 'tower(features["w"], "tower", True)', "may share", TOLD),
+        ('tower(features["x"])', 'tower(features["w"], reuse=bool(features))', "the value of a call", TOLD),
+        ('tower(features["x"], False)', 'tower(features["w"], True)', "some of their variables only", PARTLY),
+    ],
+)
+def test_helpers_that_may_share_are_left(first: str, second: str, reason: str, before: str) -> None:
+    body = f"""
+    a = {first}
+    predictions = a - {second}
+    """
+    assert reason in manual_reason(model_fn(body, before=before))
+
+
+def test_a_parameter_that_says_more_than_reuse_stays() -> None:
+    before = PARTLY.replace("    return tf.layers.dense(x, 3)", "    return x if reuse else tf.layers.dense(x, 3)")
+    body = 'predictions = tower(features["x"], False)'
+    assert "def __init__(self, reuse" in assert_same(model_fn(body, before=before))
