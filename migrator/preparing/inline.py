@@ -16,7 +16,7 @@ from migrator.preparing.returns import check_structure, has_return, own_returns,
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition
 
-_VERBS = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])")
+_NOISE = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])|_(fn|func)$")
 _TRACELESS = (ast.Name, ast.Constant)
 
 
@@ -191,7 +191,7 @@ class Inliner:
         returned = {r.value.id for r in own_returns(self.function) if isinstance(r.value, ast.Name)}
         if wanted is None and len(returned) == 1:
             wanted = returned.pop()
-        wanted = wanted or _VERBS.sub("", self.function.name).strip("_") or "result"
+        wanted = wanted or _NOISE.sub("", self.function.name).strip("_") or "result"
         return self._free(wanted, self._callers_names())
 
     def _callers_names(self) -> set[str]:
@@ -209,7 +209,7 @@ class Inliner:
     def _free(self, name: str, taken: set[str]) -> str:
         if name not in taken:
             return name
-        stem = _VERBS.sub("", self.function.name).strip("_")
+        stem = _NOISE.sub("", self.function.name).strip("_")
         wanted = f"{stem}_{name}" if stem and stem != name else f"{name}_2"
         number = 2
         while wanted in taken:

@@ -223,12 +223,13 @@ class Preparation:
         function = definition.node
         assert isinstance(function, ast.FunctionDef)
         caller = next((a for a in module.ancestors(call) if isinstance(a, ast.FunctionDef)), None)
-        nested = any(isinstance(a, ast.FunctionDef) for a in definition.module.ancestors(function))
-        if nested and not any(a is caller for a in definition.module.ancestors(function)):
+        holder = next((a for a in definition.module.ancestors(function) if isinstance(a, ast.FunctionDef)), None)
+        if holder is not None and not any(a is holder for a in module.ancestors(call)):
             return []
         if self._inlined(definition):
             return self._inline(module, call, definition)
-        if not nested or not self._makes_layers(definition):
+        within = any(a is caller for a in definition.module.ancestors(function))
+        if not within or not self._makes_layers(definition):
             return []
         try:
             return nested_function(self.drafts, module, function)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import HELPERS, LOSS, SPEC, TRAIN_OP, manual_reason, migrate, migrate_all, model_fn, run
+from modelfn.programs import HELPERS, LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate, migrate_all, model_fn, run
 from modelfn.symbolic import assert_same
 
 END = f"{LOSS}\n{TRAIN_OP}\n{SPEC}"
@@ -300,3 +300,39 @@ def test_a_name_for_what_nobody_reads_stays() -> None:
     body = "a, _ = tf.nn.moments(features['z'], 1)\npredictions = net(features['x']) + a"
     text = migrate(model_fn(body, before=helper.replace("return", "w = tf.train.get_global_step()\n    return")))
     assert "y, _ = tf.nn.moments(" in text and "net__" not in text
+
+
+BUILDER = """import tensorflow as tf
+
+
+def make(boundaries):
+    def rate_fn(step):
+        rates = [0.1, 0.01, 0.001]
+        return tf.train.piecewise_constant(step, boundaries, rates)
+
+    def model_fn(features, labels, mode):
+        predictions = tf.layers.dense(features["x"], 1)
+        loss = tf.losses.mean_squared_error(labels, predictions)
+        step = tf.train.get_global_step()
+        train_op = tf.train.GradientDescentOptimizer(rate_fn(step)).minimize(loss, step)
+        return tf.estimator.EstimatorSpec(mode, predictions, loss, train_op)
+
+    return model_fn
+
+
+estimator = tf.estimator.Estimator(make([10, 20]))
+"""
+
+
+def test_a_function_beside_the_model_fn_in_its_builder() -> None:
+    text = migrate(BUILDER)
+    factory = method(text, "create_model", "")
+    assert "    rates = [0.1, 0.01, 0.001]\n" in factory
+    assert " = tf.keras.optimizers.schedules.PiecewiseConstantDecay(boundaries, rates)\n" in factory
+    assert "rate_fn" not in text
+
+
+def test_a_function_beside_the_model_fn_that_reads_what_the_model_fn_names_anew() -> None:
+    line = "        step = tf.train.get_global_step()\n"
+    text = BUILDER.replace(line, f"{line}        boundaries = [3]\n        tf.identity(boundaries)\n")
+    assert "not migrated yet" in manual_reason(text)
