@@ -188,7 +188,7 @@ def run_side(side: str, entry: Path, arguments: Sequence[str], steps: int) -> No
     sys.argv = [str(entry), *arguments]
     sys.path.insert(0, str(entry.parent))
     if side == "old":
-        probe = importlib.import_module("migrator.parity.probe_old").load_probe("dialect")
+        probe = importlib.import_module("migrator.parity.probe_entry").load_probe("dialect")
         if probe.written_for_v1(str(entry.parent)):
             probe.install(str(entry.parent))
         watch_estimators(steps, marks)
