@@ -106,7 +106,7 @@ def _program(order: Order, target: Path) -> tuple[Program, list[tuple[str, str]]
 
 def _check_rows(order: Order) -> None:
     """Refuse tables whose rows the old program may have dealt out to their parts: they would end at other ids."""
-    found = None if order.rows_by_id else lookup_in_turn(order.old.folder)
+    found = None if order.rows_by_id else lookup_in_turn(order.old.folder, order.old.start())
     if found is not None:
         raise ConversionError(
             f"{found}: this lookup takes the rows of a partitioned table in turn (partition_strategy='mod', the default "

@@ -5,17 +5,22 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from migrator.components import import_graph
 from migrator.parity.sandbox import program_files
 
 _LOOKUPS = ("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse")
 
 
-def lookup_in_turn(folder: Path) -> str | None:
+def lookup_in_turn(folder: Path, start: str = "") -> str | None:
     """``path:line`` of the first lookup without ``partition_strategy="div"`` in a program that names partitioners.
 
-    Errs on the side of finding one: whether the table is partitioned is known only when the program runs.
+    With `start`, the file that starts it, only files that imports connect with that one count. Errs on the side of finding
+    a lookup: whether the table is partitioned is known only when the program runs.
     """
     texts = {path: path.read_bytes() for path in sorted(program_files(folder)) if path.suffix == ".py"}
+    if start:
+        mine = _connected(folder / start, texts)
+        texts = {path: text for path, text in texts.items() if path in mine}
     if not any(b"partitioner" in text for text in texts.values()):
         return None
     for path, text in texts.items():
@@ -27,6 +32,17 @@ def lookup_in_turn(folder: Path) -> str | None:
             if isinstance(node, ast.Call) and _name(node.func) in _LOOKUPS and not _in_blocks(node):
                 return f"{path.relative_to(folder)}:{node.lineno}"
     return None
+
+
+def _connected(start: Path, texts: dict[Path, bytes]) -> set[Path]:
+    """The files that import each other and `start`."""
+    graph = import_graph({str(path): text for path, text in texts.items()})
+    found, grown = {str(start)}, True
+    while grown:
+        more = {other for path, targets in graph.items() for other in (path, *targets) if found & {path, *targets}}
+        grown = not more <= found
+        found |= more
+    return {Path(path) for path in found}
 
 
 def _name(function: ast.expr) -> str:

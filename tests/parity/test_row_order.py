@@ -34,6 +34,13 @@ def test_lookups_in_turn(tmp_path: Path, text: str, line: int | None) -> None:
     assert lookup_in_turn(tmp_path) == (None if line is None else f"model.py:{line}")
 
 
+def test_other_programs_of_the_folder_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(f"{PARTITIONED}x = tf.nn.embedding_lookup(w, ids)\n")
+    (tmp_path / "task.py").write_text("from model import x\n")
+    (tmp_path / "other.py").write_text("import tensorflow as tf\n")
+    assert lookup_in_turn(tmp_path, "task.py") == "model.py:3" and lookup_in_turn(tmp_path, "other.py") is None
+
+
 PROGRAM = """import tensorflow as tf
 
 
