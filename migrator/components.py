@@ -130,7 +130,7 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
     relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and not raw.startswith(_OURS)}
     members = relevant | {path for path, targets in graph.items() if targets & relevant}
     edges = [(path, target) for path in files if path in members for target in sorted(graph[path] & members)]
-    groups = [part for group in _connected(members, edges) for part in _small(group, edges)]
+    groups = [part for group in connected(members, edges) for part in _small(group, edges)]
     order = {path: number for number, path in enumerate(files)}
     found = []
     for group in groups:
@@ -170,10 +170,10 @@ def _small(group: set[str], edges: Iterable[tuple[str, str]]) -> list[set[str]]:
             degree[path] += 1
     hubs = {path for path in group if degree[path] > _HUB}
     kept = [edge for edge in inner if not hubs & set(edge)]
-    return _connected(group, kept)
+    return connected(group, kept)
 
 
-def _connected(members: set[str], edges: Iterable[tuple[str, str]]) -> list[set[str]]:
+def connected(members: set[str], edges: Iterable[tuple[str, str]]) -> list[set[str]]:
     """Connected sets of files, by union and find."""
     leader = {path: path for path in members}
 

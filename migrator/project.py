@@ -90,6 +90,14 @@ class Project:
                 return self.modules[path]
         return None
 
+    def imported(self, importer: Module) -> Iterator[tuple[str, Module]]:
+        """The modules of the project that a file imports, or imports something of, as it names them."""
+        for entry in importer.imports:
+            for dotted in (entry.target, entry.target.rpartition(".")[0]):
+                target = self.module_named(dotted, importer) if dotted.strip(".") else None
+                if target is not None:
+                    yield dotted, target
+
     def definition(self, module: Module, node: ast.expr) -> Definition | None:
         """The function or class that a reference stands for, through imports; None if unknown or ambiguous."""
         if isinstance(node, ast.Name):

@@ -36,11 +36,9 @@ def program_groups(project: Project) -> list[list[Module]]:
 
     for path in sorted(relevant) if len(relevant) > 1 else ():
         module = project.modules[path]
-        for entry in module.imports:
-            for dotted in (entry.target, entry.target.rpartition(".")[0]):
-                other = project.module_named(dotted, module) if dotted.strip(".") else None
-                if other is not None and other.path in relevant:
-                    root[find(other.path)] = find(path)
+        for _, other in project.imported(module):
+            if other.path in relevant:
+                root[find(other.path)] = find(path)
     groups: dict[str, list[Module]] = {}
     for path in sorted(relevant):
         groups.setdefault(find(path), []).append(project.modules[path])

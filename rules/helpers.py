@@ -135,16 +135,10 @@ class Helpers:
 
     def _prefix_to(self, folder: str) -> str | None:
         """The package by which the file imports something out of a folder, with a dot at the end."""
-        for entry in self.module.imports:
-            for dotted in (entry.target, entry.target.rpartition(".")[0]):
-                found = self.project.module_named(dotted, self.module) if dotted.strip(".") else None
-                if (
-                    found is not None
-                    and os.path.dirname(found.path) == folder
-                    and not found.path.endswith("__init__.py")
-                ):
-                    head = dotted.rpartition(".")[0]
-                    return head + "." if head.strip(".") else dotted[: len(dotted) - len(dotted.lstrip("."))] or ""
+        for dotted, found in self.project.imported(self.module):
+            if os.path.dirname(found.path) == folder and not found.path.endswith("__init__.py"):
+                head = dotted.rpartition(".")[0]
+                return head + "." if head.strip(".") else dotted[: len(dotted) - len(dotted.lstrip("."))] or ""
         return None
 
     def _prefix(self, own: str) -> str | None:

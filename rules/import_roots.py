@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 from migrator.module import Module
 from migrator.project import Project
@@ -17,7 +16,7 @@ def package_prefix(project: Project, folder: str) -> str | None:
     """
     found = set()
     for importer in project.modules.values():
-        for dotted, target in _imported(project, importer):
+        for dotted, target in project.imported(importer):
             root = _root(target.path, dotted)
             if root is not None and os.path.join(folder, "").startswith(os.path.join(root, "")):
                 below = os.path.join(folder, "")[len(os.path.join(root, "")) :]
@@ -30,17 +29,8 @@ def in_package(project: Project, module: Module) -> bool:
     return any(
         dotted.startswith(".") and target is module
         for importer in project.modules.values()
-        for dotted, target in _imported(project, importer)
+        for dotted, target in project.imported(importer)
     )
-
-
-def _imported(project: Project, importer: Module) -> Iterator[tuple[str, Module]]:
-    """The modules of the project that a file imports, as it names them."""
-    for entry in importer.imports:
-        for dotted in (entry.target, entry.target.rpartition(".")[0]):
-            target = project.module_named(dotted, importer) if dotted.strip(".") else None
-            if target is not None:
-                yield dotted, target
 
 
 def _root(path: str, dotted: str) -> str | None:

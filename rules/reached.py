@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from migrator.module import Module
 from migrator.project import Project
@@ -16,7 +16,9 @@ def reached(project: Project, start: Iterable[Module], callers: bool) -> list[Mo
     """
     found = {module.path: module for module in start}
     if callers:
-        importers = {path: list(_imported(project, module)) for path, module in project.modules.items()}
+        importers = {
+            path: [target for _, target in project.imported(module)] for path, module in project.modules.items()
+        }
         grown = True
         while grown:
             more = [path for path in importers if path not in found and any(m.path in found for m in importers[path])]
@@ -24,17 +26,8 @@ def reached(project: Project, start: Iterable[Module], callers: bool) -> list[Mo
             grown = bool(more)
     waiting = list(found.values())
     while waiting:
-        for other in _imported(project, waiting.pop()):
+        for _, other in project.imported(waiting.pop()):
             if other.path not in found and other.mentions_tensorflow:
                 found[other.path] = other
                 waiting.append(other)
     return [found[path] for path in sorted(found)]
-
-
-def _imported(project: Project, module: Module) -> Iterator[Module]:
-    """The modules of the project that a module imports."""
-    for entry in module.imports:
-        for dotted in (entry.target, entry.target.rpartition(".")[0]):
-            other = project.module_named(dotted, module) if dotted.strip(".") else None
-            if other is not None:
-                yield other

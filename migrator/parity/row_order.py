@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from migrator.components import import_graph
+from migrator.components import connected, import_graph
 from migrator.parity.sandbox import program_files
 
 _LOOKUPS = ("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse")
@@ -19,8 +19,8 @@ def lookup_in_turn(folder: Path, start: str = "") -> str | None:
     """
     texts = {path: path.read_bytes() for path in sorted(program_files(folder)) if path.suffix == ".py"}
     if start:
-        mine = _connected(folder / start, texts)
-        texts = {path: text for path, text in texts.items() if path in mine}
+        mine = _with(str(folder / start), texts)
+        texts = {path: text for path, text in texts.items() if str(path) in mine}
     if not any(b"partitioner" in text for text in texts.values()):
         return None
     for path, text in texts.items():
@@ -34,15 +34,11 @@ def lookup_in_turn(folder: Path, start: str = "") -> str | None:
     return None
 
 
-def _connected(start: Path, texts: dict[Path, bytes]) -> set[Path]:
-    """The files that import each other and `start`."""
+def _with(start: str, texts: dict[Path, bytes]) -> set[str]:
+    """The files that imports connect with `start`."""
     graph = import_graph({str(path): text for path, text in texts.items()})
-    found, grown = {str(start)}, True
-    while grown:
-        more = {other for path, targets in graph.items() for other in (path, *targets) if found & {path, *targets}}
-        grown = not more <= found
-        found |= more
-    return {Path(path) for path in found}
+    edges = [(path, target) for path, targets in graph.items() for target in targets]
+    return next((group for group in connected(set(graph), edges) if start in group), set(graph))
 
 
 def _name(function: ast.expr) -> str:
