@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from migrator.cells import SUFFIX
 from migrator.components import connected, import_graph
+from migrator.notebooks import script
 from migrator.parity.sandbox import program_files
+from migrator.sources import Unusable
 
 _LOOKUPS = ("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse")
 
@@ -17,7 +20,7 @@ def lookup_in_turn(folder: Path, start: str = "") -> str | None:
     With `start`, the file that starts it, only files that imports connect with that one count. Errs on the side of finding
     a lookup: whether the table is partitioned is known only when the program runs.
     """
-    texts = {path: path.read_bytes() for path in sorted(program_files(folder)) if path.suffix == ".py"}
+    texts = {path: path.read_bytes() for path in sorted(program_files(folder)) if path.suffix in (".py", SUFFIX)}
     if start:
         mine = _with(str(folder / start), texts)
         texts = {path: text for path, text in texts.items() if str(path) in mine}
@@ -25,8 +28,8 @@ def lookup_in_turn(folder: Path, start: str = "") -> str | None:
         return None
     for path, text in texts.items():
         try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError):
+            tree = ast.parse(script(text) if path.suffix == SUFFIX else text)
+        except (SyntaxError, ValueError, Unusable):
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and _name(node.func) in _LOOKUPS and not _in_blocks(node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,20 @@ def test_other_programs_of_the_folder_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "task.py").write_text("from model import x\n")
     (tmp_path / "other.py").write_text("import tensorflow as tf\n")
     assert lookup_in_turn(tmp_path, "task.py") == "model.py:3" and lookup_in_turn(tmp_path, "other.py") is None
+
+
+def test_notebooks_are_looked_into(tmp_path: Path) -> None:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [
+        {**cell, "source": "%matplotlib inline\n"},
+        {**cell, "source": f"{PARTITIONED}x = tf.nn.embedding_lookup(w, i)"},
+    ]
+    book = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 2}
+    (tmp_path / "book.ipynb").write_text(json.dumps(book))
+    found = lookup_in_turn(tmp_path, "book.ipynb")
+    assert found is not None and found.startswith("book.ipynb:")
+    (tmp_path / "book.ipynb").write_text("{")
+    assert lookup_in_turn(tmp_path, "book.ipynb") is None
 
 
 PROGRAM = """import tensorflow as tf
