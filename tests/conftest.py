@@ -49,3 +49,13 @@ def sample_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     registry.load.cache_clear()
     yield registry.load()
     registry.load.cache_clear()
+
+
+@pytest.fixture
+def sample_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test runs in this directory, which holds nothing but settings that select the sample rules."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    (tmp_path / "pyproject.toml").write_text('[tool.migrate]\nselect = ["TST"]\n')
+    return tmp_path

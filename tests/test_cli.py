@@ -2,74 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import signal
 import subprocess
-import sys
-import time
-from inspect import signature
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cli_tools import HEAD, invoke, process, write
 from click.shell_completion import BashComplete
-from click.testing import CliRunner, Result
 
 from migrator import __version__, cli
 from migrator.diagnostics import Outcome
 from migrator.registry import Registry
-from migrator.reporting import closing, text
-from migrator.terminal import EXIT_ABNORMAL, EXIT_DONE, EXIT_INTERRUPTED, EXIT_LEFT
+from migrator.reporting import closing
+from migrator.terminal import EXIT_ABNORMAL, EXIT_DONE, EXIT_LEFT
 
-HEAD = "import tensorflow as tf\n"
-RULEPACK = Path(__file__).resolve().parent / "rulepack"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every test runs in an empty directory with the sample rules selected."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    (tmp_path / "pyproject.toml").write_text('[tool.migrate]\nselect = ["TST"]\n')
-    return tmp_path
-
-
-def invoke(*arguments: str, stdin: bytes | None = None, **options: Any) -> Result:
-    """Run the command in this process."""
-    runner = CliRunner(
-        **({"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {})
-    )  # click 8.1
-    return runner.invoke(cli.cli, arguments, input=stdin, prog_name="migrate", **options)
-
-
-def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    """Run the command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "migrator", *arguments],
-        capture_output=True,
-        check=False,
-        timeout=60,
-        **with_pack(options),
-    )
-
-
-def with_pack(options: dict[str, Any]) -> dict[str, Any]:
-    """Let the sample rules be found."""
-    root = Path(cli.__file__).resolve().parent.parent
-    path = os.pathsep.join([str(RULEPACK), str(root), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, **options.pop("env", {}), "PYTHONPATH": path}
-    return {"env": environment, **options}
-
-
-def write(name: str, body: str) -> Path:
-    """A file that imports TensorFlow."""
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(HEAD + body, encoding="utf-8")
-    return path
+pytestmark = pytest.mark.usefixtures("sample_folder")
 
 
 # -- dry run ----------------------------------------------------------------------------------------------------------
@@ -380,127 +328,3 @@ def test_words_are_completed(sample_rules: Registry, words: str, offered: list[s
 def test_a_shell_asks_for_completions() -> None:
     environment = {"_MIGRATE_COMPLETE": "bash_complete", "COMP_WORDS": "migrate --ap", "COMP_CWORD": "1"}
     assert process(env=environment).stdout == b"plain,--apply\n"
-
-
-# -- terminals --------------------------------------------------------------------------------------------------------
-
-HOSTILE = "s = '[red]x[/red] [bold]'  # [/] :smile: \\[b]\nx = tf.old  # \x1b[31m\n"
-
-
-def test_code_is_never_read_as_markup(sample_rules: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    write("a.py", HOSTILE)
-    plain = invoke("a.py").output
-    assert "\x1b[31m" in plain and "[red]x[/red] [bold]'  # [/] :smile: \\[b]" in plain
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    coloured = invoke("a.py").output
-    assert "\x1b[3" in coloured and "\x1b[31m\n" not in coloured
-    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
-    assert stripped == plain.replace("\x1b", "\\x1b")
-
-
-def test_no_color_wins(sample_rules: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("NO_COLOR", "1")
-    write("a.py", "tf.old\n")
-    assert "\x1b" not in invoke("a.py").output
-
-
-def test_long_lines_are_not_wrapped(sample_rules: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    write("a.py", "x = tf.old, '" + "y " * 500 + "'\n")
-    assert "y " * 500 in invoke("a.py").output
-
-
-class Terminal(io.StringIO):
-    """A stream that says that it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize("colour", [False, True])
-def test_prose_is_wrapped_at_words_on_terminals_only(monkeypatch: pytest.MonkeyPatch, colour: bool) -> None:
-    monkeypatch.setenv("COLUMNS", "30")
-    lines = [text.Line("some/path.py:10:1: " + "word " * 9 + "x" * 40), text.Line("+" + "code " * 9, verbatim=True)]
-    terminal, pipe = Terminal(), io.StringIO()
-    text.print_lines(lines, terminal, colour)
-    text.print_lines(lines, pipe, colour)
-    shown, piped = (re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines() for stream in (terminal, pipe))
-    assert piped == [line.text for line in lines]
-    assert shown[0] == "some/path.py:10:1: word word" and shown[1].startswith("  word word")
-    assert shown[-2:] == ["  " + "x" * 40, lines[1].text]
-
-
-def test_summary_counts() -> None:
-    outcomes = [Outcome("a.py", "created", b"", b"x"), Outcome("b.py", "unchanged"), Outcome("c.py", "unchanged")]
-    assert text.summary(outcomes) == "2 files: 0 changes. Nothing written; --apply writes."
-    assert text.summary(outcomes[1:], []) == "2 files: 0 changes. Nothing to write."
-    assert text.summary(outcomes, ["a.py"]) == "2 files: 0 changes. 1 file written."
-
-
-# -- a real process ---------------------------------------------------------------------------------------------------
-
-
-def test_module_and_bytes() -> None:
-    Path("ä.py").write_bytes(b"# coding: latin-1\nimport tensorflow as tf\nx = '\xe9', tf.old\n")
-    done = process("ä.py", "--apply")
-    assert done.returncode == 0, done.stderr
-    assert "wrote ä.py: 1 change" in done.stdout.decode()
-    assert Path("ä.py").read_bytes().endswith(b"x = '\xe9', tf.new\n")
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_any_locale_prints_any_code(encoding: str) -> None:
-    write("a.py", "x = 'é 日本', tf.old\n")
-    done = process("a.py", env={"PYTHONIOENCODING": encoding, "LC_ALL": "C"})
-    assert done.returncode == 1 and done.stderr == b"" and b"tf.new" in done.stdout
-
-
-def test_a_closed_pipe_is_no_error_and_apply_has_written() -> None:
-    for number in range(200):
-        write(f"m{number}.py", f"tf.old, '{'x' * 500}'\n")
-    command = f"{sys.executable} -m migrator . --apply | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=60, **with_pack({}))
-    assert done.stderr == b"" and done.stdout.startswith(b"wrote m0.py")
-    assert Path("m199.py").read_text().startswith(HEAD + "tf.new")
-
-
-def test_ctrl_c_leaves_every_file_as_it_was() -> None:
-    path = write("a.py", "tf.old\n")
-    write("b.py", "tf.hang\n")
-    with subprocess.Popen(
-        [sys.executable, "-m", "migrator", ".", "--apply"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        **with_pack({}),
-    ) as running:
-        time.sleep(3)
-        running.send_signal(signal.SIGINT)
-        _, stderr = running.communicate(timeout=20)
-    assert running.returncode == EXIT_INTERRUPTED and b"Traceback" not in stderr and b"Interrupted" in stderr
-    assert path.read_text() == HEAD + "tf.old\n" and len(os.listdir()) == 3
-
-
-def test_ctrl_c_ends_the_workers() -> None:
-    write("a.py", "tf.hang\n")
-    write("b.py", "tf.hang\n" + "x = 1\n" * 20_000)
-    with subprocess.Popen(
-        [sys.executable, "-m", "migrator", ".", "-j2"], start_new_session=True, stderr=subprocess.PIPE, **with_pack({})
-    ) as running:
-        time.sleep(1.5)
-        os.killpg(running.pid, signal.SIGINT)
-        _, stderr = running.communicate(timeout=20)
-    assert running.returncode == EXIT_INTERRUPTED and b"Traceback" not in stderr
-    with pytest.raises(ProcessLookupError):
-        os.killpg(running.pid, 0)
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["rules"], ["--version"]])
-def test_starting_is_quick_and_light(arguments: list[str]) -> None:
-    heavy = "tensorflow numpy rich libcst importlib.metadata multiprocessing".split()
-    code = (
-        "import sys; sys.argv = ['migrate', *%r]\nfrom migrator import cli\ntry: cli.main()\nexcept SystemExit: pass\n"
-        "print([name for name in %r if name in sys.modules], file=sys.stderr)" % (arguments, heavy)
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **with_pack({}))
-    assert done.stderr == "[]\n"

@@ -121,6 +121,8 @@ class Hang(Rule):
     symbols = ("tensorflow.hang",)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
+        if "SAMPLE_HANGS" in os.environ:  # a file that says so
+            open(os.environ["SAMPLE_HANGS"], "w").close()
         while True:
             time.sleep(0.05)
             yield from ()
