@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import stat
 import tempfile
-import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import FrameType
 
 from migrator.diagnostics import Diagnostic, Outcome
 from migrator.discovery import within
+from migrator.interrupts import put_off
 from migrator.problems import UNREADABLE, problem
 
 
@@ -53,7 +51,7 @@ def write_groups(
             prepared = _prepare(paths, pending, tuple(roots), problems)
             if prepared:
                 ready.append(prepared)
-        with _uninterrupted():
+        with put_off():  # a program half renamed would be worse than waiting
             while ready:
                 written += _commit(ready.pop(0), problems)
     finally:
@@ -144,23 +142,3 @@ def _discard(group: Iterable[_Prepared]) -> None:
     for item in group:
         with contextlib.suppress(OSError):
             os.unlink(item.temporary)
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C: renaming files takes milliseconds, and a program half renamed would be worse than waiting."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-
-    def note(signum: int, frame: FrameType | None) -> None:
-        came.append(signum)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            raise KeyboardInterrupt

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from migrator.interrupts import put_off
 from migrator.parity.process import POLL_SECONDS, end
 
 GRACE_SECONDS = 10.0
@@ -84,7 +85,7 @@ def started(
     folder.mkdir(parents=True, exist_ok=True)
     try:
         for (job, index), tf_config in tf_configs(shape).items():
-            with open(run.log(f"{job}{index}"), "wb") as output:
+            with open(run.log(f"{job}{index}"), "wb") as output, put_off():
                 run.processes[job, index] = subprocess.Popen(
                     list(command(job, index)),
                     stdout=output,

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Callable
 
+from migrator.interrupts import put_off
+
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 4.0
 
@@ -39,19 +41,18 @@ def run(
     The child leads a process group of its own, which is ended also when this call is interrupted. Raises OSError if
     the command cannot be started.
     """
-    start = time.monotonic()
-    with open(log, "wb") as output:
-        child = subprocess.Popen(
-            command,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            cwd=cwd,
-            env=env,
-            start_new_session=True,
-        )
-    timed_out = False
+    start, timed_out, child = time.monotonic(), False, None
     try:
+        with open(log, "wb") as output, put_off():
+            child = subprocess.Popen(
+                command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                cwd=cwd,
+                env=env,
+                start_new_session=True,
+            )
         while child.poll() is None:
             seconds = time.monotonic() - start
             if seconds > timeout:
@@ -60,7 +61,8 @@ def run(
             on_poll(seconds)
             time.sleep(POLL_SECONDS)
     finally:
-        end(child)
+        if child is not None:
+            end(child)
     return Ended(name, child.returncode, time.monotonic() - start, timed_out, log)
 
 

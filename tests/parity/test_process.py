@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from migrator.parity import process
+from migrator.parity import local_cluster, process
 
 
 def ends(pid: int, seconds: float = 5) -> bool:
@@ -58,6 +61,25 @@ def test_interrupt_ends_the_whole_group(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, SPAWN, on_poll=interrupt)
     assert ends(int(process.tail(str(tmp_path / "log"))[0]))
+
+
+def test_an_interrupt_while_a_child_starts_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start, began = subprocess.Popen, []
+
+    def interrupted(*args: Any, **kwargs: Any) -> subprocess.Popen[bytes]:
+        began.append(start(*args, **kwargs))
+        signal.raise_signal(signal.SIGINT)  # the owner does not know the process yet
+        return began[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, "import time; time.sleep(60)")
+    assert began[0].poll() == -signal.SIGTERM
+    shape = local_cluster.Shape({"chief": 1})
+    with pytest.raises(KeyboardInterrupt):
+        with local_cluster.started(shape, lambda *task: [sys.executable, "-c", SPAWN], tmp_path, tmp_path, os.environ):
+            pytest.fail("the interrupt was lost")
+    assert began[1].poll() == -signal.SIGTERM
 
 
 def test_a_child_that_ignores_the_request_to_end_is_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
