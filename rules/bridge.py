@@ -39,6 +39,9 @@ _SESSIONS = frozenset(
     for name in ("Session", "InteractiveSession", "train.MonitoredTrainingSession", "train.MonitoredSession")
 )
 
+# Tables that a program fills as it runs: Estimators keep their entries in checkpoints, for all modes.
+_FILLED = ("tensorflow.lookup.experimental.MutableHashTable", "tensorflow.lookup.experimental.DenseHashTable")
+
 # What runs in a graph under another name.
 _HELPERS = {
     "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
@@ -151,6 +154,8 @@ class BridgeRewrite(ProgramRewrite):
             if not any(touches((edit.start, edit.end), own) for edit in fix.edits):
                 own += [edit for edit in fix.edits if edit not in own]
         for node, name in module.references():
+            if name in _FILLED:
+                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} keeps its entries in checkpoints", node)
             if name in _SESSIONS:
                 raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
             if node in driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):

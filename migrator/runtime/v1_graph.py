@@ -17,6 +17,7 @@ from migrator.runtime.training import configure
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession
 from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
+from migrator.runtime.v1_tables import kept_tables
 
 
 class EstimatorSpec(NamedTuple):
@@ -72,6 +73,7 @@ class GraphModel(tf.keras.Model):
         self.loss_metric = BatchMean(name="loss")
         self.global_step = tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step")
         self.tf1_variables: dict[str, tf.Variable] = {}  # by their name in TensorFlow 1, with slots of optimizers
+        self.tables: list[Any] = []  # of the predictions, which a SavedModel holds
         self.graphs = types.SimpleNamespace(  # which Keras does not look into
             model_fn=model_fn, params=params, traced=[], local=[], variables={"global_step": self.global_step}
         )
@@ -219,18 +221,16 @@ class Graph:
     def __init__(self, model: GraphModel, mode: str, spec: Any, given: Sequence[GraphHook] = ()) -> None:
         self.mode, self.spec, self.model, self.given = mode, spec, model, given
         self.hooks: GraphHooks | None = None
+        self.tables: list[Any] = []
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
         wrapped = tf.compat.v1.wrap_function(self.trace, flat)
         inputs = wrapped.graph.inputs[: len(tf.nest.flatten(flat, expand_composites=True))]
-        tables = wrapped.graph.get_collection(tf.compat.v1.GraphKeys.TABLE_INITIALIZERS)
-        waiting = [table for table in tables if table is not None]  # those of feature columns are filled already
-        if waiting:
-            wrapped.prune([], waiting)()
         self.prepare(GraphSession(wrapped), inputs)
         result: Any = self.result
         if mode == "infer":
             self.function = wrapped.prune(inputs, result.predictions)
             self.served = wrapped.prune(inputs, flat_tensors(result.export_outputs))
+            model.tables = [*model.tables, *self.tables]
             return
         self.function = wrapped.prune(inputs, [result.loss, self.update])
         if mode == "eval":
@@ -275,7 +275,7 @@ class Graph:
         params = model.graphs.params(mode) if callable(model.graphs.params) else model.graphs.params
         offered = {"labels": labels, "mode": mode, "params": params, "config": model.run_config}
         named = inspect.signature(model.graphs.model_fn).parameters
-        with tf.variable_creator_scope(self.create):
+        with tf.variable_creator_scope(self.create), kept_tables(self.tables):
             step = tf.compat.v1.train.create_global_step()
             # Hooks read the step through this collection; TensorFlow would build the read for variables of a graph only.
             tf.compat.v1.add_to_collection("global_step_read_op_cache", step.read_value() + 0)

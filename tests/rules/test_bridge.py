@@ -55,6 +55,13 @@ def test_only_names_change_in_a_model_fn() -> None:
     assert units == ["bridge: --style bridge"]
 
 
+def test_tables_that_the_program_fills_are_refused() -> None:
+    table = "table = tf.lookup.experimental.DenseHashTable(tf.string, tf.int64, -1, '', '$')"
+    text, said, units = migrated(PROGRAM.replace("w = tf", f"{table}; w = tf"))
+    assert "tf.lookup.experimental.DenseHashTable keeps its entries in checkpoints" in units[0]
+    assert "tf.estimator.Estimator" in text
+
+
 def test_one_helper_file_for_a_script_and_a_package_beside_it() -> None:
     head, tail = PROGRAM.split("def model_fn")
     body, use = tail.split("estimator = ")
