@@ -178,7 +178,8 @@ def reasons(programs: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Why programs are in the tier that they are in."""
     for program in programs:
         if program["tier"] != "native":
-            yield f"{program['tier']}: {_PLACE.sub('', program['reason'])}"
+            for reason in (program["reason"], *program.get("others", ())):
+                yield f"{program['tier']}: {_PLACE.sub('', reason)}"
 
 
 # -- running ------------------------------------------------------------------------------------------------------------

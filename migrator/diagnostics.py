@@ -124,6 +124,13 @@ class ProgramUnit:
     variables: tuple[tuple[str, str], ...] = ()
     """Pairs of a TF1 variable name and the attribute path of its Keras variable, such as
     ``("dense/kernel", "dense.kernel")``; ``*`` stands for the running number of a layer made in a loop."""
+    others: tuple[str, ...] = ()
+    """What else stands in the way, each as `reason` is written."""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """All that stands in the way."""
+        return (self.reason, *self.others) if self.reason else ()
 
 
 @dataclass(frozen=True)

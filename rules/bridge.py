@@ -54,13 +54,15 @@ _SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
 
 
 class BridgeRewrite(ProgramRewrite):
-    """A rewrite that keeps the model_fns; `reason` says what stands in the way of the native tier, and where."""
+    """A rewrite that keeps the model_fns; `reasons` say what stands in the way of the native tier, and where."""
 
     keeps_graphs = True
 
-    def __init__(self, drafts: Drafts, group: list[Module], constructions: list[Construction], reason: str) -> None:
+    def __init__(
+        self, drafts: Drafts, group: list[Module], constructions: list[Construction], reasons: list[str]
+    ) -> None:
         super().__init__(drafts, group, constructions)
-        self.reason = reason
+        self.reasons = reasons
 
     @property
     def first(self) -> Construction:
@@ -80,32 +82,50 @@ class BridgeRewrite(ProgramRewrite):
                 continue
             node = construction.arguments["model_fn"]
             location = construction.module.location(construction.call)
-            yield ProgramUnit(construction.module.segment(node), location, "bridge", self.reason, files)
+            reason, others = self.reasons[0], tuple(self.reasons[1:])
+            yield ProgramUnit(construction.module.segment(node), location, "bridge", reason, files, others=others)
 
-    def run(self) -> None:
-        """Work out all edits. Raises Unsupported."""
-        reads = self._followed()
+    def _rewrite(self) -> None:
+        obstacles = self.obstacles
         for construction in self.constructions:
             self.at = construction.module
             if construction.name != ESTIMATOR:
                 continue
-            if "model_fn" not in construction.arguments:
-                raise Unsupported("the arguments of Estimator are not seen", construction.call)
-            driver = self._driver(construction.module)
-            if construction.tpu:
-                tpu.construction(driver, construction.call, construction.arguments)
-            else:
-                warm_starts.graph_model(driver, construction.call, construction.arguments)
-        self._methods(reads)
+            with obstacles:
+                if "model_fn" not in construction.arguments:
+                    raise Unsupported("the arguments of Estimator are not seen", construction.call)
+                driver = self._driver(construction.module)
+                if construction.tpu:
+                    tpu.construction(driver, construction.call, construction.arguments)
+                else:
+                    warm_starts.graph_model(driver, construction.call, construction.arguments)
+        obstacles.refuse()
+        self._methods()
         reached = self._reached()
-        self._others.rewrite_beside([c for c in self.constructions if c.name != ESTIMATOR], reached)
+        beside = [c for c in self.constructions if c.name != ESTIMATOR]
+        with obstacles:
+            self._others.rewrite_beside(beside, reached)
+        for construction in beside:
+            self._driver(construction.module).handled.add(construction.call.func)
         for module in reached:
             self.at = module
             driver = self._driver(module)
-            specs = GraphSpecs(module, driver)
-            specs.check()
+            with obstacles:
+                self._specs(module, driver)
+            self._module(module)
+            warn_of_replicas(module, driver)
+            self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
+        obstacles.refuse()
+        self._check_watched()
+
+    def _specs(self, module: Module, driver: Driver) -> None:
+        """What functions of a module that return an EstimatorSpec say, and what they call."""
+        specs = GraphSpecs(module, driver)
+        specs.check(self.obstacles)
+        with self.obstacles:
             rewrite_heads(self.project, driver)
-            for node, name in module.references():
+        for node, name in module.references():
+            with self.obstacles:
                 specs.reference(node, name)
                 warm_starts.settings_reference(driver, node, name)
                 if name == SPEC:
@@ -118,10 +138,6 @@ class BridgeRewrite(ProgramRewrite):
                     export_output(driver, node, name)
                 elif node not in driver.handled:
                     tpu.reference(module, driver, node, name)
-            self._module(module)
-            warn_of_replicas(module, driver)
-            self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
-        self._check_watched()
 
     def _driver(self, module: Module) -> Driver:
         driver = super()._driver(module)
@@ -154,22 +170,25 @@ class BridgeRewrite(ProgramRewrite):
             if not any(touches((edit.start, edit.end), own) for edit in fix.edits):
                 own += [edit for edit in fix.edits if edit not in own]
         for node, name in module.references():
-            if name in _FILLED:
-                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} keeps its entries in checkpoints", node)
-            if name in _SESSIONS:
-                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
-            if node in driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
-                continue
-            if name.startswith("tensorflow.contrib."):
-                moved = contrib_edits(module, node, name)
-                if moved is not None:
-                    own += moved
-                    continue
-                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
-            old = is_refused(name) or name in _SCOPES
-            if old and not via_version_1_import(module, node):
-                own += self._old_name(module, node, name)
+            with self.obstacles:
+                own += self._left(module, driver, own, node, name)
         return own + helpers.import_edits()
+
+    def _left(self, module: Module, driver: Driver, own: list[Edit], node: ast.expr, name: str) -> list[Edit]:
+        """The edits of a name that nothing else rewrote. Raises Unsupported."""
+        if name in _FILLED:
+            raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} keeps its entries in checkpoints", node)
+        if name in _SESSIONS:
+            raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
+        if node in driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
+            return []
+        if name.startswith("tensorflow.contrib."):
+            moved = contrib_edits(module, node, name)
+            if moved is None:
+                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+            return moved
+        old = is_refused(name) or name in _SCOPES
+        return self._old_name(module, node, name) if old and not via_version_1_import(module, node) else []
 
     @staticmethod
     def _old_name(module: Module, node: ast.expr, name: str) -> list[Edit]:

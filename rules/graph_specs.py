@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import bind, is_empty, is_none
 from migrator.module import Module
@@ -36,13 +36,14 @@ class GraphSpecs:
         specs = [n for n, name in module.references() if name == SPEC or name.endswith(".TPUEstimatorSpec")]
         self.functions = {f for node in specs for f in module.ancestors(node) if isinstance(f, ast.FunctionDef)}
 
-    def check(self) -> None:
+    def check(self, obstacles: Obstacles) -> None:
         """Refuse what a graph without a session cannot do."""
-        for function in self.functions:
-            for node in ast.walk(function):
-                if isinstance(node, ast.keyword) and node.arg == "feed_dict":
+        keywords = [n for function in self.functions for n in ast.walk(function) if isinstance(n, ast.keyword)]
+        for node in sorted(keywords, key=lambda node: (node.value.lineno, node.value.col_offset)):
+            with obstacles:
+                if node.arg == "feed_dict":
                     raise Unsupported("a feed_dict has tensors as keys, which TensorFlow 2 does not take", node.value)
-                if isinstance(node, ast.keyword) and node.arg == "prediction_hooks" and not is_empty(node.value):
+                if node.arg == "prediction_hooks" and not is_empty(node.value):
                     raise Unsupported("hooks of prediction are not migrated yet", node.value)
 
     def reference(self, node: ast.expr, name: str) -> None:

@@ -25,6 +25,7 @@ from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
 from .groups import program_groups, speaks_of_estimators
 from .library import is_mode_file, library_files, mode_files
+from .obstacles import independent
 from .preparing import prepared
 from .replication import refuse_replication
 from .rewrite import ProgramRewrite
@@ -188,7 +189,7 @@ class EstimatorProgram(ProgramRule):
         """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
         drafts = _started(project, group)
         rewrite = self._rewrite(ProgramRewrite, drafts, group)
-        reason = ""
+        reasons = [""]
         try:
             for module in group:
                 rewrite.at = module  # where a refusal stands
@@ -208,14 +209,12 @@ class EstimatorProgram(ProgramRule):
             except Unsupported as native:
                 if style == "native" or all(c.name != ESTIMATOR for c in rewrite.constructions):
                     raise  # the bridge is about model_fns
-                reason = native.reason
-                if native.node is not None:
-                    reason += f" ({rewrite.place(native.node).line_text})"
+                reasons = [_placed(rewrite, each) for each in _independent(rewrite, native)]
                 drafts = _started(project, group)
-                rewrite = self._rewrite(functools.partial(BridgeRewrite, reason=reason), drafts, group)
+                rewrite = self._rewrite(functools.partial(BridgeRewrite, reasons=reasons), drafts, group)
                 rewrite.run()
         except Unsupported as problem:
-            yield from self._manual(rewrite, group, problem, "" if style == "bridge" else reason)
+            yield from self._manual(rewrite, group, problem, "" if style == "bridge" else reasons[0])
             return
         except Exception as error:  # a bug of ours must not leave a program half moved
             where = traceback.extract_tb(error.__traceback__)[-1]
@@ -228,7 +227,7 @@ class EstimatorProgram(ProgramRule):
         fix = Fix("migrate the Estimator program to Keras", edits, new_files=tuple(rewrite.new_files()))
         message = f"tf.{first.name.split('.', 1)[1]} becomes {' and '.join(rewrite.class_names())}, a keras.Model"
         if isinstance(rewrite, BridgeRewrite):
-            message += f", as native layers cannot hold it: {rewrite.reason}"
+            message += f", as native layers cannot hold it: {'; '.join(rewrite.reasons)}"
         yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
         for module, node, text in rewrite.remarks():
             place = drafts.location(module, node)
@@ -264,14 +263,26 @@ class EstimatorProgram(ProgramRule):
         """What is left as it is for a `problem`; `native` says why it does not become native layers, if that differs."""
         files = tuple(sorted(rewrite.files()))
         yield from mode_files(self, [module for module in group if module.path not in files])
-        location = rewrite.place(problem.node)
-        message = f"this Estimator program is left as it is: {problem.reason}"
-        if native and native != f"{problem.reason} ({location.line_text})":
-            message += f"; and Keras layers cannot hold it: {native}"
-        yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
+        found = list(_independent(rewrite, problem))
+        for each in found:
+            location = rewrite.place(each.node)
+            message = f"this Estimator program is left as it is: {each.reason}"
+            if each is problem and native and native != f"{each.reason} ({location.line_text})":
+                message += f"; and Keras layers cannot hold it: {native}"
+            yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
+        reason, *others = (f"{each.reason} ({rewrite.place(each.node).line_text})" for each in found)
         for name, where, node in rewrite.programs():
-            reason = f"{problem.reason} ({location.line_text})"
-            yield ProgramUnit(name, rewrite.drafts.location(where, node), "manual", reason, files)
+            place = rewrite.drafts.location(where, node)
+            yield ProgramUnit(name, place, "manual", reason, files, others=tuple(others))
+
+
+def _independent(rewrite: ProgramRewrite, problem: Unsupported) -> Iterator[Unsupported]:
+    return independent(problem, list(rewrite.drafts.project.modules.values()))
+
+
+def _placed(rewrite: ProgramRewrite, problem: Unsupported) -> str:
+    """An obstacle with its line, if it has one."""
+    return problem.reason + (f" ({rewrite.place(problem.node).line_text})" if problem.node is not None else "")
 
 
 def _started(project: Project, group: list[Module]) -> Drafts:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrator import vendoring
 from migrator.diagnostics import Edit, Location, NewFile, ProgramUnit
 from migrator.modelfn.classwriter import LayerGenerator
-from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.generate import Generated, Generator
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
@@ -30,6 +29,7 @@ from .helpers import Helpers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
+from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
 from .settled import estimator_values
@@ -62,6 +62,7 @@ class ProgramRewrite:
         self.group = group
         self.constructions = constructions
         self.at: Module | None = None
+        self.obstacles = Obstacles()
         self.model_fns: dict[Definition, ModelFn] = {}
         self._of: dict[int, ModelFn] = {}
         self._drivers: dict[str, Driver] = {}
@@ -156,25 +157,36 @@ class ProgramRewrite:
     # -- work ---------------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Work out all edits. Raises Unsupported."""
+        """Work out all edits. Raises Unsupported, for the first of all obstacles."""
+        obstacles = self.obstacles
+        with obstacles:
+            self._rewrite()
+        obstacles.refuse()
+
+    def _rewrite(self) -> None:
+        obstacles = self.obstacles
         for construction in self.constructions:
             self.at = construction.module
             if construction.name != ESTIMATOR:
                 continue
-            if not construction.arguments:
-                raise Unsupported("the arguments of Estimator are not seen", construction.call)
-            self._of[id(construction.call)] = self._model_fn(construction)
+            with obstacles:
+                if not construction.arguments:
+                    raise Unsupported("the arguments of Estimator are not seen", construction.call)
+                self._of[id(construction.call)] = self._model_fn(construction)
+        obstacles.refuse()  # all else depends on which functions are model_fns
         for model in self.model_fns.values():
             self.at = model.definition.module
             assert isinstance(model.definition.node, ast.FunctionDef)
-            model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
+            with obstacles:
+                model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
             self._name(model)
-        reads = self._followed()
         self._others.claim([c for c in self.constructions if c.name != ESTIMATOR])
         for construction in self.constructions:
             self.at = construction.module
-            self._construct(construction)
-        self._methods(reads)
+            with obstacles:
+                self._construct(construction)
+            self._driver(construction.module).handled.add(construction.call.func)
+        self._methods()
         modules = self._modules()
         for module in modules:
             self.at = module
@@ -182,36 +194,36 @@ class ProgramRewrite:
         self._translations.watched = frozenset(name for driver in self._drivers.values() for name in driver.watched)
         for model in self.model_fns.values():
             self.at = model.definition.module
-            self._generate(model)
+            with obstacles:
+                self._generate(model)
+        obstacles.refuse()
         self._check_watched()
         for sublayer in self.sublayers.found.values():
             self.at = sublayer.definition.module
-            self._generate_layer(sublayer)
+            with obstacles:
+                self._generate_layer(sublayer)
         bodies = [*self.model_fns, *self.sublayers.found]
         for maker in self.sublayers.used_makers():
             self.at = maker.definition.module
             rewrite_maker(maker, self.project, bodies, self._driver(self.at), self._renderer(self.at))
         for module in modules:
             self.at = module
-            driver, helpers = self._drivers[module.path], self._helpers[module.path]
-            self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
+            with obstacles:
+                driver, helpers = self._drivers[module.path], self._helpers[module.path]
+                self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
 
-    def _followed(self) -> list[tuple[Module, ast.expr]]:
-        """Every place that reads an Estimator of the program. Raises Unsupported where one goes out of sight."""
+    def _methods(self) -> None:
+        """The edits of methods and properties of Estimators, wherever they are read."""
         values = estimator_values(self.project, self.constructions)
-        for module, node, reason in values.lost:
-            self.at = module
-            raise Unsupported(f"an Estimator is not followed here: {reason}", node)
-        return values.reads
-
-    def _methods(self, reads: list[tuple[Module, ast.expr]]) -> None:
-        """The edits of methods and properties of Estimators."""
-        for module, node in reads:
+        for _, node, reason in values.lost:
+            self.obstacles.found.append(Unsupported(f"an Estimator is not followed here: {reason}", node))
+        for module, node in values.reads:
             self.at = module
             parent = module.parent(node)
             if isinstance(parent, ast.Attribute) and parent.value is node:
                 text = module.segment(node) if dotted(node) is not None else ""
-                self._driver(module).method(node, parent, text)
+                with self.obstacles:
+                    self._driver(module).method(node, parent, text)
 
     def _check_watched(self) -> None:
         """Refuse callbacks that read a value which no model hands out."""
@@ -266,16 +278,10 @@ class ProgramRewrite:
         return next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
 
     def _name(self, model: ModelFn) -> None:
-        module = model.definition.module
-        stem = re.sub(r"_?model_?fn$|_?fn$", "", model.definition.name.strip("_"))
-        stem = re.sub(r"^(my|the)_?$", "", stem)
-        words = [w for w in re.split(r"_+", stem) if w and w != "model"]
-        camel = "".join(w[:1].upper() + w[1:] for w in words)
-        wanted = f"{camel}Model" if camel else "Model"
-        taken = module.bound_names | {m.class_name for m in self.model_fns.values()}
-        model.class_name = _free(wanted, taken, "Keras{}")
-        base = "create_" + "_".join([*(w.lower() for w in words), "model"])
-        model.factory = _free(base, taken | {m.factory for m in self.model_fns.values()}, "{}_")
+        others = self.model_fns.values()
+        taken = model.definition.module.bound_names | {m.class_name for m in others}
+        model.class_name = class_name(model.definition.name, taken)
+        model.factory = factory_name(model.definition.name, taken | {m.factory for m in others})
 
     def _construct(self, construction: Construction) -> None:
         if construction.name != ESTIMATOR:
@@ -338,15 +344,15 @@ class ProgramRewrite:
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
             if within(module.span(node), inside) or node in driver.handled:
                 continue
-            if table_reference(driver, node, name) or hparams_reference(driver, node, name):
-                continue
-            if not (name.startswith(PREFIX) or hook_of(name)):
-                continue
-            if not driver.reference(node, name):
-                raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
+            with self.obstacles:
+                if table_reference(driver, node, name) or hparams_reference(driver, node, name):
+                    continue
+                if (name.startswith(PREFIX) or hook_of(name)) and not driver.reference(node, name):
+                    raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         for part in ast.walk(module.tree):
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":
-                driver.replacement(part)
+                with self.obstacles:
+                    driver.replacement(part)
         driver.edits += self._idle_imports(module)
         self._rename_model_fns(module, driver, inside)
         self._rename_helpers(module, driver, inside)
@@ -482,9 +488,3 @@ def _whole_span(module: Module, node: ast.AST) -> tuple[int, int]:
     if decorators:
         start = min(module.span(d)[0] - 1 for d in decorators)
     return start, end
-
-
-def _free(wanted: str, taken: frozenset[str] | set[str], pattern: str) -> str:
-    while wanted in taken:
-        wanted = pattern.format(wanted)
-    return wanted

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.collections import Collections
-from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
 from migrator.modelfn.names import binds
@@ -93,8 +93,11 @@ class Body:
         """Refuse what the generated methods could not say."""
         heads = {name for leaf in self.flow.leaves for frame in leaf.frames for name in frame.binds()}
         own = {name for leaf in self.flow.leaves for name in leaf.kills} | heads
+        obstacles = Obstacles()
         for leaf in self.flow.leaves:
-            self._check_statement(leaf, own)
+            with obstacles:
+                self._check_statement(leaf, own)
+        obstacles.refuse()
         inside = own | set(self.statics) | set(self.dynamic) | {self.mode or ""}
         if "self" in inside or ("training" in inside and "training" not in self.modes.names):
             raise Unsupported("a variable has a name that the generated methods need: self or training", self.function)

@@ -1,8 +1,9 @@
-"""Why a model_fn cannot be migrated: raised deep inside the analysis, turned into a diagnostic by the rule."""
+"""Why a model_fn cannot be migrated: raised deep inside the analysis, turned into diagnostics by the rule."""
 
 from __future__ import annotations
 
 import ast
+from types import TracebackType
 
 
 class Unsupported(Exception):
@@ -12,3 +13,34 @@ class Unsupported(Exception):
         super().__init__(reason)
         self.reason = reason
         self.node = node
+        self.others: tuple[Unsupported, ...] = ()
+        """What else stands in the way."""
+
+
+class Obstacles:
+    """Goes on after what stands in the way, so that all of it is told at once.
+
+    Each step that does not need what another one gives is a ``with`` block of its own. `refuse` raises the first obstacle, with
+    the others in it. After an obstacle, an error of any other kind is a consequence of what was left out, and is no news.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[Unsupported] = []
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if isinstance(error, Unsupported):
+            self.found += [error, *error.others]
+            return True
+        return bool(self.found) and isinstance(error, Exception)
+
+    def refuse(self) -> None:
+        """Raise Unsupported if there is any obstacle."""
+        if self.found:
+            first, *others = self.found
+            first.others = tuple(others)
+            raise first

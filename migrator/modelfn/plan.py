@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.body import Body
-from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
@@ -63,8 +63,12 @@ class Plan(Body):
         super().__init__(module, function, translations, sublayers, dynamic, statics, mode)
         self.features = features
         self.labels = labels
-        self.specs = self._specs()
-        self.find_layers()
+        obstacles = Obstacles()
+        with obstacles:
+            self.specs = self._specs()
+        with obstacles:
+            self.find_layers()
+        obstacles.refuse()
         self.rates = find_rates(self)
         self._check_rates()
         self.tainted = self.tainted_leaves()
@@ -74,6 +78,7 @@ class Plan(Body):
 
     def _specs(self) -> dict[str, Spec]:
         found: dict[str, Spec] = {}
+        obstacles = Obstacles()
         for leaf in self.flow.leaves:
             if not isinstance(leaf.node, ast.Return):
                 continue
@@ -87,7 +92,8 @@ class Plan(Body):
                     if is_none(value):
                         del fields[name]
                     elif name in LATER:
-                        raise Unsupported(LATER[name], value)
+                        with obstacles:
+                            raise Unsupported(LATER[name], value)
                 found.setdefault(mode, Spec(at, fields))
         if self.flow.falls_through:
             missing = ", ".join(m for m in MODES if m in self.flow.falls_through)
@@ -98,6 +104,7 @@ class Plan(Body):
                     raise Unsupported(f"the function may end without a spec in mode {missing}", self.function)
         if "train" not in found and "eval" not in found:
             raise Unsupported("no EstimatorSpec with a loss is returned", self.function)
+        obstacles.refuse()
         return found
 
     def effects(self) -> list[Leaf]:

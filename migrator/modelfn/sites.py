@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.objects import holder, settled
 from migrator.modelfn.scopes import scope_calls, scope_prefix
@@ -80,27 +80,12 @@ class Site:
 def find_sites(plan: Plan) -> list[Site]:
     """All sites of the body in the order of evaluation, named."""
     sites: list[Site] = []
+    obstacles = Obstacles()
     for leaf in plan.flow.leaves:
         for call, hidden in _calls(leaf.node, False):
-            name = plan.module.resolve(call.func)
-            rule = plan.translations.layers.get(name) if name is not None else None
-            if rule is not None and name is not None:
-                layer = rule(call, name, plan.module.resolve)
-            else:
-                layer = plan.sublayers.layer(plan, call)
-            if layer is None:
-                continue
-            _check_place(plan, leaf, call)
-            if hidden:
-                raise Unsupported(
-                    "layers made in a lambda, a nested function or a comprehension are not migrated yet", call
-                )
-            if layer.old_defaults:
-                layer = _with_old_defaults(plan, layer, call)
-            if layer.moving is not None and not layer.keras and not plan.updates_run:
-                frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
-                layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
-            sites.append(Site(call, leaf, _late(plan, _initialized(plan, leaf, layer))))
+            with obstacles:
+                sites += _sites_of(plan, leaf, call, hidden)
+    obstacles.refuse()
     # An object made inside the arguments of another one belongs to it: `Sequential([Dense(1)])`.
     inner = {id(c) for s in sites if s.layer.inputs is None for c in ast.walk(s.call) if c is not s.call}
     inner |= {id(s.call) for s in sites if s.layer.inputs is None and _is_added(plan, s.call)}
@@ -110,6 +95,27 @@ def find_sites(plan: Plan) -> list[Site]:
     _name(plan, sites)
     name_attributes(plan, sites)
     return sites
+
+
+def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, hidden: bool) -> Iterator[Site]:
+    """The site that a call is, if it makes a layer or a variable."""
+    name = plan.module.resolve(call.func)
+    rule = plan.translations.layers.get(name) if name is not None else None
+    if rule is not None and name is not None:
+        layer = rule(call, name, plan.module.resolve)
+    else:
+        layer = plan.sublayers.layer(plan, call)
+    if layer is None:
+        return
+    _check_place(plan, leaf, call)
+    if hidden:
+        raise Unsupported("layers made in a lambda, a nested function or a comprehension are not migrated yet", call)
+    if layer.old_defaults:
+        layer = _with_old_defaults(plan, layer, call)
+    if layer.moving is not None and not layer.keras and not plan.updates_run:
+        frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
+        layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
+    yield Site(call, leaf, _late(plan, _initialized(plan, leaf, layer)))
 
 
 def _late(plan: Plan, layer: Layer) -> Layer:

@@ -35,7 +35,7 @@ def migrate_copy(folder: Path, start: str = "") -> tuple[ProgramUnit, ...]:
     manual = [unit for unit in units if unit.tier == "manual"]
     left = not units and any(b".estimator." in (outcome.after or outcome.before) for outcome in mine)
     if manual or left or not changed:
-        reasons = [f"{unit.location}: {unit.name} was left as it is: {unit.reason}" for unit in manual]
+        reasons = [f"{unit.location}: {unit.name} was left as it is: {'; '.join(unit.reasons)}" for unit in manual]
         reasons += [str(item) for outcome in mine for item in outcome.remaining if not manual]
         text = "\n".join(f"  {reason.replace(str(folder) + '/', '')}" for reason in reasons[:20])
         raise MigrationError("the program was not migrated" + (":\n" + text if text else ": no file needed a change"))

@@ -54,14 +54,16 @@ def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _reasons(units: Iterable[ProgramUnit], sizes: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Why programs did not get a better tier, the reasons of most programs first."""
+    """Why programs did not get a better tier, the reasons of most programs first. A program may have several."""
     reasons: dict[str, list[ProgramUnit]] = {}
     for unit in units:
-        reasons.setdefault(_PLACE.sub("", unit.reason), []).append(unit)
+        for reason in dict.fromkeys(_PLACE.sub("", text) for text in unit.reasons or ("",)):
+            reasons.setdefault(reason, []).append(unit)
     rows = [
         {
             "reason": reason,
             "programs": len(found),
+            "alone": sum(len({_PLACE.sub("", text) for text in unit.reasons}) <= 1 for unit in found),
             "lines": sum(sizes.get(path, 0) for path in {p for u in found for p in u.files or (u.location.path,)}),
             "places": [str(unit.location) for unit in found],
         }
@@ -130,7 +132,8 @@ def lines(outcomes: Sequence[Outcome]) -> Iterator[Line]:
         for row in found[key]:
             more = f" and {row['programs'] - 1} more" if row["programs"] > 1 else ""
             yield Line(f"{row['programs']:6}  {row['reason']}", "yellow")
-            yield Line(f"        {row['places'][0]}{more}; {count(row['lines'], 'line')} of code")
+            alone = f"; nothing else blocks {row['alone']}" if row["alone"] < row["programs"] else ""
+            yield Line(f"        {row['places'][0]}{more}; {count(row['lines'], 'line')} of code{alone}")
     if found["apis"]:
         yield Line("")
         yield Line("  uses   left  files  API", "bold", verbatim=True)

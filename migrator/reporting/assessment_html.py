@@ -49,6 +49,8 @@ def _reasons(found: dict[str, Any]) -> Iterator[str]:
         for row in found[key]:
             places = "".join(f"<li><code>{escape(place)}</code></li>" for place in row["places"])
             size = f"{count(row['programs'], 'program')}, {count(row['lines'], 'line')}"
+            if row["alone"] < row["programs"]:
+                size += f"; nothing else blocks {row['alone']}"
             yield (
                 f'<details class="rule item" data-level="reason"><summary>{escape(row["reason"])} '
                 f'<span class="soft">{size}</span></summary><ul>{places}</ul></details>'

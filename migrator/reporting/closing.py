@@ -10,10 +10,10 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from migrator.diagnostics import Diagnostic, Outcome, ProgramUnit, Severity
+from migrator.diagnostics import Diagnostic, Location, Outcome, Severity
 from migrator.discovery import dirty_files
 from migrator.reporting import written as written_files
-from migrator.reporting.text import Line, diff, finding, is_unsafe, summary
+from migrator.reporting.text import Line, count, diff, finding, is_unsafe, summary
 
 MANY = 10
 """More notes of one code than this are cut to the first few."""
@@ -78,15 +78,19 @@ def _sections(outcomes: Sequence[Outcome], verbosity: int) -> Iterator[tuple[str
     applied = _sorted(item for outcome in outcomes for item in outcome.applied) if verbosity > 0 else []
     yield "Changes", (finding(item, applied=True) for item in applied)
     yield "Notes", (map(finding, notes) if verbosity > 0 else _cut(notes))
-    yield "Programs", units(outcomes)
+    yield "Programs", units(outcomes, verbosity)
     yield "Left to you", map(finding, left)
 
 
-def units(outcomes: Iterable[Outcome]) -> Iterator[Line]:
-    """One line for each program: its tier, and why not a better one."""
+def units(outcomes: Iterable[Outcome], verbosity: int = 0) -> Iterator[Line]:
+    """One line for each program: its tier, and why not a better one; with all reasons where `verbosity` is 1."""
     for outcome in outcomes:
         for unit in outcome.units:
-            reason = _reason(unit)
+            shown = unit.reasons if verbosity > 0 else unit.reasons[:1]
+            reason = "; ".join(_short(text, unit.location) for text in shown)
+            if len(shown) < len(unit.reasons):
+                more = count(len(unit.reasons) - 1, "more reason")
+                reason += f"; and {more}, {'below' if unit.tier == 'manual' else 'with -v'}"
             style = "yellow" if unit.tier == "manual" else "green"
             yield Line(f"{unit.location}: program {unit.name}: {unit.tier}{f': {reason}' if reason else ''}", style)
 
@@ -139,16 +143,14 @@ def _cut(notes: Sequence[Diagnostic]) -> Iterator[Line]:
         shown[item.code] += 1
         if counts[item.code] <= MANY or shown[item.code] <= FEW:
             yield finding(item)
-    for code, count in sorted(counts.items()):
-        if count > MANY:
+    for code, number in sorted(counts.items()):
+        if number > MANY:
             yield Line(
-                f"{count - FEW} more notes of {code}: -v lists them, `migrate explain {code}` explains them", "dim"
+                f"{number - FEW} more notes of {code}: -v lists them, `migrate explain {code}` explains them", "dim"
             )
 
 
-def _reason(unit: ProgramUnit) -> str:
-    """The reason, without the name of a file that the line begins with anyway."""
-    here = unit.location
-    text = unit.reason or ""
+def _short(text: str, here: Location) -> str:
+    """A reason, without the name of a file that the line begins with anyway."""
     text = text.replace(f" ({here.path}:{here.line})", "")
     return re.sub(rf"\({re.escape(here.path)}:(\d+)\)", r"(line \1)", text)

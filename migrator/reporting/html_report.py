@@ -80,8 +80,14 @@ def _programs(units: Sequence[ProgramUnit]) -> Iterator[str]:
         yield (
             f'<section class="item" data-level="program"><div class="head"><code>{escape(unit.name)}</code>'
             f'<span class="tier {unit.tier}">{unit.tier}</span><span class="soft">{escape(str(unit.location))}</span></div>'
-            f"{f'<p>{escape(unit.reason)}</p>' if unit.reason else ''}{variables}</section>"
+            f"{_why(unit.reasons)}{variables}</section>"
         )
+
+
+def _why(reasons: Sequence[str]) -> str:
+    if len(reasons) < 2:
+        return "".join(f"<p>{escape(reason)}</p>" for reason in reasons)
+    return f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in reasons)}</ul>"
 
 
 def _parity(reports: Sequence[CaseReport]) -> Iterator[str]:

@@ -29,7 +29,7 @@ def _programs(outcomes: Sequence[Outcome]) -> Iterator[str]:
         return
     yield from ("## Programs", "", "| program | where | tier | reason |", "| --- | --- | --- | --- |")
     for unit in units:
-        yield f"| {_code(unit.name)} | {_code(str(unit.location))} | {unit.tier} | {_plain(unit.reason)} |"
+        yield f"| {_code(unit.name)} | {_code(str(unit.location))} | {unit.tier} | {_plain('; '.join(unit.reasons))} |"
     yield ""
 
 

@@ -14,6 +14,7 @@ from migrator.diagnostics import Location, Outcome, ProgramUnit
 from migrator.reporting.linediff import matching_blocks
 from migrator.sources import Unusable, decode
 
+_PLACE = re.compile(r"(?P<path>[^\s():]+):(?P<line>\d+)")
 _DEFINITION = re.compile(r"\s*(?:(?:class|def|async def)\b|@)")
 
 
@@ -34,7 +35,8 @@ def _unit(unit: ProgramUnit, moved: Mapping[str, _Lines]) -> ProgramUnit:
         there = moved.get(found["path"])
         return found[0] if there is None else f"{found['path']}:{there.line(int(found['line']))}"
 
-    return replace(unit, location=location, reason=re.sub(r"(?P<path>[^\s():]+):(?P<line>\d+)", place, unit.reason))
+    reason, *others = (_PLACE.sub(place, text) for text in (unit.reason, *unit.others))
+    return replace(unit, location=location, reason=reason, others=tuple(others))
 
 
 class _Lines:

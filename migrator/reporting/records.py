@@ -73,6 +73,7 @@ def program(unit: ProgramUnit) -> Record:
         "location": place(unit),
         "tier": unit.tier,
         "reason": unit.reason,
+        "others": list(unit.others),
         "files": list(unit.files),
         "variables": [{"old": old, "new": new} for old, new in unit.variables],
     }

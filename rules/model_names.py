@@ -1,0 +1,29 @@
+"""What the class of a model and the function that makes it are called: after the model_fn, as far as that says something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+
+
+def class_name(model_fn: str, taken: Set[str]) -> str:
+    """``WideModel`` for ``wide_model_fn``, ``Model`` for ``my_model_fn``; none of `taken`."""
+    camel = "".join(word[:1].upper() + word[1:] for word in _words(model_fn))
+    return _free(f"{camel}Model" if camel else "Model", taken, "Keras{}")
+
+
+def factory_name(model_fn: str, taken: Set[str]) -> str:
+    """``create_wide_model`` for ``wide_model_fn``; none of `taken`."""
+    return _free("create_" + "_".join([*map(str.lower, _words(model_fn)), "model"]), taken, "{}_")
+
+
+def _words(model_fn: str) -> list[str]:
+    stem = re.sub(r"_?model_?fn$|_?fn$", "", model_fn.strip("_"))
+    stem = re.sub(r"^(my|the)_?$", "", stem)
+    return [word for word in re.split(r"_+", stem) if word and word != "model"]
+
+
+def _free(wanted: str, taken: Set[str], pattern: str) -> str:
+    while wanted in taken:
+        wanted = pattern.format(wanted)
+    return wanted

@@ -1,0 +1,124 @@
+"""All that stands in the way of a program is told at once, and nothing that only follows from something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from migrator import runner
+from migrator.diagnostics import ProgramUnit
+from migrator.modelfn.errors import Obstacles, Unsupported
+from migrator.reporting import assessment, closing
+from migrator.settings import Settings
+
+HEAD = """\
+import tensorflow as tf
+
+def model_fn(features, labels, mode):
+    x = features["x"]
+    logits = tf.layers.dense(x, 2)
+    loss = tf.losses.mean_squared_error(labels, logits)
+    train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+estimator = tf.estimator.Estimator(model_fn, "model")
+"""
+
+
+def look(folder: Path, text: str) -> tuple[list[ProgramUnit], list[str]]:
+    """The programs of a file, and what is left to its owner."""
+    (folder / "task.py").write_text(text)
+    outcomes = runner.run([str(folder / "task.py")], Settings())
+    assert outcomes[0].status == "unchanged"
+    units = [unit for outcome in outcomes for unit in outcome.units]
+    said = [item.message for outcome in outcomes for item in outcome.remaining if item.code == "EST100"]
+    return units, [text.replace("this Estimator program is left as it is: ", "") for text in said]
+
+
+def test_what_stands_around_the_model_fn_is_gathered(tmp_path: Path) -> None:
+    (unit,), said = look(
+        tmp_path,
+        HEAD
+        + """\
+estimator.train(lambda: None, saving_listeners=[listener])
+make = tf.estimator.RunConfig
+with tf.Session() as session:
+    estimator.experimental_export_all_saved_models("out")
+""",
+    )
+    wanted = {
+        "`saving_listeners` of Estimator.train is not migrated yet": 11,
+        "tf.estimator.RunConfig is not migrated yet": 12,
+        "tf.Session works on the graph by itself": 13,
+        "`.experimental_export_all_saved_models` of an Estimator is not migrated yet": 14,
+    }
+    assert {text.split(";")[0] for text in said} == set(wanted) and len(said) == 4
+    assert unit.tier == "manual"
+    assert {reason.rsplit("/", 1)[1] for reason in unit.reasons} == {f"task.py:{n})" for n in wanted.values()}
+
+
+def test_what_stands_in_the_model_fn_is_gathered(tmp_path: Path) -> None:
+    text = HEAD.replace("    loss =", "    tf.contrib.layers.maxout(x, 2)\n    feed(feed_dict={x: 1})\n    loss =")
+    (unit,), said = look(tmp_path, text)
+    assert [reason.split(" (")[0] for reason in unit.reasons] == [
+        "a feed_dict has tensors as keys, which TensorFlow 2 does not take",
+        "tf.contrib.layers.maxout is not migrated yet",
+    ]
+    assert len(said) == 2 and "Keras layers cannot hold it" in said[0] + said[1]
+
+
+def test_a_program_in_the_bridge_says_all_that_keeps_it_there(tmp_path: Path) -> None:
+    text = HEAD.replace(
+        "train_op=train_op)",
+        "train_op=train_op, scaffold=tf.train.Scaffold(), training_hooks=[tf.train.NanTensorHook(loss)])",
+    ).replace("x, 2)", "[tf.layers.dense(x, 2) for _ in range(2)][0], 2)")
+    (tmp_path / "task.py").write_text(text)
+    outcomes = runner.run([str(tmp_path / "task.py")], Settings())
+    (unit,) = outcomes[0].units
+    assert unit.tier == "bridge" and [reason.split(" (")[0] for reason in unit.reasons] == [
+        "a Scaffold prepares a graph",
+        "hooks in an EstimatorSpec read tensors of a graph",
+        "layers made in a lambda, a nested function or a comprehension are not migrated yet",
+    ]
+    assert unit.reasons[1].endswith("task.py:8)") and unit.reasons[2].endswith("task.py:5)")
+    (short,), (long,) = (list(closing.units(outcomes, verbosity)) for verbosity in (0, 1))
+    assert short.text.endswith("a Scaffold prepares a graph (line 8); and 2 more reasons, with -v")
+    assert long.text.endswith("comprehension are not migrated yet (line 5)")
+    rows = assessment.assess(outcomes)["bridged"]
+    assert [(row["programs"], row["alone"]) for row in rows] == [(1, 0)] * 3
+    assert any("nothing else blocks 0" in line.text for line in assessment.lines(outcomes))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "wide = tf.estimator.LinearClassifier(columns, warm_start_from='x')\n"
+        "deep = tf.estimator.DNNClassifier([2], columns, optimizer=tf.train.AdagradOptimizer(1.0))",
+        "settings = tf.estimator.WarmStartSettings(\n    'old',\n    var_name_to_vocab_info={'x': info})",
+        "tf.contrib.layers.maxout(\n    tf.contrib.layers.maxout(x, 2), 2)",
+    ],
+)
+def test_consequences_are_no_obstacles(tmp_path: Path, line: str) -> None:
+    graph = HEAD.replace("train_op=train_op)", "train_op=train_op, scaffold=tf.train.Scaffold())")
+    (unit, *_), said = look(tmp_path, graph + "columns = []\n" + line + "\n")
+    assert unit.tier == "manual" and len(said) == 1 and unit.others == ()
+
+
+def test_an_error_after_an_obstacle_is_a_consequence() -> None:
+    obstacles = Obstacles()
+    obstacles.refuse()
+    with obstacles:
+        raise Unsupported("one")
+    with obstacles:
+        raise KeyError("what one would have given")
+    with obstacles:
+        raise Unsupported("two")
+    with pytest.raises(Unsupported, match="one") as caught:
+        obstacles.refuse()
+    assert [other.reason for other in caught.value.others] == ["two"]
+
+
+def test_an_error_before_any_obstacle_is_a_bug() -> None:
+    with pytest.raises(KeyError), Obstacles():
+        raise KeyError("a bug")
