@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Optional
 
 from migrator.calls import Signatures, bind, call_of, is_literal, rewrite_arguments
-from migrator.diagnostics import Applicability, Diagnostic, Severity
+from migrator.diagnostics import Diagnostic, Severity
 from migrator.module import Module
 from migrator.rule import Rule
 
@@ -15,6 +15,9 @@ from .tensorflow_names import tensorflow_root
 
 _XAVIER = ("uniform", "seed", "dtype")
 _SCALING = ("factor", "mode", "uniform", "seed", "dtype")
+# Both draw from a normal distribution cut off at two standard deviations, and widen it by a factor that makes up for
+# that: contrib takes 1.3 for the variance, Keras divides the deviation by 0.87962566103423978.
+_WIDER = 1.3 * 0.87962566103423978**2
 _MODES = {"FAN_IN": '"fan_in"', "FAN_OUT": '"fan_out"', "FAN_AVG": '"fan_avg"'}
 
 
@@ -22,8 +25,9 @@ class ContribInitializers(Rule):
     """Replace the initializers of `tf.contrib.layers` by those of Keras.
 
     ## What it does
-    `xavier_initializer` becomes `GlorotUniform` or, with `uniform=False`, `GlorotNormal`; `variance_scaling_initializer`
-    becomes `VarianceScaling` with its TensorFlow 1 defaults written out.
+    `xavier_initializer` becomes `GlorotUniform` or, with `uniform=False`, `VarianceScaling`, as
+    `variance_scaling_initializer` does, with its TensorFlow 1 defaults written out. Where the values are normal, the scale
+    is a little larger: contrib widens the truncated normal by the rounded factor 1.3, Keras by the exact one.
 
     ## Why
     TensorFlow 2 has no `tf.contrib`.
@@ -40,16 +44,15 @@ class ContribInitializers(Rule):
     ```
 
     ## Fix safety
-    Safe where the values are uniform: the distribution is the same. Unsafe for normal values: contrib widens the truncated
-    normal by the rounded factor 1.3, Keras by the exact one, which makes standard deviations differ by 0.3 percent.
+    Safe: the distribution is the same.
     """
 
     code = "EST102"
     name = "contrib-initializers"
-    symbols = (
-        "tensorflow.contrib.layers.xavier_initializer",
-        "tensorflow.contrib.layers.xavier_initializer_conv2d",
-        "tensorflow.contrib.layers.variance_scaling_initializer",
+    symbols = tuple(
+        f"tensorflow.contrib.{package}.{initializer}"
+        for package in ("layers", "slim")
+        for initializer in ("xavier_initializer", "xavier_initializer_conv2d", "variance_scaling_initializer")
     )
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
@@ -72,19 +75,19 @@ class ContribInitializers(Rule):
         if isinstance(arguments, str):
             yield self.diagnostic(module, node, f"{old} is gone and left as it is: {arguments}")
             return
-        kind = "VarianceScaling" if not xavier else "GlorotUniform" if uniform else "GlorotNormal"
+        kind = "GlorotUniform" if xavier and uniform else "VarianceScaling"
         edits = [*edits, module.edit(node, f"{root}.keras.initializers.{kind}"), *arguments]
         message = f"{old} is tf.keras.initializers.{kind} in TensorFlow 2"
-        if uniform:
-            yield self.diagnostic(module, node, message, edits, severity=Severity.INFO)
-        else:
-            message += "; the standard deviations of the two differ by 0.3 percent"
-            yield self.diagnostic(module, node, message, edits, applicability=Applicability.UNSAFE)
+        yield self.diagnostic(module, node, message, edits, severity=Severity.INFO)
 
 
 def _signatures(xavier: bool, bound: dict[str, ast.expr], uniform: bool) -> Optional[Signatures]:
-    if xavier:
+    if xavier and uniform:
         return Signatures(_XAVIER, ("seed",), drop={"uniform": (True, False), "dtype": ()}, named=("seed",))
+    if xavier:
+        defaults = {"scale": f"{_WIDER:.10}", "mode": '"fan_avg"', "distribution": '"truncated_normal"'}
+        dropped = {"uniform": (True, False), "dtype": ()}
+        return Signatures(_XAVIER, ("seed",), drop=dropped, defaults=defaults, named=("seed",))
     mode = bound.get("mode")
     known = next((new for old, new in _MODES.items() if mode is not None and is_literal(mode, old)), None)
     if mode is not None and known is None:
@@ -95,7 +98,8 @@ def _signatures(xavier: bool, bound: dict[str, ast.expr], uniform: bool) -> Opti
         ("scale", "seed"),
         {"factor": "scale"},
         {"mode": (), "uniform": (True, False), "dtype": ()},
-        defaults={"scale": "2.0", "mode": known or '"fan_in"', "distribution": distribution},
+        {} if uniform else {"factor": f"{_WIDER:.10} * {{}}"},
+        defaults={"scale": "2.0" if uniform else f"{2 * _WIDER:.10}", "mode": known or '"fan_in"', "distribution": distribution},
         named=_SCALING,
     )
 

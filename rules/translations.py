@@ -38,13 +38,18 @@ _LOOKUPS = frozenset(
 _ALLOWED = frozenset(
     f"tensorflow.{name}"
     for name in (
-        "variable_scope", "control_dependencies", "contrib.layers.l2_regularizer", "contrib.layers.l1_regularizer",
-        "contrib.layers.xavier_initializer", "contrib.layers.variance_scaling_initializer", "contrib.layers.l1_l2_regularizer",
-        "contrib.layers.xavier_initializer_conv2d", "fixed_size_partitioner", "min_max_variable_partitioner",
+        "variable_scope", "control_dependencies", "fixed_size_partitioner", "min_max_variable_partitioner",
         "variable_axis_size_partitioner", "AUTO_REUSE", "train.Feature", "train.Features", "train.Example",
         "train.Int64List", "train.FloatList", "train.BytesList", "train.latest_checkpoint", "losses.Reduction",
     )
-)  # fmt: skip
+) | {
+    f"tensorflow.contrib.{package}.{maker}"
+    for package in ("layers", "slim")
+    for maker in (
+        "l2_regularizer", "l1_regularizer", "l1_l2_regularizer", "xavier_initializer", "xavier_initializer_conv2d",
+        "variance_scaling_initializer",
+    )
+}  # fmt: skip
 
 
 def is_static(name: str) -> bool:

@@ -39,22 +39,30 @@ def test_uniform_is_exact(before: str, after: str) -> None:
     check_transformed(f"{HEAD}x = {OLD}{before}\n", f"{HEAD}x = {NEW}{after}\n", RULES)
 
 
+@pytest.mark.parametrize("package", ["contrib.layers", "contrib.slim"])
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("xavier_initializer(False)", "GlorotNormal()"),
-        ("xavier_initializer(uniform=False, seed=1)", "GlorotNormal(seed=1)"),
+        (
+            "xavier_initializer(False)",
+            'VarianceScaling(scale=1.005863695, mode="fan_avg", distribution="truncated_normal")',
+        ),
+        (
+            "xavier_initializer(uniform=False, seed=1)",
+            'VarianceScaling(seed=1, scale=1.005863695, mode="fan_avg", distribution="truncated_normal")',
+        ),
         (
             "variance_scaling_initializer()",
-            'VarianceScaling(scale=2.0, mode="fan_in", distribution="truncated_normal")',
+            'VarianceScaling(scale=2.011727389, mode="fan_in", distribution="truncated_normal")',
+        ),
+        (
+            "variance_scaling_initializer(a + b)",
+            'VarianceScaling(scale=1.005863695 * (a + b), mode="fan_in", distribution="truncated_normal")',
         ),
     ],
 )
-def test_normal_is_unsafe(before: str, after: str) -> None:
-    source = f"{HEAD}x = {OLD}{before}\n"
-    check_noop(source, RULES)
-    assert "0.3 percent" in check(source, RULES)[0].message
-    check_transformed(source, f"{HEAD}x = {NEW}{after}\n", RULES, Applicability.UNSAFE)
+def test_normal_is_a_little_wider(package: str, before: str, after: str) -> None:
+    check_transformed(f"{HEAD}x = tf.{package}.{before}\n", f"{HEAD}x = {NEW}{after}\n", RULES)
 
 
 @pytest.mark.parametrize(
@@ -100,3 +108,15 @@ def test_limit_of_the_uniform_distribution() -> None:
     values = tf.keras.initializers.GlorotUniform()([30, 50])
     limit = (3 * 1.0 / ((30 + 50) / 2)) ** 0.5
     assert float(tf.reduce_max(tf.abs(values))) == pytest.approx(limit, rel=0.01)
+
+
+@pytest.mark.parametrize(("mode", "count"), [("fan_in", 30), ("fan_avg", 40)])
+def test_deviation_of_the_normal_distribution(mode: str, count: int) -> None:
+    """contrib cuts a normal distribution of the variance 1.3 * factor / n off at two deviations."""
+    tf = pytest.importorskip("tensorflow")
+    initializer = tf.keras.initializers.VarianceScaling(2.011727389, mode, "truncated_normal", seed=1)
+    ours, old = initializer([30, 50]), tf.random.truncated_normal([400, 50], stddev=(1.3 * 2.0 / count) ** 0.5, seed=1)
+    edge = 2 * (1.3 * 2.0 / count) ** 0.5
+    assert float(tf.reduce_max(tf.abs(ours))) < edge
+    assert float(tf.reduce_max(tf.abs(ours))) == pytest.approx(edge, rel=0.01)
+    assert float(tf.math.reduce_std(old)) == pytest.approx(float(tf.math.reduce_std(ours)), rel=0.05)
