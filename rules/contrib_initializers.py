@@ -99,7 +99,11 @@ def _signatures(xavier: bool, bound: dict[str, ast.expr], uniform: bool) -> Opti
         {"factor": "scale"},
         {"mode": (), "uniform": (True, False), "dtype": ()},
         {} if uniform else {"factor": f"{_WIDER:.10} * {{}}"},
-        defaults={"scale": "2.0" if uniform else f"{2 * _WIDER:.10}", "mode": known or '"fan_in"', "distribution": distribution},
+        defaults={
+            "scale": "2.0" if uniform else f"{2 * _WIDER:.10}",
+            "mode": known or '"fan_in"',
+            "distribution": distribution,
+        },
         named=_SCALING,
     )
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Union
 
 from migrator.diagnostics import Diagnostic, Fix, ProgramUnit, Severity
+from migrator.layout import laid_out
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.module import Module
@@ -223,7 +224,7 @@ class EstimatorProgram(ProgramRule):
             return
         first = rewrite.first
         location = drafts.location(first.module, first.call)
-        edits = tuple(drafts.final(rewrite.edits()))
+        edits = tuple(laid_out(project.modules, drafts.final(rewrite.edits())))
         fix = Fix("migrate the Estimator program to Keras", edits, new_files=tuple(rewrite.new_files()))
         message = f"tf.{first.name.split('.', 1)[1]} becomes {' and '.join(rewrite.class_names())}, a keras.Model"
         if isinstance(rewrite, BridgeRewrite):
