@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Mapping
 
@@ -18,6 +19,11 @@ TRAIN_OP = "train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, glo
 LOSS = "loss = tf.reduce_mean(tf.square(labels - predictions))"
 SPEC = "return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)"
 USE = "\n\nestimator = tf.estimator.Estimator(model_fn{params})\n"
+
+
+def joined(text: str) -> str:
+    """Code without the line breaks at its brackets."""
+    return re.sub(r",\n\s+", ", ", re.sub(r"(?<=[(\[{])\n\s+|,?\n\s+(?=[)\]}])", "", text))
 
 
 def model_fn(body: str, *, end: str = f"{LOSS}\n{TRAIN_OP}\n{SPEC}", before: str = "", after: str | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import LOSS, SPEC, manual_reason, method, migrate, model_fn
+from modelfn.programs import LOSS, SPEC, joined, manual_reason, method, migrate, model_fn
 
 STEP = "tf.train.get_global_step()"
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'
@@ -19,7 +19,7 @@ def program(train: str) -> str:
 
 def factory(train: str) -> list[str]:
     """What the factory does between making the model and compiling it."""
-    lines = method(migrate(program(train)), "create_model").splitlines()
+    lines = joined(method(migrate(program(train)), "create_model")).splitlines()
     start = next(i for i, line in enumerate(lines) if "model = Model(" in line)
     end = next(i for i, line in enumerate(lines) if "model.compile(" in line)
     return [line[8:] for line in lines[start + 1 : end + 1]]

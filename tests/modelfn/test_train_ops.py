@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import LOSS, SPEC, manual_reason, method, migrate, model_fn
+from modelfn.programs import LOSS, SPEC, joined, manual_reason, method, migrate, model_fn
 
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'
 STEP = "tf.train.get_global_step()"
@@ -16,7 +16,7 @@ def program(train: str, body: str = DENSE, loss: str = LOSS, before: str = "") -
 
 def factory(train: str, body: str = DENSE) -> str:
     """The factory of a model_fn that trains with the statements `train`."""
-    return method(migrate(program(train, body)), "create_model")
+    return joined(method(migrate(program(train, body)), "create_model"))
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_a_head_that_params_hand_on() -> None:
         .replace("(model_fn)", '(model_fn, params={"head": tf.contrib.estimator.multi_class_head(3)})')
     )
     assert tiers == ["bridge"]
-    assert 'create_estimator_spec(params["head"], features, mode' in text and 'params["head"].units)' in text
+    assert 'create_estimator_spec(\n        params["head"], features, mode' in text and 'params["head"].units)' in text
 
 
 @pytest.mark.parametrize(
