@@ -36,7 +36,7 @@ def made_by_program(
     """How a call of the program's own function or class makes a Keras object; None if that is not what it does."""
     module, node = definition.module, definition.node
     if isinstance(node, ast.ClassDef):
-        if not any(_is_keras_class(translations, module, base) for base in node.bases):
+        if not is_keras_class(translations, definition):
             return None
     elif not _only_objects(translations, module, node):
         return None
@@ -59,7 +59,13 @@ def made_by_program(
     )
 
 
-def _is_keras_class(translations: Translations, module: Module, base: ast.expr) -> bool:
+def is_keras_class(translations: Translations, definition: Definition) -> bool:
+    """Whether a class of the program is a layer or a model of Keras."""
+    assert isinstance(definition.node, ast.ClassDef)
+    return any(_is_keras_base(translations, definition.module, base) for base in definition.node.bases)
+
+
+def _is_keras_base(translations: Translations, module: Module, base: ast.expr) -> bool:
     """Whether a base class is a layer or a model of Keras."""
     name = module.resolve(base) or ""
     return name == "tensorflow.keras.layers.Layer" or translations.objects(name)

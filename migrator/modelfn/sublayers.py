@@ -12,13 +12,15 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.makers import Maker, maker
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
-from migrator.modelfn.objects import made_by_program
+from migrator.modelfn.objects import is_keras_class, made_by_program
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.translate import Layer, Time, Translations, Value
+from migrator.preparing.methods import lookup, method_of
+from migrator.project import Definition
 
 if TYPE_CHECKING:
     from migrator.module import Module
-    from migrator.project import Definition, Project
+    from migrator.project import Project
 
 _VERBS = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])")
 
@@ -95,7 +97,7 @@ class Sublayers:
         return definition
 
     def _needs(self, definition: Definition) -> bool:
-        """Whether a function makes layers or variables, itself or in functions that it calls."""
+        """Whether a function makes layers or variables, itself or in functions, constructors or methods that it calls."""
         if definition not in self._needed:
             self._needed[definition] = False  # for a cycle
             for node in ast.walk(definition.node):
@@ -105,10 +107,25 @@ class Sublayers:
                         self._needed[definition] = True
                         break
                     other = self.project.definition(definition.module, node.func)
-                    if other is not None and isinstance(other.node, ast.FunctionDef) and self._needs(other):
+                    if other is None or not isinstance(other.node, ast.FunctionDef):
+                        other = self._method(definition.module, node)
+                    if other is not None and self._needs(other):
                         self._needed[definition] = True
                         break
         return self._needed[definition]
+
+    def _method(self, module: Module, call: ast.Call) -> Definition | None:
+        """The constructor or method of a class of the program that a call runs, unless the class is one of Keras."""
+        definition = self.project.definition(module, call.func)
+        if definition is not None:
+            owner = definition if isinstance(definition.node, ast.ClassDef) else None
+            found = lookup(self.project, owner, "__init__") if owner is not None else None
+        else:
+            method = method_of(self.project, module, call.func)
+            found = (method.owner, method.function) if method is not None else None
+        if found is None or is_keras_class(self.translations, found[0]):
+            return None
+        return Definition(found[0].module, found[1])
 
     def layer(self, body: Body, call: ast.Call) -> Layer | None:
         """How a call of a helper is split into making its layer and applying it; None if it is no such helper."""
@@ -117,6 +134,9 @@ class Sublayers:
             return made
         definition = self.definition(body.module, call)
         if definition is None:
+            method = self._method(body.module, call)
+            if method is not None and self._needs(method):
+                raise Unsupported("a class makes layers in a method that is not followed", call)
             return None
         if any(a is body.function for a in body.module.ancestors(definition.node)):
             raise Unsupported("a function inside the model_fn makes layers", definition.node)

@@ -91,3 +91,31 @@ def test_a_helper_is_a_class_of_its_name() -> None:
 )
 def test_left_alone(helper: str, reason: str) -> None:
     assert reason in manual_reason(model_fn('predictions = block(features["x"])', before=f"\n\n{helper}\n"))
+
+
+NETWORK = """
+class Network(object):
+    def __init__(self, x, units):
+        self.hidden = {made}
+
+    def output(self):
+        return self.hidden
+"""
+
+
+@pytest.mark.parametrize("made", ["tf.layers.dense(x, units)", "outer(x, units)"])
+def test_a_class_that_makes_layers_as_it_is_made_is_no_plain_object(made: str) -> None:
+    outer = "def outer(x, units):\n    return tf.layers.dense(x, units)\n"
+    body = "network = Network(features['x'], 3)  # HERE\npredictions = tf.layers.dense(network.output(), 1)"
+    reason = manual_reason(model_fn(body, before=f"\n\n{outer}\n{NETWORK.format(made=made)}"))
+    assert "a class makes layers in a method that is not followed" in reason
+    helper = "def block(x):\n    return tf.layers.dense(Network(x, 3).output(), 1)"
+    body = "predictions = block(features['x'])"
+    reason = manual_reason(model_fn(body, before=f"\n\n{NETWORK.format(made=made)}\n{helper}\n\n{outer}\n"))
+    assert "a class makes layers in a method that is not followed" in reason
+
+
+def test_a_class_that_makes_no_layers_is_a_plain_object() -> None:
+    before = f"\n\n{NETWORK.format(made='x * units')}"
+    text = migrate(model_fn("predictions = tf.layers.dense(Network(features['x'], 2.0).output(), 1)", before=before))
+    assert "Network(features['x'], 2.0).output()" in text
