@@ -22,6 +22,7 @@ DEPENDENCIES = "tensorflow.control_dependencies"
 _GROUP = "tensorflow.group"
 _NO_OP = "tensorflow.no_op"
 _COLLECTION = "tensorflow.get_collection"
+_ASSIGNMENTS = frozenset({"tensorflow.assign", "tensorflow.assign_add"})
 _MINIMIZE = "loss global_step var_list gate_gradients aggregation_method colocate_gradients_with_ops name grad_loss"
 _APPLY = "grads_and_vars global_step name"
 _COMPUTE = "loss var_list gate_gradients aggregation_method colocate_gradients_with_ops grad_loss"
@@ -70,9 +71,10 @@ class TrainOp:
 
 @dataclass(frozen=True)
 class _Part:
-    """One thing that the train op runs: an update, or the UPDATE_OPS."""
+    """One thing that the train op runs: an update, a step of the global step, or the UPDATE_OPS."""
 
     update: Update | None = None
+    advances: bool = False
 
 
 def minimize_arguments(call: ast.Call) -> dict[str, ast.expr]:
@@ -142,10 +144,11 @@ def train_op(plan: Plan) -> TrainOp | None:
             raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
         if len({ast.dump(update.optimizer) for update in mine}) < len(mine) or len(mine) > 1:
             raise Unsupported("several optimizers are not migrated yet", mine[1].call)
+        steps = sum(part.advances for part in way)
         for update in mine:
-            _check_update(plan, update)
+            _check_update(plan, update, steps)
             updates[update.call] = update
-        ran = any(part.update is None for part in way)
+        ran = any(part.update is None and not part.advances for part in way)
         if plan.updates_run and not ran and any(site.layer.moving for site in plan.sites):
             raise Unsupported("UPDATE_OPS are collected, but the train op does not run them", mine[0].call)
     ordered = sorted(updates.values(), key=lambda update: update.at.index)
@@ -159,7 +162,8 @@ def train_op(plan: Plan) -> TrainOp | None:
     return TrainOp(tuple(ordered), plain)
 
 
-def _check_update(plan: Plan, update: Update) -> None:
+def _check_update(plan: Plan, update: Update, steps: int) -> None:
+    """Refuse an update that is not all there is to a step; `steps` is how often the train op itself counts one."""
     given = update.arguments()
     if update.minimizes:
         check_loss(plan, given.get("loss"), update.at, update.call)
@@ -167,9 +171,14 @@ def _check_update(plan: Plan, update: Update) -> None:
             raise Unsupported(
                 "arguments of minimize() other than loss and global_step are not migrated yet", update.call
             )
-    if "global_step" not in given:
-        what = "minimize" if update.minimizes else "apply_gradients"
-        raise Unsupported(f"{what}() without global_step: the step never advances", update.call)
+    what = "minimize" if update.minimizes else "apply_gradients"
+    if "global_step" in given and not _is_step(plan, given["global_step"], update.at):
+        raise Unsupported(f"{what}() counts something else than the global step", given["global_step"])
+    steps += "global_step" in given
+    if steps != 1:
+        problem = "never advances" if not steps else "advances more than once"
+        where = " without global_step" if not steps else ""
+        raise Unsupported(f"{what}(){where}: the step {problem}", update.call)
 
 
 def check_loss(plan: Plan, given: ast.expr | None, at: Leaf, call: ast.Call) -> None:
@@ -212,13 +221,49 @@ def _ways(plan: Plan, node: ast.expr, at: Leaf) -> list[list[_Part]]:
         assert isinstance(value, ast.Call)
         return _joined([before, [[_Part(Update(value, where))]]])
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _GROUP:
-        inner = [e for a in value.args for e in (a.elts if isinstance(a, (ast.List, ast.Tuple)) else [a])]
+        inner = [e for a in value.args for e in _elements(a)]
         return _joined([before, *(_ways(plan, part, where) for part in inner)])
+    if isinstance(value, ast.Call) and counts_step(plan, value, where):
+        return _joined([before, [[_Part(advances=True)]]])
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _NO_OP and before != [[]]:
         return before
     if node is plan.field("train", "train_op"):
         raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
     raise Unsupported("the train op does more than to minimize the loss", node)
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    """The parts of an argument of ``tf.group``, which takes nested lists."""
+    node = node.value if isinstance(node, ast.Starred) else node
+    return [e for part in node.elts for e in _elements(part)] if isinstance(node, (ast.List, ast.Tuple)) else [node]
+
+
+def counts_step(plan: Plan, call: ast.Call, at: Leaf) -> bool:
+    """Whether a call adds one to the global step: ``step.assign_add(1)``, ``tf.assign(step, step + 1)`` and the like."""
+    function = plan.module.resolve(call.func)
+    if function in _ASSIGNMENTS:
+        given = bind(call, "ref value validate_shape use_locking name", function.replace("tensorflow", "tf", 1))
+        step, value = given.get("ref"), given.get("value")
+    elif is_method(call, "assign", "assign_add"):
+        assert isinstance(call.func, ast.Attribute)
+        step, value = call.func.value, bind(call, "value use_locking name read_value", call.func.attr).get("value")
+    else:
+        return False
+    if step is None or value is None or not _is_step(plan, step, at):
+        return False
+    if ast.unparse(call.func).endswith("assign_add"):
+        return isinstance(value, ast.Constant) and value.value == 1
+    total, at = plan.followed_in(value, at, "train")
+    if not isinstance(total, ast.BinOp) or not isinstance(total.op, ast.Add):
+        return False
+    sides = (total.left, total.right) if isinstance(total.right, ast.Constant) else (total.right, total.left)
+    return _is_step(plan, sides[0], at) and isinstance(sides[1], ast.Constant) and sides[1].value == 1
+
+
+def _is_step(plan: Plan, node: ast.expr, at: Leaf) -> bool:
+    """Whether the value is the global step in training."""
+    followed, _ = plan.followed_in(node, at, "train")
+    return plan.is_step(node) or (followed is not None and plan.is_step(followed))
 
 
 def _assignments(statement: ast.stmt, name: str) -> Iterator[ast.Assign]:

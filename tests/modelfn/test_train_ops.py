@@ -282,3 +282,39 @@ def manual_reason_without_files(source: str) -> str:
     (unit,) = units(run(source))
     assert unit.tier == "manual"
     return unit.reason
+
+
+ADVANCES = {
+    "assigned": "train_op = tf.group(train_op, [step.assign(step + 1)])",
+    "assigned under a name": "new_step = step + 1\ntrain_op = tf.group(train_op, [step.assign(new_step)])",
+    "one first": "train_op = tf.group(step.assign(1 + step), train_op)",
+    "counted up": "train_op = tf.group(train_op, step.assign_add(1))",
+    "by a function": "train_op = tf.group(train_op, tf.assign_add(step, 1))",
+    "by the other function": "train_op = tf.group(*[train_op, tf.assign(ref=step, value=step + 1)])",
+    "after the update": "with tf.control_dependencies([train_op]):\n    train_op = tf.assign_add(step, 1)",
+}
+
+
+@pytest.mark.parametrize("name", sorted(ADVANCES))
+def test_the_train_op_counts_the_step_itself(name: str) -> None:
+    text = factory(f"step = {STEP}\ntrain_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)\n{ADVANCES[name]}")
+    assert "model.compile(optimizer=tf.keras.optimizers.SGD(0.1), steps_per_execution=100)" in text
+    assert "step" not in text.replace("steps_per_execution", "")
+
+
+@pytest.mark.parametrize(
+    ("minimized", "more", "reason"),
+    [
+        ("loss, step", "train_op = tf.group(train_op, step.assign(step + 1))", "advances more than once"),
+        ("loss", "train_op = tf.group(train_op, step.assign_add(1), step.assign_add(1))", "advances more than once"),
+        ("loss", "train_op = tf.group(train_op, step.assign(step + 2))", "does more than to minimize"),
+        ("loss", "train_op = tf.group(train_op, step.assign_add(2))", "does more than to minimize"),
+        ("loss", "train_op = tf.group(train_op, tf.assign(step, 7))", "does more than to minimize"),
+        ("loss", "train_op = tf.group(train_op, other.assign_add(1))", "does more than to minimize"),
+        ("loss, other", "", "counts something else"),
+    ],
+)
+def test_a_step_that_is_counted_otherwise(minimized: str, more: str, reason: str) -> None:
+    made = f"step = {STEP}\nother = tf.get_variable('other', [], tf.int64, trainable=False)\n"
+    train = f"{made}train_op = tf.train.GradientDescentOptimizer(0.1).minimize({minimized})\n{more}"
+    assert reason in manual_reason(program(train))
