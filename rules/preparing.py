@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from migrator.modelfn.body import SCOPES
+from migrator.modelfn.optimizerclass import derives
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
@@ -45,6 +46,8 @@ class _Judge:
 
     def makes_layers(self, definition: Definition, depth: int = 0) -> bool:
         """Whether a function makes layers or variables."""
+        if self._of_optimizer(definition):
+            return False
         for call, name in self._called(definition):
             if name is not None and name in self.known.layers:
                 return True
@@ -55,6 +58,8 @@ class _Judge:
 
     def inlined(self, definition: Definition, depth: int = 0) -> bool:
         """Whether a function says what only a method of the model, or its factory, can say."""
+        if self._of_optimizer(definition):
+            return False
         calls = self._called(definition)
         layers = self.makes_layers(definition)
         for call, name in calls:
@@ -66,6 +71,11 @@ class _Judge:
             if other is not None and depth < 8 and self.inlined(other, depth + 1):
                 return True
         return layers and (self._returns_object(definition) or self._only_makes(definition))
+
+    def _of_optimizer(self, definition: Definition) -> bool:
+        """Whether a function is a method of an optimizer of the program, which stays a class."""
+        owner = definition.module.parent(definition.node)
+        return isinstance(owner, ast.ClassDef) and derives(self.known, Definition(definition.module, owner))
 
     def _only_makes(self, definition: Definition) -> bool:
         """Whether a function makes variables and computes nothing with them, such as one that returns a dict of them."""

@@ -31,6 +31,7 @@ from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
+from .optimizer_classes import rewrite_optimizer
 from .other_estimators import OtherEstimators
 from .settled import estimator_values
 from .translations import translations
@@ -206,6 +207,9 @@ class ProgramRewrite:
         for maker in self.sublayers.used_makers():
             self.at = maker.definition.module
             rewrite_maker(maker, self.project, bodies, self._driver(self.at), self._renderer(self.at))
+        for optimizer in self.sublayers.optimizers.values():
+            self.at = optimizer.module
+            rewrite_optimizer(optimizer, self.project, bodies, self._driver(self.at), self._renderer(self.at))
         for module in modules:
             self.at = module
             with obstacles:
@@ -239,6 +243,7 @@ class ProgramRewrite:
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
         found |= {sublayer.definition.module.path for sublayer in self.sublayers.found.values()}
         found |= {definition.module.path for definition, maker in self.sublayers.makers.items() if maker is not None}
+        found |= {definition.module.path for definition in self.sublayers.optimizers}
         return [self.project.modules[path] for path in sorted(found)]
 
     def _model_fn(self, construction: Construction) -> ModelFn:

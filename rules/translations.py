@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from migrator.modelfn.translate import Translations
 
-from . import collections, crf, losses, metrics, optimizers, rnn, schedules, summaries
+from . import collections, crf, losses, metrics, optimizer_classes, optimizers, rnn, schedules, summaries
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
 from .graph_variables import VARIABLE
@@ -104,6 +104,7 @@ def translations() -> Translations:
         variables=collections.VARIABLES,
         task_fields=TASK_FIELDS,
         optimizers=optimizers.OPTIMIZERS,
+        optimizer_bases=optimizer_classes.BASES,
         schedules=schedules.SCHEDULES,
         lookups=_LOOKUPS,
         static=is_static,

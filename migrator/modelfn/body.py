@@ -12,6 +12,7 @@ from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
 from migrator.modelfn.names import binds
 from migrator.modelfn.objects import is_learning_phase
+from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.phases import ignored, look_through, widen
 from migrator.modelfn.sites import Site, find_sites
 from migrator.modelfn.times import Times, is_cheap
@@ -174,7 +175,7 @@ class Body:
                 name = self.module.resolve(child.func)
                 if name is not None and (name in self.translations.layers or name in self.translations.metrics):
                     return False
-                if name is not None and name in self.translations.training:
+                if is_training(self, child):
                     return False
                 if self.sublayers.definition(self.module, child) is not None:
                     return False

@@ -9,6 +9,7 @@ from migrator.modelfn.classwriter import parameter, trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
+from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.rates import rate_lines
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.translate import Time, is_none
@@ -179,11 +180,7 @@ def _schedule_only(plan: Plan, leaf: Leaf) -> bool:
     node = leaf.node
     if not isinstance(node, ast.Assign):
         return False
-    value = node.value
-    return any(
-        isinstance(child, ast.Call) and plan.module.resolve(child.func) in plan.translations.training
-        for child in ([value] if isinstance(value, ast.Call) else [])
-    )
+    return is_training(plan, node.value)
 
 
 def _partitioner(plan: Plan) -> ast.expr | None:

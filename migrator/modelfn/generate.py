@@ -17,6 +17,7 @@ from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.losswriter import LossWriter, loss_results, test_step_lines
 from migrator.modelfn.metrics import MetricEntry, metric_entries
 from migrator.modelfn.names import reads
+from migrator.modelfn.optimizernames import check_optimizer
 from migrator.modelfn.outputs import boundary, outputs, repr_key
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
@@ -91,6 +92,8 @@ class Generator(ClassWriter):
         metric = self._metrics(metric_leaves, entries)
         predict = self._predict_step()
         training = train_op(plan)
+        for update in training.updates if training is not None else ():
+            check_optimizer(plan, update.optimizer, update.at, self.shared.class_name)
         step = train_step_lines(self, training) if training is not None else []
         serving = serving_lines(self, served)
         self.note_statics([call, loss, metric, step, serving])

@@ -10,6 +10,7 @@ from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.names import reads
+from migrator.modelfn.optimizerclass import rate_of
 from migrator.modelfn.translate import Time
 from migrator.modelfn.writer import Shared, Writer
 
@@ -41,10 +42,7 @@ def find_rates(body: Body) -> list[Rate]:
     found: list[Rate] = []
     for leaf in body.flow.leaves:
         for call in ast.walk(leaf.node) if "train" in leaf.modes else ():
-            if not isinstance(call, ast.Call) or body.module.resolve(call.func) not in body.translations.optimizers:
-                continue
-            given = next((k.value for k in call.keywords if k.arg == "learning_rate"), None)
-            value = given if given is not None else (call.args[0] if call.args else None)
+            value = rate_of(body, call) if isinstance(call, ast.Call) else None
             if value is None or body.times.of(value) <= Time.MODE or _is_schedule(body, value, leaf):
                 continue
             needed = body.slicer.closure(reads(value), leaf.index, "train", leaf)

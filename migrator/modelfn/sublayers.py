@@ -13,6 +13,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.makers import Maker, maker
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
 from migrator.modelfn.objects import is_keras_class, made_by_program
+from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_class
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.translate import Layer, Time, Translations, Value
 from migrator.preparing.methods import lookup, method_of
@@ -86,6 +87,7 @@ class Sublayers:
         """Whether the program runs UPDATE_OPS, without which moving statistics stand still."""
         self.found: dict[Definition, Sublayer] = {}
         self.makers: dict[Definition, Maker | None] = {}
+        self.optimizers: dict[Definition, OptimizerClass] = {}
         self._needed: dict[Definition, bool] = {}
         self._open: list[Definition] = []
 
@@ -123,7 +125,7 @@ class Sublayers:
         else:
             method = method_of(self.project, module, call.func)
             found = (method.owner, method.function) if method is not None else None
-        if found is None or is_keras_class(self.translations, found[0]):
+        if found is None or is_keras_class(self.translations, found[0]) or derives(self.translations, found[0]):
             return None
         return Definition(found[0].module, found[1])
 
@@ -196,6 +198,15 @@ class Sublayers:
             reuse=tuple((name, told(body.module, asked.get(name))) for name in sorted(reuse)),
             trains=sublayer.body.takes_training,
         )
+
+    def optimizer(self, module: Module, call: ast.Call) -> OptimizerClass | None:
+        """The class of the program that makes the optimizer which a call gives. Raises Unsupported."""
+        definition = self.project.definition(module, call.func)
+        if definition is None or not derives(self.translations, definition):
+            return None
+        if definition not in self.optimizers:
+            self.optimizers[definition] = optimizer_class(definition)
+        return self.optimizers[definition]
 
     def maker(self, body: Body, call: ast.Call) -> Maker | None:
         """The function outside of `body` that a call calls, if it makes recurrent cells."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
+from migrator.modelfn.optimizerclass import class_of_optimizer
 from migrator.modelfn.translate import bind, is_none
 
 if TYPE_CHECKING:
@@ -172,6 +173,8 @@ def _check_update(plan: Plan, update: Update, steps: int) -> None:
                 "arguments of minimize() other than loss and global_step are not migrated yet", update.call
             )
     what = "minimize" if update.minimizes else "apply_gradients"
+    if class_of_optimizer(plan, update.optimizer, update.at) is not None:
+        given.pop("global_step", None)  # such a class does not count
     if "global_step" in given and not _is_step(plan, given["global_step"], update.at):
         raise Unsupported(f"{what}() counts something else than the global step", given["global_step"])
     steps += "global_step" in given

@@ -160,6 +160,8 @@ class Translations:
     """Functions that list all trainable variables."""
     optimizers: frozenset[str] = frozenset()
     """Functions that make optimizers; their first argument is the learning rate."""
+    optimizer_bases: frozenset[str] = frozenset()
+    """Classes that an optimizer of the program may derive from."""
     schedules: frozenset[str] = frozenset()
     """Functions of the global step that give a learning rate."""
     lookups: frozenset[str] = frozenset()

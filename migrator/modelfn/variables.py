@@ -31,7 +31,7 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
     leaf = next((leaf for leaf in plan.flow.leaves if any(n is call for n in ast.walk(leaf.node))), None)
     if leaf is None or any(site.leaf.index > leaf.index for site in plan.sites):
         raise Unsupported("the trainable variables are listed before all of them are made", call)
-    prefix = _snake(writer.shared.class_name) + "/"
+    prefix = snake(writer.shared.class_name) + "/"
     names = list(variable_names(plan, "", prefix, {}))
     for test, literal, node in _tests(plan, call):
         for old, new in names:
@@ -50,7 +50,7 @@ def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iter
         if site.layer.helper is not None:
             given = {name: literal_pattern(node, known) for name, node in site.layer.given}
             inner = {name: pattern for name, pattern in given.items() if pattern is not None}
-            stem = _snake(site.layer.constructor.rsplit(".", 1)[-1])
+            stem = snake(site.layer.constructor.rsplit(".", 1)[-1])
             yield from variable_names(site.layer.helper, old, f"{prefix}{inner.get('name', stem)}/", inner)
             continue
         yield from _names_of(site, own, old, prefix, around)
@@ -65,7 +65,7 @@ def _names_of(site: Site, own: str | None, old: str, prefix: str, around: str | 
         return
     new = own
     if layer.name is None:
-        new = _snake(layer.constructor.rsplit(".", 1)[-1])
+        new = snake(layer.constructor.rsplit(".", 1)[-1])
     pairs = layer.variables or (("", ""),)  # a Keras layer names its variables alike on both sides
     for tf1, keras in pairs:
         parts = (own if own is not None else _UNKNOWN, tf1), (new if new is not None else _UNKNOWN, keras)
@@ -182,7 +182,7 @@ def _literals(plan: Body, node: ast.expr, read: ast.expr) -> list[str]:
     raise Unsupported("variables are chosen by a name that is not a literal", read)
 
 
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
     """How Keras names an object after its class: ``BatchNormalization`` becomes ``batch_normalization``."""
     name = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()

@@ -1,0 +1,110 @@
+"""Optimizers of the program's own classes: which calls make them, and what their constructors are given."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.translate import bind
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.translate import Translations
+    from migrator.module import Module
+    from migrator.project import Definition
+
+_RATES = ("learning_rate", "lr", "rate")
+
+
+@dataclass
+class OptimizerClass:
+    """A class of the program that derives from the optimizer of TensorFlow 1. `calls` make its objects in model_fns."""
+
+    definition: Definition
+    parameters: list[str]
+    """Of the constructor, without `self`."""
+    rate: str
+    """The parameter that is the learning rate."""
+    calls: list[ast.Call] = field(default_factory=list)
+
+    @property
+    def node(self) -> ast.ClassDef:
+        """The class."""
+        assert isinstance(self.definition.node, ast.ClassDef)
+        return self.definition.node
+
+    @property
+    def module(self) -> Module:
+        """The file of the class."""
+        return self.definition.module
+
+    def method(self, name: str) -> ast.FunctionDef | None:
+        """A method that the class itself defines."""
+        return next((s for s in self.node.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
+
+    def given(self, call: ast.Call) -> dict[str, ast.expr]:
+        """The arguments of a construction by parameter, defaults included. Raises Unsupported."""
+        constructor = self.method("__init__")
+        assert constructor is not None
+        defaults = constructor.args.defaults
+        own = dict(zip(self.parameters[len(self.parameters) - len(defaults) :], defaults))
+        return {**own, **bind(call, " ".join(self.parameters), self.node.name)}
+
+
+def derives(translations: Translations, definition: Definition) -> bool:
+    """Whether a class names the optimizer of TensorFlow 1 as its base."""
+    node = definition.node
+    return isinstance(node, ast.ClassDef) and any(
+        definition.module.resolve(base) in translations.optimizer_bases for base in node.bases
+    )
+
+
+def optimizer_class(definition: Definition) -> OptimizerClass:
+    """The class as it is made. Raises Unsupported where its constructor does not tell the learning rate."""
+    assert isinstance(definition.node, ast.ClassDef)
+    found = OptimizerClass(definition, [], "")
+    constructor = found.method("__init__")
+    if constructor is None or constructor.args.vararg or constructor.args.kwarg or constructor.args.kwonlyargs:
+        raise Unsupported("an optimizer class without a plain constructor is not migrated yet", definition.node)
+    found.parameters = [a.arg for a in (*constructor.args.posonlyargs, *constructor.args.args)][1:]
+    found.rate = next((name for name in _RATES if name in found.parameters), "")
+    if not found.rate:
+        raise Unsupported("which argument of this optimizer class is the learning rate is not seen", constructor)
+    return found
+
+
+def rate_of(body: Body, call: ast.Call) -> ast.expr | None:
+    """The learning rate of the optimizer that a call makes; None if it makes none, or says no rate."""
+    if body.module.resolve(call.func) in body.translations.optimizers:
+        given = next((k.value for k in call.keywords if k.arg == "learning_rate"), None)
+        return given if given is not None else (call.args[0] if call.args else None)
+    own = body.sublayers.optimizer(body.module, call)
+    return own.given(call).get(own.rate) if own is not None else None
+
+
+def is_training(body: Body, node: ast.expr) -> bool:
+    """Whether an expression makes an optimizer, a schedule or a train op."""
+    if not isinstance(node, ast.Call):
+        return False
+    return (
+        body.module.resolve(node.func) in body.translations.training
+        or body.sublayers.optimizer(body.module, node) is not None
+    )
+
+
+def class_of_optimizer(body: Body, node: ast.expr, at: Leaf) -> tuple[OptimizerClass, ast.Call] | None:
+    """The class of the program that an optimizer is of, and its construction; None for TensorFlow's own optimizers."""
+    if isinstance(node, ast.Name):
+        leaves = body.slicer.reaching(node.id, at.index, "train", at)
+        calls = [n for leaf in leaves for n in ast.walk(leaf.node) if isinstance(n, ast.Call)]
+    else:
+        leaves, calls = [at], [node] if isinstance(node, ast.Call) else []
+    owns = [(own, call) for call in calls if (own := body.sublayers.optimizer(body.module, call)) is not None]
+    if not owns:
+        return None
+    if len(leaves) > 1:
+        raise Unsupported("an optimizer is of a class of the program on some ways only", owns[0][1])
+    return owns[0]
