@@ -8,7 +8,7 @@ import ast
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.optimizerclass import OptimizerClass
-from migrator.modelfn.render import Renderer
+from migrator.modelfn.render import Renderer, Transform
 from migrator.modelfn.translate import bind, is_none
 from migrator.project import Definition, Project
 
@@ -101,10 +101,14 @@ class _ClassRewrite:
             raise Unsupported("the constructor of an optimizer class does not begin with that of its base", constructor)
         name = bind(first, "use_locking name", "Optimizer").get("name")
         text = repr(self.found.node.name) if name is None else self.module.segment(name)
-        arguments = f"({self.found.rate}, {text})"
+        arguments = f"({self.found.rate}, {text}, **kwargs)"
+        last = max(self.module.span(n)[1] for n in (*constructor.args.args, *constructor.args.defaults))
+        self.driver.edits.append(self.module.insert(last, ", **kwargs"))
         self.driver.edits.append(
             self.module.edit((self.module.span(first.func)[1], self.module.span(first)[1]), arguments)
         )
+        if "kwargs" in self.found.parameters:
+            raise Unsupported("`kwargs` is a name that the generated constructor needs", constructor)
         for statement in body[1:]:
             for node in ast.walk(statement):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == this:
@@ -232,13 +236,14 @@ class _ClassRewrite:
             if assigned is not None:
                 ended = True
                 self._check_order(assigned, variables)
-                lines += [indent + self.renderer.expression(call, transform) for call in assigned]
+                lead = self.renderer.statement(statement, _placeholder(statement), indent)[:-1]
+                lines += [*lead, *(indent + self.renderer.expression(call, transform) for call in assigned)]
                 continue
             slot = self._slot(statement, param)
             if slot is not None:
                 variables.add(slot)
                 text = f'{slot} = {this}.slot("{list(self.slots)[-1]}", {param})'
-                lines += [*self.renderer.comments(statement, indent), indent + text]
+                lines += [*self.renderer.statement(statement, _placeholder(statement), indent)[:-1], indent + text]
                 continue
             if any(isinstance(n, ast.Name) and n.id == updates for n in ast.walk(statement)):
                 raise self._unseen(statement)
@@ -318,6 +323,11 @@ class _ClassRewrite:
     @staticmethod
     def _unseen(node: ast.AST) -> Unsupported:
         return Unsupported("what `apply_gradients` of an optimizer class does is not followed", node)
+
+
+def _placeholder(statement: ast.stmt) -> Transform:
+    """Writes one word for a statement, below the comments that stand above it."""
+    return lambda node: "pass" if node is statement else None
 
 
 def _skips_none(node: ast.stmt, grad: str, param: str) -> bool:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.nameuses import OUTPUT, check_uses
 from migrator.modelfn.optimizerclass import OptimizerClass, class_of_optimizer
 from migrator.modelfn.variables import snake, variable_names
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-
-_OUTPUT = "^(.*):\\d+$"
-"""Cuts the number of the output off a name."""
 
 
 def check_optimizer(plan: Body, node: ast.expr, at: Leaf, class_name: str) -> None:
@@ -29,6 +27,7 @@ def check_optimizer(plan: Body, node: ast.expr, at: Leaf, class_name: str) -> No
     if method is None or not any(isinstance(n, ast.Attribute) and n.attr == "name" for n in ast.walk(method)):
         return
     pairs = list(variable_names(plan, "", snake(class_name) + "/", {}))
+    check_uses(own, method)
     for patterns, together, place in _tests(own, own.given(call), plan, at):
         for old, new in pairs:
             answers = [(_found(p, old), _found(p, new)) for p in patterns]
@@ -60,7 +59,7 @@ def _tests(
         if own.module.resolve(call.func) not in ("re.search", "re.match"):
             continue
         pattern = call.args[0] if call.args else None
-        if isinstance(pattern, ast.Constant) and pattern.value == _OUTPUT:
+        if isinstance(pattern, ast.Constant) and pattern.value == OUTPUT:
             continue
         if own.module.resolve(call.func) == "re.match" or not isinstance(pattern, ast.Name):
             raise Unsupported("what an optimizer asks of the names of variables is not followed", call)

@@ -205,12 +205,12 @@ def _pairs(
         if site.layer.helper is not None:
             given = {name: literal_pattern(node, names) for name, node in site.layer.given}
             known = {name: pattern for name, pattern in given.items() if pattern is not None}
-            turns = repeated or bool(site.loops)
+            turns = repeated or _in_turns(plan, site)
             outer = (*around, site)
             helper, inner = site.layer.helper, f"{own_path}."
             yield from _pairs(helper, helper.sites, scope + prefix, inner, known, numbers, turns, outer)
             continue
-        own = _own_name(site, numbers, scope + prefix, names, repeated)
+        own = _own_name(site, numbers, scope + prefix, names, repeated or _in_turns(plan, site))
         if own is None:
             if site.layer.name is not None and site.layer.variables:
                 yield "", "", (*around, site)
@@ -235,13 +235,24 @@ def _is_false(value: Value) -> bool:
     return value == "False" or (isinstance(value, ast.Constant) and value.value is False)
 
 
+def _in_turns(plan: Body, site: Site) -> bool:
+    """Whether several turns of a loop make layers in one scope: no scope around them has the loop's variable in its name."""
+    names: set[str] = set()
+    for call in scope_calls(plan, site.leaf):
+        names |= reads(call.args[0]) if call.args else set()
+    if site.layer.keras:
+        return bool(site.loops)
+    heads = [{n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} for loop in site.loops]
+    return any(not head & names for head in heads)
+
+
 def _own_name(site: Site, numbers: dict[str, int], prefix: str, names: Patterns, repeated: bool) -> str | None:
     if site.layer.name is not None:
         return literal_pattern(site.layer.name, names)
     key = site.layer.scope if site.layer.keras else prefix + site.layer.scope  # Keras counts over all scopes
-    if (site.loops or repeated) and "*" not in prefix:
+    if repeated and "*" not in prefix:
         numbers[key] = -1  # how many there are is known at run time only
-    if site.loops or numbers.get(key, 0) < 0:
+    if repeated or numbers.get(key, 0) < 0:
         return None
     numbers[key] = numbers.get(key, 0) + 1
     return site.layer.scope if numbers[key] == 1 else f"{site.layer.scope}_{numbers[key] - 1}"
