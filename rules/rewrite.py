@@ -21,7 +21,6 @@ from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
 
-from .cell_makers import rewrite_maker
 from .driver import Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
@@ -31,8 +30,8 @@ from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
-from .optimizer_classes import rewrite_optimizer
 from .other_estimators import OtherEstimators
+from .outside_parts import rewrite_part
 from .settled import estimator_values
 from .translations import translations
 
@@ -204,12 +203,9 @@ class ProgramRewrite:
             with obstacles:
                 self._generate_layer(sublayer)
         bodies = [*self.model_fns, *self.sublayers.found]
-        for maker in self.sublayers.used_makers():
-            self.at = maker.definition.module
-            rewrite_maker(maker, self.project, bodies, self._driver(self.at), self._renderer(self.at))
-        for optimizer in self.sublayers.optimizers.values():
-            self.at = optimizer.module
-            rewrite_optimizer(optimizer, self.project, bodies, self._driver(self.at), self._renderer(self.at))
+        for part in self.sublayers.used_outside():
+            self.at = part.definition.module
+            rewrite_part(part, self.project, bodies, self._driver(self.at), self._renderer(self.at))
         for module in modules:
             self.at = module
             with obstacles:
@@ -242,8 +238,7 @@ class ProgramRewrite:
         """The modules of the program, and any other that an Estimator reaches."""
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
         found |= {sublayer.definition.module.path for sublayer in self.sublayers.found.values()}
-        found |= {definition.module.path for definition, maker in self.sublayers.makers.items() if maker is not None}
-        found |= {definition.module.path for definition in self.sublayers.optimizers}
+        found |= {definition.module.path for definition in self.sublayers.outside()}
         return [self.project.modules[path] for path in sorted(found)]
 
     def _model_fn(self, construction: Construction) -> ModelFn:

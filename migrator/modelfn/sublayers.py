@@ -234,6 +234,14 @@ class Sublayers:
         others = [self.project.definition(module, call.func) for call in calls] if depth < 5 else []
         return any(other is not None and self._cells_of(other, depth + 1) for other in others)
 
+    def outside(self) -> list[Definition]:
+        """The functions and classes outside of the bodies that may change with them."""
+        return [definition for definition, maker in self.makers.items() if maker is not None] + list(self.optimizers)
+
+    def used_outside(self) -> list[Maker | OptimizerClass]:
+        """Those that do."""
+        return [*self.used_makers(), *self.optimizers.values()]
+
     def used_makers(self) -> list[Maker]:
         """Those functions that models are made with."""
         return [found for found in self.makers.values() if found is not None and found.calls]
