@@ -34,6 +34,7 @@ _METHODS = {
     "predict": "input_fn predict_keys hooks checkpoint_path yield_single_examples",
     "get_variable_value": "name",
     "get_variable_names": "",
+    "eval_dir": "name",
     **{name: f"{EXPORT_SIGNATURE} {last}" for name, last in EXPORTS.items()},
 }
 # Methods that need the names of TensorFlow 1.
@@ -44,6 +45,7 @@ _KEPT = {
     "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples"),
     "get_variable_value": ("name",),
     "get_variable_names": (),
+    "eval_dir": ("name",),
     **dict.fromkeys(EXPORTS, EXPORT_KEPT),
 }
 # Arguments that may be dropped if they have one of these values.
@@ -63,6 +65,15 @@ SESSION_FIELDS = {
     "protocol": "the cluster resolver knows the protocol",
     "device_fn": "the strategy places variables",
 }
+CONTRIB_CONFIG = "tensorflow.contrib.learn.RunConfig"
+_CONTRIB_FIELDS = {
+    "master": "it names the server of a session",
+    "evaluation_master": "it names the server of a session",
+    "num_cores": "sessions are gone; set threads through tf.config.threading",
+    "log_device_placement": "sessions are gone; use tf.debugging.set_log_device_placement",
+    "gpu_memory_fraction": "sessions are gone; set the memory of a device through tf.config",
+}
+"""Fields of the older RunConfig only, whose others are those of tf.estimator."""
 _STRATEGY_FIELDS = (*CONFIG_FIELDS, "experimental_distribute")
 _SPECS = {
     "TrainSpec": "input_fn max_steps hooks saving_listeners",
@@ -121,6 +132,11 @@ class Driver:
             return True
         if short == "RunConfig" and call is not None:
             self.run_config(node, call)
+            return True
+        if name == CONTRIB_CONFIG and call is not None:
+            if call.args:
+                raise Unsupported("arguments of tf.contrib.learn.RunConfig by position are not followed", call.args[0])
+            self.run_config(node, call, _CONTRIB_FIELDS)
             return True
         if short in _SPECS and call is not None:
             self.replace(node, self.need(short, node))

@@ -17,6 +17,7 @@ ONE_SHOT = "make_one_shot_iterator"
 INITIALIZABLE = "make_initializable_iterator"
 _METHODS = (ONE_SHOT, INITIALIZABLE)
 _FUNCTIONS = frozenset(f"tensorflow.data.{method}" for method in _METHODS)
+_DICT_METHODS = frozenset({"pop", "get", "items", "keys", "values", "update", "setdefault"})
 _TABLE_INITIALIZERS = "tensorflow.GraphKeys.TABLE_INITIALIZERS"
 
 
@@ -151,43 +152,65 @@ def _edits(
     if iterator is None and not isinstance(dataset, ast.Name):
         raise Unsupported("the dataset of the iterator has no name", made)
     name = name if iterator is not None else module.segment(dataset)
-    return [*edits, *_mapped(module, line, target, rest, name)]
+    gone = [*initialized, *([statement] if iterator is not None and isinstance(dataset, ast.Name) else [])]
+    return [*edits, *_mapped(module, line, target, rest, name, gone)]
 
 
-def _mapped(module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.stmt], dataset: str) -> list[Edit]:
-    """What was done to the batch becomes a function that the dataset maps."""
+def _mapped(
+    module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.stmt], dataset: str, gone: list[ast.stmt]
+) -> list[Edit]:
+    """What was done to the batch becomes a function that the dataset maps; the statements in `gone` are deleted."""
     if any(isinstance(n, ast.Return) for s in rest[:-1] for n in ast.walk(s)):
         raise Unsupported("the function returns in more than one way after it has read the iterator", line)
     elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     if not all(isinstance(e, ast.Name) for e in elements):
         raise Unsupported("the batch of an iterator is unpacked in a way that is not followed", line)
-    if isinstance(target, ast.Name) and not _read_by_key(rest, target.id):
+    if isinstance(target, ast.Name) and not _is_dict(module, rest, target.id):
         raise Unsupported("whether the batch of the iterator is a tuple or a dict is not seen", line)
-    indent = " " * line.col_offset
+    start, end = module.line_span(line)
+    at, until = module.span(line)
+    indent = module.source[start:at].decode()
     name = "transform"
     while name in module.bound_names:
         name += "_batch"
-    parameters = ", ".join(module.segment(e) for e in elements)
-    # The blank lines between reading the batch and working on it go.
+    head = f"def {name}({', '.join(module.segment(e) for e in elements)}):"
+    edits = [module.insert(start, "\n")] if _follows_code(module, line, gone) else []
     first_line = module.line_span(rest[0])[0]
-    gap = module.source[module.span(line)[1] : first_line]
-    edits = [module.edit(line, f"def {name}({parameters}):")]
-    if not gap.strip():
-        end = module.line_span(line)[1]
-        edits = (
-            [module.edit((module.span(line)[0], first_line), f"def {name}({parameters}):\n")]
-            if end <= first_line
-            else edits
-        )
+    if not module.source[until:end].strip() and end <= first_line:  # the blank lines below go
+        gap = module.source[end:first_line]
+        while gap.strip(b" \t")[:1] in (b"\n", b"\r"):
+            end += gap.index(b"\n") + 1
+            gap = module.source[end:first_line]
+        edits.append(module.edit((at, end), f"{head}\n"))
+    else:
+        edits.append(module.edit(line, head))
     body_end = module.span(rest[-1])[1]
     frozen = {n for s in rest for n in _inside_strings(s)}
     first = module.location(line).line + (line.end_lineno or line.lineno) - line.lineno + 1
+    unit = _unit(module, line)
     for number in range(first, (rest[-1].end_lineno or 0) + 1):
-        start = module.line_starts[number - 1]
-        if number not in frozen and module.source[start : start + 1] not in (b"\n", b"\r", b""):
-            edits.append(module.insert(start, "    "))
+        begin = module.line_starts[number - 1]
+        if begin >= end and number not in frozen and module.source[begin : begin + 1] not in (b"\n", b"\r", b""):
+            edits.append(module.insert(begin, unit))
     edits.append(module.insert(body_end, f"\n\n{indent}return {dataset}.map({name})"))
     return edits
+
+
+def _unit(module: Module, line: ast.stmt) -> str:
+    """One level of indentation, as the function around `line` has it."""
+    function = next((a for a in module.ancestors(line) if isinstance(a, ast.FunctionDef)), None)
+    inner = function.body[0].col_offset - function.col_offset if function is not None else 0
+    start = module.line_span(line)[0]
+    return "\t" if module.source[start : start + 1] == b"\t" else " " * (inner if inner > 0 else 4)
+
+
+def _follows_code(module: Module, line: ast.stmt, gone: list[ast.stmt]) -> bool:
+    """Whether a statement that stays stands right above `line`, in the same block."""
+    if _block(module, line)[0] is line:
+        return False
+    deleted = {number for s in gone for number in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
+    above = next(number for number in range(line.lineno - 1, 0, -1) if number not in deleted)
+    return bool(module.source[module.line_starts[above - 1] : module.line_starts[above]].strip())
 
 
 def _check_kept(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt, name: str) -> None:
@@ -198,16 +221,30 @@ def _check_kept(module: Module, function: ast.FunctionDef | ast.Lambda, statemen
                 raise Unsupported(f"`{name}` gets another value after its iterator is made", node)
 
 
-def _read_by_key(rest: list[ast.stmt], name: str) -> bool:
-    """Whether each use of a batch is ``batch["key"]``, so that it is a dict."""
-    reads = [n for s in rest for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name]
-    keyed = [
-        n.value
-        for s in rest
-        for n in ast.walk(s)
-        if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
-    ]
-    return bool(reads) and all(any(r is k for k in keyed) for r in reads)
+def _is_dict(module: Module, rest: list[ast.stmt], name: str) -> bool:
+    """Whether a use of a batch, before its name gets another value, is one that only a dict has: ``batch.pop("key")``."""
+    for statement in rest:
+        nodes = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
+        if any(_is_read_as_dict(module, n) for n in nodes if isinstance(n.ctx, ast.Load)):
+            return True
+        if any(isinstance(n.ctx, ast.Store) for n in nodes):
+            return False
+    return False
+
+
+def _is_read_as_dict(module: Module, node: ast.Name) -> bool:
+    parent = module.parent(node)
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        return isinstance(parent.slice, ast.Constant) and isinstance(parent.slice.value, str)
+    if isinstance(parent, ast.Attribute):
+        call = module.parent(parent)
+        return parent.attr in _DICT_METHODS and isinstance(call, ast.Call) and call.func is parent
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Name) and parent.func.id == "dict" and parent.args == [node]
+    if isinstance(parent, ast.Compare):
+        keyed = isinstance(parent.left, ast.Constant) and isinstance(parent.left.value, str)
+        return keyed and len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.In, ast.NotIn))
+    return False
 
 
 def _inside_strings(node: ast.AST) -> set[int]:

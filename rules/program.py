@@ -42,7 +42,9 @@ _KINDS = re.compile(
 )
 _NO_MATCH = {
     "BoostedTrees": "boosted trees have no match in Keras, and other libraries for them are other algorithms; "
-    "train such a model anew, with TensorFlow Decision Forests for example"
+    "train such a model anew, with TensorFlow Decision Forests for example",
+    "Experiment": "tf.contrib.learn.Experiment is not migrated: first write it as tf.estimator.train_and_evaluate with a "
+    "TrainSpec and an EvalSpec, which TensorFlow 1 has from 1.4 on",
 }
 _SIGNATURE = "model_fn model_dir config params warm_start_from"
 

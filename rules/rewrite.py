@@ -21,7 +21,7 @@ from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
 
-from .driver import Driver
+from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
 from .helpers import Helpers
@@ -347,7 +347,7 @@ class ProgramRewrite:
             with self.obstacles:
                 if table_reference(driver, node, name) or hparams_reference(driver, node, name):
                     continue
-                if (name.startswith(PREFIX) or hook_of(name)) and not driver.reference(node, name):
+                if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         for part in ast.walk(module.tree):
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":

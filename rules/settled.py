@@ -18,7 +18,7 @@ Shape = tuple[str, ...]
 Doubt = tuple[Module, ast.AST, str]
 _METHODS = frozenset(
     "train evaluate predict export_saved_model export_savedmodel experimental_export_all_saved_models "
-    "latest_checkpoint get_variable_value get_variable_names".split()
+    "latest_checkpoint get_variable_value get_variable_names eval_dir".split()
 )
 
 

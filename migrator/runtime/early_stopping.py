@@ -82,8 +82,13 @@ def stop_if_no_improvement(
     return StopWhen(model, should_stop, run_every_secs, run_every_steps)
 
 
-def evaluated(model: tf.keras.Model, metric_name: str, eval_dir: str | None) -> list[tuple[int, float]]:
+def eval_dir(model: tf.keras.Model, name: str | None = None) -> str:
+    """The folder that evaluations of that name write to."""
+    return os.path.join(model.run_config.model_dir, f"eval_{name}" if name else "eval")
+
+
+def evaluated(model: tf.keras.Model, metric_name: str, folder: str | None) -> list[tuple[int, float]]:
     """Steps and values of a metric that evaluations have written."""
-    folder = eval_dir or os.path.join(model.run_config.model_dir, "eval")
+    folder = folder or eval_dir(model)
     found = read_scalars(os.path.join(folder, "*.tfevents.*"))
     return [(step, scalars[metric_name]) for step, scalars in found.items() if metric_name in scalars]

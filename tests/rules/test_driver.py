@@ -100,6 +100,8 @@ def test_a_model_fn_without_params_argument_gets_an_empty_dict() -> None:
         ),
         ("d = e.model_dir", "d = e.run_config.model_dir"),
         ("p = e.latest_checkpoint()", "p = tf.train.latest_checkpoint(e.run_config.model_dir)"),
+        ("d = e.eval_dir()", "d = eval_dir(e)"),
+        ("d = e.eval_dir(name='dev')", "d = eval_dir(e, name='dev')"),
         ("d = e.config.save_summary_steps", "d = e.run_config.save_summary_steps"),
     ],
 )
@@ -115,6 +117,10 @@ def test_methods(old: str, new: str) -> None:
         (
             "c = tf.estimator.RunConfig(model_dir='d', keep_checkpoint_max=3)",
             "c = RunConfig(model_dir='d', keep_checkpoint_max=3)",
+        ),
+        (
+            "c = tf.contrib.learn.RunConfig(gpu_memory_fraction=0.5, tf_random_seed=7, save_checkpoints_secs=9)",
+            "c = RunConfig(tf_random_seed=7, save_checkpoints_secs=9)",
         ),
         (
             "c = tf.estimator.RunConfig(session_config=None, save_checkpoints_steps=10)",

@@ -107,6 +107,7 @@ def test_work_on_the_batch_is_mapped() -> None:
         """,
         """
         data = tf.data.TFRecordDataset(path)
+
         def transform(features, labels):
             # to floats
             features = tf.cast(features, tf.float32)  # 32 bits
@@ -144,6 +145,31 @@ def test_compound_statements_move_whole() -> None:
     read = method(text, "read")
     assert "            if key in features:\n                features[key] = features[key] * 2\n" in read
     assert "'''\n" in read
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        'labels = batch.pop("y")\nreturn batch, labels',
+        'labels = batch["y"]\nreturn batch, labels',
+        'if "y" in batch:\n    print("labels")\nreturn batch, batch.get("y")',
+        "batch = {k: v for k, v in batch.items()}\nreturn batch, 1",
+    ],
+)
+def test_a_batch_that_is_used_as_a_dict_is_one(work: str) -> None:
+    inside = textwrap.indent(work, "    ")
+    one(
+        f"data = D(path)\nbatch = data.make_one_shot_iterator().get_next()\n{work}",
+        f"data = D(path)\n\ndef transform(batch):\n{inside}\n\nreturn data.map(transform)",
+    )
+
+
+@pytest.mark.parametrize(
+    "work", ["return batch[0], batch[1]", 'batch = batch[0]\nreturn batch, batch.pop("y")', "f(batch)\nreturn batch, 1"]
+)
+def test_a_batch_that_may_be_a_tuple_is_refused(work: str) -> None:
+    source = program(f"data = D(path)\nbatch = data.make_one_shot_iterator().get_next()  # HERE\n{work}")
+    assert "tuple or a dict" in manual_reason(source)
 
 
 def test_lambdas() -> None:
@@ -274,6 +300,7 @@ def test_an_iterator_that_is_initialized_with_the_tables(made: str) -> None:
         """,
         """
         data = tf.data.TFRecordDataset(path).batch(2)
+
         def transform(features, labels):
             features["y"] = labels
             return features, labels

@@ -119,6 +119,7 @@ def one(before: str, after: str, head: str = V1) -> None:
         ("tf.contrib.layers.l1_regularizer(0.1, scope='s')", "tf.keras.regularizers.L1(0.1)"),
         ("tf.contrib.layers.l1_l2_regularizer(0.1)", "tf.keras.regularizers.L1L2(0.1, l2=1.0 / 2)"),
         # only in compat.v1
+        ("tf.summary.FileWriterCache.clear()", "tf.compat.v1.summary.FileWriterCache.clear()"),
         (
             "tf.ConfigProto(gpu_options=tf.GPUOptions())",
             "tf.compat.v1.ConfigProto(gpu_options=tf.compat.v1.GPUOptions())",

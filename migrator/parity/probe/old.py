@@ -297,6 +297,7 @@ def install(recorder: Recorder) -> None:
 
     base._call_model_fn, base.train, base.evaluate = watched_call_model_fn, watched_train, watched_evaluate
     base.predict, base.__init__ = watched_predict, watched_init
+    program.redirect_exports(recorder.redirect, base)
 
 
 def _own_folder(recorder: Recorder, estimator: Any) -> None:

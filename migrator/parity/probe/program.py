@@ -138,6 +138,13 @@ def redirect_tensorflow(redirect: Redirect) -> None:
     _redirect_python(redirect)
 
 
+def redirect_exports(redirect: Redirect, base: Any) -> None:
+    """Pass the folders that an Estimator exports to through `redirect`: the files in them are written in many ways."""
+    for name in ("export_saved_model", "export_savedmodel", "experimental_export_all_saved_models"):
+        if hasattr(base, name):
+            setattr(base, name, _with_path(getattr(base, name), redirect.map, 1, "export_dir_base"))
+
+
 def _redirect_python(redirect: Redirect) -> None:
     """The same for Python's own files: what a program writes beside its checkpoints must not land beside the user's."""
     import builtins

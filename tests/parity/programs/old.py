@@ -47,6 +47,14 @@ def main():
         print(estimator.evaluate(lambda: input_fn(1), steps=3))
     for row in estimator.predict(lambda: input_fn(1)):
         print(row)
+    receiver = tf.estimator.export.build_raw_serving_input_receiver_fn(
+        {
+            "ids": tf.placeholder(tf.int64, [None, 3]),
+            "values": tf.placeholder(tf.float32, [None, 4]),
+            "word": tf.placeholder(tf.string, [None]),
+        }
+    )
+    assert tf.gfile.Exists(estimator.export_saved_model(folder + "/export", receiver))
     assert tf.train.latest_checkpoint(folder).endswith("model.ckpt-8") and tf.gfile.Exists(folder + "/checkpoint")
 
 
