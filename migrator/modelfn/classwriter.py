@@ -143,9 +143,12 @@ class ClassWriter:
         writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
         body = writer.lines(indent)
         self.init_leaves = set(writer.support)
-        wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)}
+        wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
         tail, read = last(writer)
         wanted |= read
+        written = " ".join([*body, *tail])
+        if not re.search(r"\bconfig\b", written):  # what it says about the cluster is asked for elsewhere
+            wanted -= {"config"}
         self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
         lines = [f"{indent}super().__init__({self.super_arguments()})"]
         for name in self.init_statics:
@@ -175,12 +178,13 @@ class ClassWriter:
         }
 
     def _is_plain(self, name: str) -> bool:
-        """Whether plain Python, or recurrent cells, make up a name: ``list(map(int, params["layers"]))``."""
+        """Whether plain Python, recurrent cells or partitioners make up a name: ``list(map(int, params["layers"]))``."""
         calls = [n for leaf in self.plan.definitions(name) for n in ast.walk(leaf.node) if isinstance(n, ast.Call)]
-        resolved = [self.plan.module.resolve(call.func) for call in calls]
+        resolved = [self.plan.module.resolve(call.func) or "" for call in calls]
         cells = self.plan.translations.cells
         made = [
-            name in cells or self.plan.sublayers.maker(self.plan, c) is not None for name, c in zip(resolved, calls)
+            name in cells or name.endswith("_partitioner") or self.plan.sublayers.maker(self.plan, c) is not None
+            for name, c in zip(resolved, calls)
         ]
         functions = [call.func for call, cell in zip(calls, made) if not cell]
         inner = all(self.plan.module.resolve(f) is None for f in functions if isinstance(f, ast.Attribute))

@@ -10,9 +10,9 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import is_training
+from migrator.modelfn.partitioning import has_partitioners, only_partitioner
 from migrator.modelfn.rates import rate_lines
-from migrator.modelfn.scopes import scope_calls
-from migrator.modelfn.translate import Time, is_none
+from migrator.modelfn.translate import Time
 from migrator.modelfn.writer import Writer
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     elif update is not None:
         results.append(update.optimizer)
         last = update.at.index
-    partitioner = _partitioner(plan)
+    partitioner = only_partitioner(plan)
     if partitioner is not None:
         results.append(partitioner)
     leaves_so_far = plan.flow.leaves[:last]
@@ -154,6 +154,9 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
             early.append(f"{indent}partitioner = {texts[-1]}")
             texts[-1] = "partitioner"
         strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={texts[-1]})"
+    elif has_partitioners(plan):
+        by_scope = shared.need("partition_by_scope")
+        strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={by_scope})"
     else:
         strategy = f"{shared.need('make_strategy')}(config)"
     lines += early
@@ -181,20 +184,6 @@ def _schedule_only(plan: Plan, leaf: Leaf) -> bool:
     if not isinstance(node, ast.Assign):
         return False
     return is_training(plan, node.value)
-
-
-def _partitioner(plan: Plan) -> ast.expr | None:
-    """The one partitioner of the model's variables."""
-    found: list[ast.expr] = []
-    for leaf in plan.flow.leaves:
-        for call in scope_calls(plan, leaf):
-            found += [k.value for k in call.keywords if k.arg == "partitioner"]
-    for site in plan.sites:
-        found += [k.value for k in site.call.keywords if k.arg == "partitioner"]
-    distinct = {ast.dump(node): node for node in found if not is_none(node)}
-    if len(distinct) > 1:
-        raise Unsupported("more than one partitioner is not migrated yet", list(distinct.values())[1])
-    return next(iter(distinct.values()), None)
 
 
 def _support_of(plan: Plan, node: ast.expr, leaves: list[Leaf]) -> list[Leaf]:

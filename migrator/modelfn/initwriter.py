@@ -8,6 +8,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import enumerated, reads, targets
 from migrator.modelfn.objects import holder
+from migrator.modelfn.partitioning import by_scope, given_partitioner, partitioners_of, scope_partitioner
 from migrator.modelfn.sites import Site
 from migrator.modelfn.writer import Shared, Writer
 
@@ -20,6 +21,8 @@ class InitWriter(Writer):
     def __init__(self, shared: Shared, sites: list[Site], kept: dict[str, str], extra: list[Leaf]) -> None:
         super().__init__(shared, "init", {name: f"self.{attribute}" for name, attribute in kept.items()})
         self.sites = sites
+        self.by_scope = by_scope(self.plan)
+        self.partitioners = partitioners_of(self.plan, sites) if self.by_scope else []
         self.support = self._support(kept, extra)
         self.held = {site.leaf: site for site in sites if holder(site) is not None}
         made = {site.leaf for site in sites}
@@ -29,7 +32,7 @@ class InitWriter(Writer):
         """Static statements that must run here."""
         plan = self.plan
         found: set[Leaf] = set(extra)
-        stack: list[str] = list(kept)
+        stack: list[str] = [*kept, *reads(self.partitioners)]
         for site in self.sites:
             for _, value in site.layer.arguments:
                 if not isinstance(value, str):
@@ -60,17 +63,32 @@ class InitWriter(Writer):
 
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """A static statement, or the layers that a statement makes."""
+        partitioner = self._own_partitioner(leaf)
+        if partitioner is not None:
+            return [*self._partitioned(partitioner, indent), *self._leaf(leaf, indent + self.unit)]
+        return self._leaf(leaf, indent)
+
+    def _leaf(self, leaf: Leaf, indent: str) -> list[str]:
         if leaf in self.support:
             return self._static(leaf, indent)
-        lines: list[str] = []
-        for site in self.sites:
-            if site.leaf is leaf and site.makes:
-                made = self._made(site)
-                if site.loops:
-                    lines.append(f"{indent}self.{site.attribute}{'[-1]' * (len(site.loops) - 1)}.append({made})")
-                else:
-                    lines += self._wrapped(f"{indent}self.{site.attribute} = ", site, made, indent)
-        return lines
+        made = [site for site in self.sites if site.leaf is leaf and site.makes]
+        return [line for site in made for line in self._site(site, indent)]
+
+    def _site(self, site: Site, indent: str) -> list[str]:
+        made = self._made(site)
+        if site.loops:
+            return [f"{indent}self.{site.attribute}{'[-1]' * (len(site.loops) - 1)}.append({made})"]
+        return self._wrapped(f"{indent}self.{site.attribute} = ", site, made, indent)
+
+    def _partitioned(self, partitioner: ast.expr | None, indent: str) -> list[str]:
+        """The head of a block whose variables a partitioner splits; nothing without one."""
+        if partitioner is None:
+            return []
+        helper, text = self.need("partitioned"), self.text(partitioner)
+        line = f"{indent}with {helper}(self, {text}):"
+        if len(line) <= WIDTH or "\n" in text:
+            return [line]
+        return [f"{indent}with {helper}(", f"{indent}{self.unit}self, {text}", f"{indent}):"]
 
     def _static(self, leaf: Leaf, indent: str) -> list[str]:
         self._name_objects(leaf)
@@ -117,21 +135,38 @@ class InitWriter(Writer):
 
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         """Loops become list comprehensions where nothing but layers is made in them."""
-        if isinstance(node, ast.With) and not any(leaf in self.support for leaf in leaves):
-            return self.block(leaves, indent, depth + 1)
+        if isinstance(node, ast.With):
+            partitioner = self._partitioner(node, leaves)
+            if partitioner is not None:
+                return [*self._partitioned(partitioner, indent), *self.block(leaves, indent + self.unit, depth + 1)]
+            if not any(leaf in self.support for leaf in leaves):
+                return self.block(leaves, indent, depth + 1)
         if isinstance(node, ast.If):
             return self._condition(node, leaves, indent, depth)
         if not isinstance(node, ast.For):
             return super().compound(node, leaves, indent, depth)
         level = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
         sites = [s for s in self.sites if s.leaf in leaves and s.leaf not in self.support and s.makes]
-        plain = all(_only_scopes(leaf, depth + 1) for leaf in leaves)
+        plain = all(self._only_scopes(leaf, depth + 1) and self._own_partitioner(leaf) is None for leaf in leaves)
         if level == 0 and plain and sites and not any(leaf in self.support for leaf in leaves):
             return [line for site in sites for line in self._comprehension(node, site, indent)]
         lines = [
             f"{indent}self.{s.attribute}{'[-1]' * (level - 1)}" + (".append([])" if level else " = []") for s in sites
         ]
         return [*lines, *super().compound(node, leaves, indent, depth)]
+
+    def _partitioner(self, node: ast.With, leaves: list[Leaf]) -> ast.expr | None:
+        """The partitioner of a scope in which `leaves` make layers, where it stands around them here, too."""
+        made = any(site.makes and site.leaf in leaves for site in self.sites)
+        return scope_partitioner(self.plan, node) if self.by_scope and made else None
+
+    def _own_partitioner(self, leaf: Leaf) -> ast.expr | None:
+        """The partitioner that the calls in a statement give themselves, where it stands around them here, too."""
+        sites = [site for site in self.sites if site.leaf is leaf and site.makes] if self.by_scope else []
+        found = {ast.dump(node): node for site in sites if (node := given_partitioner(site.call)) is not None}
+        if len(found) > 1:
+            raise Unsupported("one statement makes variables with several partitioners", leaf.node)
+        return next(iter(found.values()), None)
 
     def _comprehension(self, node: ast.For, site: Site, indent: str) -> list[str]:
         made = self._made(site)
@@ -172,6 +207,7 @@ class InitWriter(Writer):
                     arms[arm].append(f"{indent}{self.unit}self.{site.attribute}{'[-1]' * level}.append(None)")
         return self.condition(node, arms["body"], arms["orelse"], indent, chain=not padded)
 
-
-def _only_scopes(leaf: Leaf, depth: int) -> bool:
-    return all(isinstance(frame.node, ast.With) for frame in leaf.frames[depth:])
+    def _only_scopes(self, leaf: Leaf, depth: int) -> bool:
+        """Whether nothing but scopes that leave no trace stand around a leaf from `depth` on."""
+        inner = [frame.node for frame in leaf.frames[depth:]]
+        return all(isinstance(node, ast.With) and self._partitioner(node, [leaf]) is None for node in inner)

@@ -72,12 +72,20 @@ def parameter_server_strategy(task: ClusterTask, variable_partitioner: Any = Non
 
 
 class ShardingStrategy(tf.distribute.ParameterServerStrategy):
-    """Draws the parts of a variable as parts of the whole, as TensorFlow 1 does; Keras scales each by its own shape."""
+    """Variables in parts start and are read as whole ones, as in TensorFlow 1."""
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[None]:
-        with super().scope(), tf.variable_creator_scope(scale_by_whole):
+        with super().scope(), tf.variable_creator_scope(gather_in_order), tf.variable_creator_scope(scale_by_whole):
             yield
+
+
+def gather_in_order(next_creator: Callable[..., Any], **arguments: Any) -> Any:
+    """Creates a variable; of one in parts `tf.gather` gives the rows in the order of the ids, not in that of the parts."""
+    variable = next_creator(**arguments)
+    if not isinstance(variable, tf.Variable):
+        variable.sparse_read = lambda ids, name=None: tf.nn.embedding_lookup(variable.variables, ids, name=name)
+    return variable
 
 
 def scale_by_whole(next_creator: Callable[..., Any], **arguments: Any) -> Any:

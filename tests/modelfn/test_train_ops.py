@@ -262,28 +262,6 @@ def test_left_alone(train: str, reason: str) -> None:
     assert reason in manual_reason(program(train))
 
 
-def test_two_partitioners_are_left_alone() -> None:
-    body = """
-    with tf.variable_scope("a", partitioner=tf.fixed_size_partitioner(2)):
-        x = tf.layers.dense(features["x"], 1)
-    with tf.variable_scope("b", partitioner=tf.fixed_size_partitioner(3)):
-        predictions = tf.layers.dense(x, 1)
-    """
-    said = manual_reason_without_files(
-        program(f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})", body)
-    )
-    assert "more than one partitioner" in said
-
-
-def manual_reason_without_files(source: str) -> str:
-    """The reason alone: file rules may rewrite the partitioners of a program that stays."""
-    from modelfn.programs import run, units
-
-    (unit,) = units(run(source))
-    assert unit.tier == "manual"
-    return unit.reason
-
-
 ADVANCES = {
     "assigned": "train_op = tf.group(train_op, [step.assign(step + 1)])",
     "assigned under a name": "new_step = step + 1\ntrain_op = tf.group(train_op, [step.assign(new_step)])",

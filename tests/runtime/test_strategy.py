@@ -12,7 +12,13 @@ import tensorflow as tf
 
 from migrator.runtime.cluster import ClusterError, ClusterTask, cluster_task
 from migrator.runtime.config import RunConfig
-from migrator.runtime.strategy import done_file, make_strategy, multi_worker_strategy, scale_by_whole
+from migrator.runtime.strategy import (
+    done_file,
+    gather_in_order,
+    make_strategy,
+    multi_worker_strategy,
+    scale_by_whole,
+)
 
 CHIEF, WORKER, PS = {"chief": ["a:1"]}, {"worker": ["b:1"]}, {"ps": ["c:1"]}
 
@@ -111,3 +117,31 @@ def test_other_initial_values_stay_as_they_are() -> None:
         made: dict[str, Any] = {}
         scale_by_whole(lambda made=made, **given: made.update(given), initial_value=value)
         assert made == {"initial_value": value}
+
+
+@pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")
+@pytest.mark.parametrize("ids", [[5, 0, 4, 0, 2, 6], [[6, 1], [1, 3]]])
+def test_rows_of_a_variable_in_parts_are_gathered_in_the_order_of_the_ids(ids: Any) -> None:
+    from tensorflow.python.distribute.sharded_variable import ShardedVariable
+
+    rows = np.random.RandomState(0).rand(7, 2).astype(np.float32)
+    whole, parts = tf.Variable(rows), [tf.Variable(rows[:3]), tf.Variable(rows[3:5]), tf.Variable(rows[5:])]
+    table = gather_in_order(lambda **given: ShardedVariable(parts), name="table")
+    weights = np.random.RandomState(1).rand(*np.shape(ids), 2).astype(np.float32)
+
+    def rows_and_gradients(table: Any, variables: Any) -> Any:
+        with tf.GradientTape() as tape:
+            found = tf.gather(table, ids)
+            loss = tf.reduce_sum(found * weights)
+        return found, [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
+
+    found, by_part = tf.function(lambda: rows_and_gradients(table, parts))()
+    wanted, (by_whole,) = rows_and_gradients(whole, [whole])
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_allclose(np.concatenate(by_part), by_whole, rtol=1e-6)
+
+
+def test_whole_variables_stay_as_they_are() -> None:
+    variable = tf.Variable([1.0])
+    assert gather_in_order(lambda **given: variable, name="bias") is variable
+    assert "sparse_read" not in vars(variable)

@@ -54,16 +54,17 @@ class Parts:
 
 
 def joined(variables: Sequence[Any], name_of: Any) -> list[Any]:
-    """`variables` in which ``x/part_0``, ``x/part_1``, ... have become one."""
+    """`variables` in which ``x/part_0``, ``x/part_1``, ... have become one; another ``x/part_0`` begins another one."""
     found: list[Any] = []
-    groups: dict[str, list[Any]] = {}
+    newest: dict[str, list[Any]] = {}
     for variable in variables:
-        part = re.match(r"^(.*)/part_\d+$", name_of(variable))
+        part = re.match(r"^(.*)/part_(\d+)$", name_of(variable))
         if part is None:
             found.append(variable)
             continue
-        if part.group(1) not in groups:
-            groups[part.group(1)] = []
-            found.append(part.group(1))
-        groups[part.group(1)].append(variable)
-    return [Parts(one, groups[one]) if isinstance(one, str) else one for one in found]
+        name, number = part.groups()
+        if number == "0" or name not in newest:
+            newest[name] = []
+            found.append((name, newest[name]))
+        newest[name].append(variable)
+    return [Parts(*one) if isinstance(one, tuple) else one for one in found]
