@@ -88,7 +88,10 @@ class InitWriter(Writer):
         line = f"{indent}with {helper}(self, {text}):"
         if len(line) <= WIDTH or "\n" in text:
             return [line]
-        return [f"{indent}with {helper}(", f"{indent}{self.unit}self, {text}", f"{indent}):"]
+        inner = [f"{indent}{self.unit}self, {text}"]
+        if len(inner[0]) > WIDTH:
+            inner = [f"{indent}{self.unit}self,", f"{indent}{self.unit}{text},"]
+        return [f"{indent}with {helper}(", *inner, f"{indent}):"]
 
     def _static(self, leaf: Leaf, indent: str) -> list[str]:
         self._name_objects(leaf)
