@@ -18,12 +18,12 @@ _HOOKS = frozenset(
     "LoggingTensorHook StopAtStepHook StepCounterHook NanTensorHook SummarySaverHook FinalOpsHook GlobalStepWaiterHook".split()
 )
 _PROTOCOL = frozenset("SessionRunHook SessionRunArgs SessionRunContext SessionRunValues".split())
-_SAVER = "tensorflow.train.Saver"
-_SAVER_SIGNATURE = (
+SAVER = "tensorflow.train.Saver"
+SAVER_SIGNATURE = (
     "var_list reshape sharded max_to_keep keep_checkpoint_every_n_hours name restore_sequentially saver_def builder "
     "defer_build allow_empty write_version pad_step_number save_relative_paths filename"
 )
-_SCAFFOLD = "init_op init_feed_dict init_fn ready_op ready_for_local_init_op local_init_op summary_op saver"
+SCAFFOLD_SIGNATURE = "init_op init_feed_dict init_fn ready_op ready_for_local_init_op local_init_op summary_op saver"
 _RUN = frozenset({"init_fn", "local_init_op", "saver"})
 _INITIALIZERS = frozenset({"tensorflow.local_variables_initializer", "tensorflow.global_variables_initializer"})
 
@@ -86,7 +86,7 @@ class GraphSpecs:
                     raise Unsupported(f"a hook that gives `{name}` is not migrated yet", value)
 
     def _scaffold(self, call: ast.Call) -> None:
-        for name, value in bind(call, _SCAFFOLD, "Scaffold").items():
+        for name, value in bind(call, SCAFFOLD_SIGNATURE, "Scaffold").items():
             if is_none(value):
                 continue
             if name not in _RUN:
@@ -97,9 +97,9 @@ class GraphSpecs:
     def _saver(self, node: ast.expr) -> None:
         """A Saver of a Scaffold may say how many checkpoints are kept, but not which variables are restored."""
         made = assigned_value(self.module, node)
-        if not isinstance(made, ast.Call) or self.module.resolve(made.func) != _SAVER:
+        if not isinstance(made, ast.Call) or self.module.resolve(made.func) != SAVER:
             raise Unsupported("the Saver of a Scaffold is not seen", node)
-        given = bind(made, _SAVER_SIGNATURE, "Saver")
+        given = bind(made, SAVER_SIGNATURE, "Saver")
         if not is_none(given.get("var_list")):
             raise Unsupported("a Scaffold whose Saver holds some variables only is not migrated yet", given["var_list"])
         text = "the Saver of the Scaffold no longer writes checkpoints: RunConfig says how many are kept"

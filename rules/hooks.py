@@ -63,7 +63,7 @@ _FAMILIES = (
 
 
 # Arguments that go, where they have these values.
-_NEUTRAL: dict[str, tuple[object, ...]] = {
+NEUTRAL: dict[str, tuple[object, ...]] = {
     "at_end": (False,),
     "summary_writer": (),
     "show_dataflow": (True, False),
@@ -86,9 +86,9 @@ def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
         return False
     hook = HOOKS[short]
     given = bind(call, hook.signature, short)
-    kept = [n for n in hook.signature.split() if n not in _NEUTRAL]
+    kept = [n for n in hook.signature.split() if n not in NEUTRAL]
     driver.replace(node, driver.need(hook.callback, node))
-    driver.arguments(call, hook.signature, kept, f"a {short}", _NEUTRAL)
+    driver.arguments(call, hook.signature, kept, f"a {short}", NEUTRAL)
     if short == PROFILER:
         driver.remark(node, "the profile is for TensorBoard now, instead of a timeline-*.json for chrome://tracing")
     if short == LOGGING:

@@ -33,6 +33,7 @@ from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
 from .settled import estimator_values
+from .spec_hooks import watched_names
 from .translations import translations
 
 PARTIAL = "functools.partial"
@@ -191,7 +192,7 @@ class ProgramRewrite:
         for module in modules:
             self.at = module
             self._module(module)
-        self._translations.watched = frozenset(name for driver in self._drivers.values() for name in driver.watched)
+        self._translations.watched = watched_names([m.plan for m in self.model_fns.values()], self._drivers)
         for model in self.model_fns.values():
             self.at = model.definition.module
             with obstacles:

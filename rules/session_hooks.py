@@ -59,9 +59,13 @@ def hook_class(module: Module, made: ast.expr | None) -> ast.ClassDef | None:
 class SessionHook:
     """One such class. `check` refuses what a callback cannot keep; `names` and `reads_step` say what it fetches."""
 
-    def __init__(self, module: Module, definition: ast.ClassDef) -> None:
+    def __init__(self, module: Module, definition: ast.ClassDef, given_tensors: bool = False) -> None:
         self.module = module
         self.definition = definition
+        self.given_tensors = given_tensors
+        """Whether what it is made from may be tensors, for whose names they are exchanged."""
+        self.tensors: dict[str, str] = {}
+        """Parameters that are fetched, by the attribute that holds them."""
         self.methods = {part.name: part for part in definition.body if isinstance(part, ast.FunctionDef)}
         self.names: dict[str, ast.expr] = {}
         self.reads_step = False
@@ -191,8 +195,12 @@ class SessionHook:
             raise Unsupported("what a hook fetches is not seen", node)
 
     def _attribute(self, node: ast.Attribute) -> None:
-        """``self._global_step``, which holds the global step and nothing else."""
+        """``self._global_step``, which holds the global step and nothing else, or a tensor that the hook is given."""
         stores = [n for n in self._attributes(self.module.tree) if n.attr == node.attr and isinstance(n.ctx, ast.Store)]
+        parameter = self._parameter(stores) if self.given_tensors else None
+        if parameter is not None:
+            self.tensors[node.attr] = parameter
+            return
         for store in stores:
             statement = self.module.parent(store)
             value = statement.value if isinstance(statement, ast.Assign) and statement.targets == [store] else None
@@ -207,16 +215,27 @@ class SessionHook:
         self.reads_step = True
         self.step_attributes.add(node.attr)
 
+    def _parameter(self, stores: list[ast.Attribute]) -> str | None:
+        """The parameter of `__init__` that an attribute is set to, if that is all that is done with both."""
+        init = self.methods.get("__init__")
+        statement = self.module.parent(stores[0]) if len(stores) == 1 else None
+        if init is None or not isinstance(statement, ast.Assign) or statement.targets != stores:
+            return None
+        name = statement.value.id if isinstance(statement.value, ast.Name) else None
+        loads = [n for n in ast.walk(init) if isinstance(n, ast.Name) and n.id == name]
+        known = name in [argument.arg for argument in (*init.args.args[1:], *init.args.kwonlyargs)]
+        return name if known and loads == [statement.value] and self.module.parent(statement) is init else None
+
     def _references(self) -> None:
         """Of TensorFlow, only what needs no graph; the global step only where it is fetched."""
         for node in ast.walk(self.definition):
-            if isinstance(node, ast.Attribute) and node.attr in self.step_attributes and isinstance(node.ctx, ast.Load):
+            held = isinstance(node, ast.Attribute) and (node.attr in self.step_attributes or node.attr in self.tensors)
+            if held and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 parent = self.module.parent(node)
                 compared = isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.Is, ast.IsNot))
                 if not compared and not self._is_fetch(node):
-                    raise Unsupported(
-                        "a hook that computes with the tensor of the global step is not migrated yet", node
-                    )
+                    what = "the tensor of the global step" if node.attr in self.step_attributes else "a tensor"
+                    raise Unsupported(f"a hook that computes with {what} is not migrated yet", node)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 if node.id in _BY_NAME:
                     raise Unsupported(f"a hook that calls `{node.id}` is not followed", node)

@@ -10,6 +10,9 @@ from .driver import TASK_FIELDS
 from .graph_variables import VARIABLE
 from .keras_layers import is_keras_object, is_phased
 from .layers import LayerTable
+from .session_hooks import reads_step_before
+from .spec_hooks import EVALUATION_HOOKS, SPEC_HOOKS, own_hook
+from .spec_scaffolds import scaffold
 from .symbol_rows import endpoints
 
 # Callables whose result is a plain object, known when the model is built, if their arguments are.
@@ -115,4 +118,9 @@ def translations() -> Translations:
         training_only=rnn.keep_probabilities,
         objects=is_keras_object,
         phased=is_phased,
+        hooks=SPEC_HOOKS,
+        evaluation_hooks=EVALUATION_HOOKS,
+        own_hooks=own_hook,
+        step_before=reads_step_before,
+        scaffold=scaffold,
     )

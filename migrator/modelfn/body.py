@@ -17,7 +17,7 @@ from migrator.modelfn.phases import ignored, look_through, widen
 from migrator.modelfn.sites import Site, find_sites
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
-from migrator.modelfn.translate import Time, Translations
+from migrator.modelfn.translate import Time, Translations, Writing
 
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
@@ -68,6 +68,9 @@ class Body:
         self._imported = frozenset(entry.name for entry in module.imports)
         self.flow = Flow(body, self.modes, self._stays_whole, self._is_scope, self._imported, self.early_returns)
         self.slicer = Slicer(self.flow)
+        self.watched: dict[Leaf, str] = {}
+        """Statements that hand a tensor out to callbacks, by a name."""
+        self.extend_flow()
         self.wrappers: set[Leaf] = set()
         """Statements that wrap a cell for training only."""
         self._hidden: dict[ast.AST, set[ast.expr]] = {}
@@ -152,6 +155,16 @@ class Body:
                         if any(not self.slicer.reaching(n, other.index, None, other) for n in names):
                             raise Unsupported(f"`{sorted(names)[0]}` is read after its loop", other.node)
 
+    def extend_flow(self) -> None:
+        """Add statements that the program has in another form."""
+
+    def added(self, leaf: Leaf, writing: Writing) -> str | None:
+        """The text of a statement that the program has in another form; None for its own."""
+        name = self.collections.named.get(id(leaf.node))
+        if name is None or not isinstance(leaf.node, ast.Assign):
+            return None
+        return f"{name} = {writing.text(leaf.node.value)}"
+
     def find_layers(self) -> None:
         """Look for the places that make layers; needs the binding times."""
         self.sites = find_sites(self)
@@ -203,7 +216,9 @@ class Body:
         function = (
             leaf.node.value.func if isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call) else None
         )
-        if function is None or not self.translations.effects(self.module.resolve(function), ast.unparse(function)):
+        watched = leaf in self.watched
+        known = function is not None and self.translations.effects(self.module.resolve(function), ast.unparse(function))
+        if not watched and not known:
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
         needed: set[Leaf] = set()
         inputs = {name for name in self.slicer.inputs(leaf) if not self.is_schedule(name)}
@@ -211,11 +226,16 @@ class Body:
             needed |= self.slicer.closure(inputs, leaf.index, mode, leaf)
         if any(self.metric_call(other) is not None for other in needed):
             self.metric_effects.append(leaf)
-        elif leaf in tainted or needed & (losses - call):
-            if "train" in leaf.modes:
+        elif leaf in tainted or needed & (losses - call) or not self._from_data(leaf, needed):
+            if "train" in leaf.modes or watched:
                 losses |= {leaf} | needed
         else:
             call |= {leaf} | needed
+
+    def _from_data(self, leaf: Leaf, needed: set[Leaf]) -> bool:
+        """Whether a value depends on features or weights, not on the global step and the like alone."""
+        dynamic = Time.DYNAMIC in (self.time(leaf), *(self.time(other) for other in needed))
+        return dynamic or any(self.sites_in(other) for other in (leaf, *needed))
 
     def runs_when_built(self, leaf: Leaf) -> bool:
         """Whether a statement that is there for its effect needs no tensor, nor do the conditions around it."""

@@ -12,12 +12,13 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.partitioning import has_partitioners, only_partitioner
 from migrator.modelfn.rates import rate_lines
-from migrator.modelfn.translate import Time
+from migrator.modelfn.translate import Time, format_call
 from migrator.modelfn.writer import Writer
 
 if TYPE_CHECKING:
     from migrator.modelfn.generate import Generator
     from migrator.modelfn.plan import Plan
+    from migrator.modelfn.spec_hooks import SpecHook
     from migrator.modelfn.trainop import TrainOp
 
 
@@ -28,12 +29,15 @@ class _FactoryWriter(Writer):
         super().__init__(generator.shared, "factory", {})
         self.rates = {id(rate.value): rate for rate in generator.plan.rates}
         self.written: set[str] = set()
+        self.quoted = {node: text for hook in generator.plan.spec_hooks.hooks for node, text in hook.quoted().items()}
         self.chosen = {id(u.at.node): u for u in train_op.updates} if train_op is not None and train_op.choice else {}
 
     def transform(self, node: ast.AST) -> str | None:
         """A learning rate is an object in Keras; of a choice of train ops, that of the optimizer remains."""
         if id(node) in self.chosen:
             return f"optimizer = {self.text(self.chosen[id(node)].optimizer)}"
+        if id(node) in self.quoted:
+            return self.quoted[id(node)]
         rate = self.rates.get(id(node))
         return f"{self.need('FunctionSchedule')}({rate.function})" if rate is not None else super().transform(node)
 
@@ -108,6 +112,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     elif update is not None:
         results.append(update.optimizer)
         last = update.at.index
+    hooks = plan.spec_hooks.hooks
+    results += [value for hook in hooks for value in hook.values()]
     partitioner = only_partitioner(plan)
     if partitioner is not None:
         results.append(partitioner)
@@ -115,6 +121,12 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     before = [leaf for leaf in leaves_so_far if "train" in leaf.modes and not isinstance(leaf.node, ast.Return)]
     texts, leaves = tracing.closure(results, [*effects, *chosen], before)
     optimizer = "optimizer" if chosen else (texts[0] if update is not None else "")
+    for hook in hooks:
+        for name in hook.reads():
+            if any(leaf.index >= last for leaf in plan.slicer.reaching(name, hook.at.index, hook.mode, hook.at)):
+                raise Unsupported(
+                    f"`{name}`, which a hook of the spec reads, is computed after the optimizer", hook.call
+                )
     computing = [leaf for rate in plan.rates for leaf in rate.leaves]
     for leaf in [*leaves, *computing]:
         if plan.sites_in(leaf):
@@ -129,7 +141,10 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
             once = not plan.is_copied(name) and leaf not in effects and not _schedule_only(plan, leaf)
             if once and leaf in generator.init_leaves:
                 raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
-    clash = {name for leaf in leaves for name in leaf.defs} & {"model", "config", "model_dir"}
+    own = {"model", "config", "model_dir", "callbacks", "evaluation_callbacks"}
+    clash = {name for leaf in leaves for name in leaf.defs} & (
+        own if hooks else own - {"callbacks", "evaluation_callbacks"}
+    )
     if clash:
         raise Unsupported(f"`{sorted(clash)[0]}` is a name that the generated function needs", leaves[0].node)
     indent = generator.indent + generator.unit
@@ -159,6 +174,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={by_scope})"
     else:
         strategy = f"{shared.need('make_strategy')}(config)"
+    if plan.config_fields:
+        lines.append(_config_line(generator, indent))
     lines += early
     lines.append(f"{indent}with {strategy}.scope():")
     lines.append(f"{inner}model = {generator.class_name}({', '.join(generator.init_statics)})")
@@ -174,8 +191,40 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     lines.append(f"{inner}model.compile({f'optimizer={optimizer}, steps_per_execution=100' if optimizer else ''})")
     arguments = ["model", "config"]
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
-    lines.append(f"{indent}return {shared.need('configure')}({', '.join(arguments)})")
-    return lines
+    for name, mode in (("callbacks", "train"), ("evaluation_callbacks", "eval")):
+        lines += _callback_lines(generator, name, plan.spec_hooks.of(mode), indent)
+        arguments += [f"{name}={name}"] if plan.spec_hooks.of(mode) else []
+    last_line = f"{indent}return {shared.need('configure')}({', '.join(arguments)})"
+    if len(last_line) > 100:
+        return [*lines, f"{indent}return {shared.need('configure')}(", f"{inner}{', '.join(arguments)}", f"{indent})"]
+    return [*lines, last_line]
+
+
+def _config_line(generator: Generator, indent: str) -> str:
+    """The run configuration with the fields that the model_fn sets."""
+    plan, writer = generator.plan, _FactoryWriter(generator, None)
+    for value in plan.config_fields.values():
+        if isinstance(value, ast.expr) and any(plan.is_local(name) for name in reads(value)):
+            raise Unsupported("a Saver is made from a value that the model_fn computes", value)
+    fields: list[tuple[str | None, str]] = [(name, writer.text(value)) for name, value in plan.config_fields.items()]
+    made = f"(config or {generator.shared.need('RunConfig')}())"
+    return f"{indent}config = {format_call(f'{made}.replace', fields)}"
+
+
+def _callback_lines(generator: Generator, name: str, hooks: list[SpecHook], indent: str) -> list[str]:
+    """The list of callbacks that hooks of the spec become, below the comments of the hooks."""
+    if not hooks:
+        return []
+    writer = _FactoryWriter(generator, None)
+    texts = [hook.text(writer) for hook in hooks]
+    comments = []
+    for node in dict.fromkeys(hook.at.node for hook in hooks if not isinstance(hook.at.node, ast.Return)):
+        comments += generator.shared.renderer.comments(node, indent)
+    line = f"{indent}{name} = [{', '.join(texts)}]"
+    if len(line) <= 100 and "\n" not in line:
+        return [*comments, line]
+    inner = indent + generator.unit
+    return [*comments, f"{indent}{name} = [", *(f"{inner}{text}," for text in texts), f"{indent}]"]
 
 
 def _schedule_only(plan: Plan, leaf: Leaf) -> bool:

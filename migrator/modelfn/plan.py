@@ -13,7 +13,8 @@ from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import holder
 from migrator.modelfn.rates import find_rates
-from migrator.modelfn.translate import Time, Translations, bind, is_none
+from migrator.modelfn.spec_hooks import FIELDS, SpecHooks
+from migrator.modelfn.translate import Time, Translations, Value, Writing, bind, is_none
 
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
@@ -24,14 +25,6 @@ SPEC_FIELDS = (
     "mode predictions loss train_op eval_metric_ops export_outputs training_chief_hooks training_hooks scaffold "
     "evaluation_hooks prediction_hooks"
 )
-# Fields that only a graph can have, and what to say of them.
-LATER = {
-    "training_chief_hooks": "hooks in an EstimatorSpec read tensors of a graph",
-    "training_hooks": "hooks in an EstimatorSpec read tensors of a graph",
-    "evaluation_hooks": "hooks in an EstimatorSpec read tensors of a graph",
-    "prediction_hooks": "hooks in an EstimatorSpec read tensors of a graph",
-    "scaffold": "a Scaffold prepares a graph",
-}
 
 
 @dataclass(frozen=True)
@@ -63,12 +56,11 @@ class Plan(Body):
         super().__init__(module, function, translations, sublayers, dynamic, statics, mode)
         self.features = features
         self.labels = labels
-        obstacles = Obstacles()
-        with obstacles:
-            self.specs = self._specs()
-        with obstacles:
+        with self._obstacles:
+            self.spec_hooks.check()
+        with self._obstacles:
             self.find_layers()
-        obstacles.refuse()
+        self._obstacles.refuse()
         self.rates = find_rates(self)
         self._check_rates()
         self.tainted = self.tainted_leaves()
@@ -76,9 +68,23 @@ class Plan(Body):
 
     # -- structure ----------------------------------------------------------------------------------------------------
 
+    def extend_flow(self) -> None:
+        """Read the specs, and let the tensors of their hooks become statements."""
+        self.config_fields: dict[str, Value] = {}
+        """Fields of the run configuration that the model_fn sets."""
+        self._obstacles = Obstacles()
+        self.specs: dict[str, Spec] = {}
+        with self._obstacles:
+            self.specs = self._specs()
+        self.spec_hooks = SpecHooks(self, self._obstacles)
+        self.watched = self.spec_hooks.watched
+
+    def added(self, leaf: Leaf, writing: Writing) -> str | None:
+        """The text of a statement that the program has in another form; None for its own."""
+        return self.spec_hooks.text(leaf, writing) or super().added(leaf, writing)
+
     def _specs(self) -> dict[str, Spec]:
         found: dict[str, Spec] = {}
-        obstacles = Obstacles()
         for leaf in self.flow.leaves:
             if not isinstance(leaf.node, ast.Return):
                 continue
@@ -89,11 +95,12 @@ class Plan(Body):
                 fields = bind(call, SPEC_FIELDS, "EstimatorSpec")
                 for name in list(fields):
                     value = self.followed_in(fields[name], at, mode)[0]
-                    if is_none(value):
+                    if is_none(value) or FIELDS.get(name, mode) != mode:
                         del fields[name]
-                    elif name in LATER:
-                        with obstacles:
-                            raise Unsupported(LATER[name], value)
+                    elif name == "scaffold":
+                        del fields[name]
+                        with self._obstacles:
+                            self._scaffold(value, at, mode)
                 found.setdefault(mode, Spec(at, fields))
         if self.flow.falls_through:
             missing = ", ".join(m for m in MODES if m in self.flow.falls_through)
@@ -104,8 +111,16 @@ class Plan(Body):
                     raise Unsupported(f"the function may end without a spec in mode {missing}", self.function)
         if "train" not in found and "eval" not in found:
             raise Unsupported("no EstimatorSpec with a loss is returned", self.function)
-        obstacles.refuse()
         return found
+
+    def _scaffold(self, node: ast.expr | None, at: Leaf, mode: str) -> None:
+        """Keep what the Scaffold of the training says; the others say nothing that matters."""
+        assert node is not None
+        found = self.translations.scaffold(
+            node, self.module.resolve, lambda part: self.followed_in(part, at, mode)[0] or part
+        )
+        if mode == "train":
+            self.config_fields = found
 
     def effects(self) -> list[Leaf]:
         """Statements for their effect, without what only runs in modes that have no spec (``raise ValueError(mode)``)."""

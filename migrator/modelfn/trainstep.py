@@ -167,7 +167,7 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
             raise Unsupported("gradients are computed, and the train op does not apply them", effects[0].node)
         return []
     for leaf in effects:
-        if not _is_allowed(plan, leaf.node):
+        if leaf not in plan.watched and not _is_allowed(plan, leaf.node):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
     roots = [*effects, *(update.at for update in train_op.updates)]
     leaves = _needed(generator, train_op, roots)

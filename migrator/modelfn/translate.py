@@ -13,6 +13,7 @@ from migrator.modelfn.errors import Unsupported
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
+    from migrator.module import Module
 
 Value = Union[ast.expr, str]
 """An argument: a node of the program, or text written by a rule."""
@@ -184,6 +185,16 @@ class Translations:
     """Arguments of a call that only matter in training, such as the rates of dropout in a recurrent cell."""
     watched: frozenset[str] = frozenset()
     """Names of ops whose values callbacks read while the model trains."""
+    hooks: dict[str, HookRule] = field(default_factory=dict)
+    """Hooks of a spec that become callbacks."""
+    evaluation_hooks: frozenset[str] = frozenset()
+    """Those of them that run in evaluations as well."""
+    own_hooks: Callable[[Module, ast.Call, bool], HookCall | None] = lambda module, call, evaluated: None
+    """The callback for a hook of the program's own (in evaluations); None if the call makes none."""
+    step_before: Callable[[Module], bool] = lambda module: False
+    """Whether hooks of a program see the global step as it is before their step, instead of after it."""
+    scaffold: Callable[[ast.expr, Resolve, Callable[[ast.expr], ast.expr]], dict[str, Value]] = lambda *given: {}
+    """Fields of the run configuration that the Scaffold of a training sets."""
     library: Callable[[str], bool] = lambda name: name.startswith("tensorflow.")
     """Whether a qualified name belongs to the library, so that its calls give tensors unless `static` says no."""
 
@@ -198,6 +209,25 @@ class Metric:
 
 
 MetricRule = Callable[[ast.Call, "Writing"], Metric]
+
+
+@dataclass(frozen=True)
+class HookCall:
+    """The callback that a hook becomes; it reads `tensors` by tag: expressions, or names of ops."""
+
+    callback: str
+    arguments: tuple[tuple[str | None, Value], ...] = ()
+    tensors: tuple[tuple[str, ast.expr], ...] = ()
+    own: ast.Call | None = None
+    """The hook itself, where it is one of the program's own that the callback runs."""
+    names: tuple[tuple[str, ast.expr], ...] = ()
+    """Names of ops that it reads besides."""
+    loss: ast.expr | None = None
+    """What the hook checks to be a number, which each training does with the loss."""
+
+
+HookRule = Callable[[ast.Call, Resolve, Callable[[ast.expr], ast.expr]], HookCall]
+"""Given the call, what resolves names, and what gives the expression behind a name."""
 
 
 def bind(call: ast.Call, signature: str, what: str) -> dict[str, ast.expr]:

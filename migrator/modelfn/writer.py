@@ -209,7 +209,7 @@ class Writer:
             schedules = {n for leaf in self.plan.flow.leaves for n in leaf.defs if self.plan.is_schedule(n)}
             if len(schedules) > 1:
                 raise Unsupported("one of several schedules is read outside of the optimizer", node)
-            return "self.optimizer.learning_rate"
+            return f"{self.need('current_rate')}(self.optimizer)"
         text = self.names.get(node.id)
         if text is not None and text.startswith("not ") and not isinstance(self.plan.module.parent(node), ast.keyword):
             return f"({text})"
@@ -319,10 +319,9 @@ class Writer:
         if leaf.node in self.skip:
             return []
         renderer = self.shared.renderer
-        name = self.plan.collections.named.get(id(leaf.node))
-        if name is not None:
-            assert isinstance(leaf.node, ast.Assign)
-            return [*renderer.comments(leaf.node, indent), f"{indent}{name} = {self.text(leaf.node.value)}"]
+        added = self.plan.added(leaf, self)
+        if added is not None:
+            return [*([] if leaf in self.plan.watched else renderer.comments(leaf.node, indent)), indent + added]
         lead = [line for node in leaf.lead for line in renderer.comments(node, indent)]
         lines = renderer.statement(leaf.node, self.transform, indent)
         return ["", *lead, *_without_blank(lines)] if lead else lines

@@ -97,6 +97,12 @@ class TensorLogger(tf.keras.callbacks.Callback):
             self.log()
         self.count += 1
 
+    def on_test_begin(self, logs: Any = None) -> None:
+        self.on_train_begin()
+
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.on_train_batch_end(batch)
+
     def log(self) -> None:
         values = {}
         for tag, name in self.tensors.items():

@@ -21,11 +21,17 @@ from migrator.runtime.summaries import StepLogger
 
 
 def configure(
-    model: tf.keras.Model, config: RunConfig | None = None, params: Any = None, model_dir: str | None = None
+    model: tf.keras.Model,
+    config: RunConfig | None = None,
+    params: Any = None,
+    model_dir: str | None = None,
+    callbacks: Sequence[tf.keras.callbacks.Callback] = (),
+    evaluation_callbacks: Sequence[tf.keras.callbacks.Callback] = (),
 ) -> tf.keras.Model:
     """Attaches what `train`, `evaluate` and `predict` need to a compiled model, and returns it.
 
     `params` go to each `input_fn` that takes them (None: `model.params`); `config` may name the `model_dir` instead.
+    The callbacks are those of every training and of every evaluation, besides the ones that a call is given.
     """
     config = config or RunConfig()
     if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
@@ -43,6 +49,8 @@ def configure(
         checkpoints=checkpoints,
         logger=StepLogger(config if checkpoints.writes else config.replace(model_dir=checkpoints.manager.directory)),
         predict_step=tf.function(model.predict_step),
+        callbacks=list(callbacks),
+        evaluation_callbacks=list(evaluation_callbacks),
     )
     model.train_step, model.test_step = after_batch(model.train_step), after_batch(model.test_step)
     run_on_replicas(model)
@@ -89,6 +97,7 @@ def train(
     if len(limits) > 1 or min(limits, default=1) <= 0:
         raise ValueError(f"Give either steps or max_steps, and more than 0; given: {steps}, {max_steps}")
     config, logger, checkpoints = model.run_config, model.run_state.logger, model.run_state.checkpoints
+    callbacks = [*callbacks, *model.run_state.callbacks]
     if max_steps is not None and checkpoints.steps_done() >= max_steps:
         tf.get_logger().info("Skipping training since max_steps has already saved.")
         return model
@@ -137,6 +146,7 @@ def evaluate(
     dataset = read_input(model, input_fn, "eval")
     if steps is None and dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
+    callbacks = [*callbacks, *model.run_state.evaluation_callbacks]
     steps_per_execution = int(tf.identity(model.steps_per_execution))  # a training may be under way
     with tf.summary.record_if(False):
         spec, batches = share_out_evaluation(model, dataset, steps)
@@ -149,7 +159,7 @@ def evaluate(
         if is_coordinated(model):
             results = evaluate_here(model, batches)
         else:
-            results = model.evaluate(batches, steps=steps, callbacks=list(callbacks), verbose=0, return_dict=True)
+            results = model.evaluate(batches, steps=steps, callbacks=callbacks, verbose=0, return_dict=True)
     model.reset_metrics()
     model.steps_per_execution = steps_per_execution
     step, folder = int(model.optimizer.iterations.numpy()), f"eval_{name}" if name else "eval"

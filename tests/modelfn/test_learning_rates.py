@@ -113,7 +113,7 @@ train_op = optimizer.minimize(loss, {STEP})
 
 def test_summaries_read_the_rate_of_the_optimizer() -> None:
     text = migrate(program(f'rate = 0.1 / tf.to_float({STEP} + 1)\ntf.summary.scalar("rate", rate)\n{TRAIN}'))
-    assert 'tf.summary.scalar("rate", self.optimizer.learning_rate)' in method(text, "call")
+    assert 'tf.summary.scalar("rate", current_rate(self.optimizer))' in method(text, "compute_loss")
 
 
 def test_one_schedule_needs_no_function() -> None:

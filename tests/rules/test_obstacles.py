@@ -71,19 +71,19 @@ def test_what_stands_in_the_model_fn_is_gathered(tmp_path: Path) -> None:
 def test_a_program_in_the_bridge_says_all_that_keeps_it_there(tmp_path: Path) -> None:
     text = HEAD.replace(
         "train_op=train_op)",
-        "train_op=train_op, scaffold=tf.train.Scaffold(), training_hooks=[tf.train.NanTensorHook(loss)])",
+        "train_op=train_op, scaffold=tf.train.Scaffold(init_fn=print), training_hooks=[tf.train.NanTensorHook(2 * loss)])",
     ).replace("x, 2)", "[tf.layers.dense(x, 2) for _ in range(2)][0], 2)")
     (tmp_path / "task.py").write_text(text)
     outcomes = runner.run([str(tmp_path / "task.py")], Settings())
     (unit,) = outcomes[0].units
     assert unit.tier == "bridge" and [reason.split(" (")[0] for reason in unit.reasons] == [
-        "a Scaffold prepares a graph",
-        "hooks in an EstimatorSpec read tensors of a graph",
+        "`init_fn` of a Scaffold works on the graph",
+        "a hook of an EstimatorSpec checks a tensor that is not the loss",
         "layers made in a lambda, a nested function or a comprehension are not migrated yet",
     ]
     assert unit.reasons[1].endswith("task.py:8)") and unit.reasons[2].endswith("task.py:5)")
     (short,), (long,) = (list(closing.units(outcomes, verbosity)) for verbosity in (0, 1))
-    assert short.text.endswith("a Scaffold prepares a graph (line 8); and 2 more reasons, with -v")
+    assert short.text.endswith("`init_fn` of a Scaffold works on the graph (line 8); and 2 more reasons, with -v")
     assert long.text.endswith("comprehension are not migrated yet (line 5)")
     rows = assessment.assess(outcomes)["bridged"]
     assert [(row["programs"], row["alone"]) for row in rows] == [(1, 0)] * 3

@@ -66,7 +66,7 @@ def migrated(text: str) -> tuple[str, str]:
         ),
         (
             '(loss, None, 0.1, "Adam", learning_rate_decay_fn=lambda r, s: tf.train.exponential_decay(r, s, 5, 0.5))',
-            'tf.summary.scalar("OptimizeLoss/learning_rate", self.optimizer.learning_rate)',
+            'tf.summary.scalar("OptimizeLoss/learning_rate", current_rate(self.optimizer))',
         ),
     ],
 )

@@ -184,7 +184,7 @@ def test_a_package_that_is_imported_by_relative_names() -> None:
 
 def test_one_part_that_cannot_move_keeps_all_files() -> None:
     bad_model = MODEL.replace("train_op=train_op)", "train_op=train_op, training_hooks=[HOOK])  # HERE")
-    assert "hooks" in manual_reason({**FILES, "model.py": bad_model})
+    assert "a hook of an EstimatorSpec" in manual_reason({**FILES, "model.py": bad_model})
     bad_task = TASK.replace("steps=10)", "steps=10, hooks=[HOOK])  # HERE")
     assert "`hooks` of Estimator.train" in manual_reason({**FILES, "task.py": bad_task})
 

@@ -13,8 +13,9 @@ from line_program import LineModel, create_model, input_fn, model_fn
 
 from migrator.runtime.callbacks import StopAtStep, TensorLogger, watch
 from migrator.runtime.early_stopping import StopWhen, stop_if_no_improvement, stop_if_threshold_crossed
+from migrator.runtime.step_rates import current_rate
 from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
-from migrator.runtime.training import train
+from migrator.runtime.training import configure, evaluate, train
 
 v1 = tf.compat.v1
 
@@ -89,6 +90,64 @@ def test_logged_tensors(tmp_path: Path, given: Any) -> None:
             logger.setLevel(level)
         found.append(handler.texts)
     assert found[0] == found[1] and found[0]
+
+
+class RateModel(LineModel):
+    def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+        watch(self, "rate", current_rate(self.optimizer))
+        watch(self, "step", self.optimizer.iterations)
+        return watch(self, "loss", super().compute_loss(*args, **kwargs))
+
+
+def test_callbacks_of_the_model(tmp_path: Path) -> None:
+    """What an EstimatorSpec says of hooks: in trainings and evaluations, with the rate and the number of the step."""
+
+    def old_model_fn(features: Any, labels: Any, mode: str) -> Any:
+        spec = model_fn(features, labels, mode)
+        log = v1.train.LoggingTensorHook
+        if mode == "eval":
+            tensors = {"loss": spec.loss}
+            return spec._replace(evaluation_hooks=[log(tensors, 2, formatter=lambda v: f"the loss is {v['loss']:.5f}")])
+        step = v1.train.get_global_step()
+        rate = v1.train.exponential_decay(0.1, step, 2, 0.5)
+        train_op = v1.train.GradientDescentOptimizer(rate).minimize(spec.loss, step)
+        tensors = {"loss": spec.loss, "rate": rate, "step": step}
+        return spec._replace(train_op=train_op, training_hooks=[log(tensors, 3, formatter=line)])
+
+    def line(values: dict[str, Any]) -> str:
+        return f"the loss is {values['loss']:.5f} in step {values['step']}, rate {values['rate']:.5f}"
+
+    found: list[list[str]] = []
+    logger = logging.getLogger("tensorflow")
+    for side in ("old", "new"):
+        handler = Messages()
+        logger.addHandler(handler)
+        level = logger.level
+        logger.setLevel(logging.INFO)
+        try:
+            if side == "old":
+                estimator = tf.estimator.Estimator(old_model_fn, str(tmp_path / side))
+                estimator.train(train_input, steps=5)
+                estimator.evaluate(eval_input)
+            else:
+                decay = tf.keras.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5)
+                model = RateModel()
+                model.compile(optimizer=tf.keras.optimizers.SGD(decay), steps_per_execution=10)
+                configure(
+                    model,
+                    model_dir=str(tmp_path / side),
+                    callbacks=[TensorLogger(["loss", "rate", "step"], 3, formatter=line)],
+                    evaluation_callbacks=[
+                        TensorLogger(["loss"], 2, formatter=lambda v: f"the loss is {v['loss']:.5f}")
+                    ],
+                )
+                train(model, train_input, steps=5)
+                evaluate(model, eval_input)
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+        found.append(handler.texts)
+    assert found[0] == found[1] and len(found[0]) > 2
 
 
 def test_logger_arguments() -> None:

@@ -1,0 +1,241 @@
+"""Hooks of an EstimatorSpec: the callbacks that they become, and the tensors that the model hands to those by name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Obstacles, Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads
+from migrator.modelfn.translate import HookCall, Time, Writing, is_empty
+
+if TYPE_CHECKING:
+    from migrator.modelfn.plan import Plan
+
+# The mode in which the hooks of each field run.
+FIELDS = {
+    "training_hooks": "train",
+    "training_chief_hooks": "train",
+    "evaluation_hooks": "eval",
+    "prediction_hooks": "infer",
+}
+
+
+@dataclass(frozen=True)
+class SpecHook:
+    """A hook of the spec of `mode`, made at `at`; its tensors by tag have the `names` that the model hands them out by."""
+
+    mode: str
+    call: ast.Call
+    at: Leaf
+    made: HookCall
+    names: tuple[tuple[str, str], ...] = ()
+
+    def reads(self) -> set[str]:
+        """Names that the arguments of the callback read."""
+        names = set().union(*(reads(value) for value in self.values()))
+        return names - set().union(*(reads(value) for _, value in self.made.tensors)) if self.made.own else names
+
+    def values(self) -> list[ast.expr]:
+        """What the callback is made from."""
+        own = [] if self.made.own is None else [self.made.own]
+        return own + [value for _, value in self.made.arguments if not isinstance(value, str)]
+
+    def quoted(self) -> dict[int, str]:
+        """Tensors that a hook is made from, by identity, as the names that it reads them by."""
+        pairs = zip(self.made.tensors, self.names) if self.made.own is not None else ()
+        return {id(value): f'"{name}"' for (_, value), (_, name) in pairs}
+
+    def text(self, writing: Writing) -> str:
+        """The construction of the callback."""
+        plain = all(tag == name for tag, name in self.names)
+        parts = [f'"{name}"' if plain else f'{_quoted(tag)}: "{name}"' for tag, name in self.names]
+        tensors = f"[{', '.join(parts)}]" if plain else f"{{{', '.join(parts)}}}"
+        given: list[tuple[str | None, str]] = [(None, tensors)] if self.names else []
+        if self.made.own is not None:
+            given = [(None, writing.text(self.made.own))]
+        given += [(name, writing.text(value)) for name, value in self.made.arguments]
+        arguments = ", ".join(text if name is None else f"{name}={text}" for name, text in given)
+        return f"{writing.need(self.made.callback)}({arguments})"
+
+
+class SpecHooks:
+    """The hooks of all specs of a model_fn. Their tensors become statements of the flow, which `watched` names.
+
+    Hooks that work on the graph go to `obstacles`.
+    """
+
+    def __init__(self, plan: Plan, obstacles: Obstacles) -> None:
+        self._plan = plan
+        self.hooks: list[SpecHook] = []
+        self.watched: dict[Leaf, str] = {}
+        self.named: dict[str, ast.expr] = {}
+        """Names of ops that hooks read, and where they say so."""
+        for field, mode in FIELDS.items():
+            with obstacles:
+                for call, at in list(self._elements(plan.field(mode, field), mode)):
+                    with obstacles:
+                        self._add(mode, call, at)
+
+    def of(self, mode: str) -> list[SpecHook]:
+        """The hooks of one mode."""
+        return [hook for hook in self.hooks if hook.mode == mode]
+
+    def _elements(self, node: ast.expr | None, mode: str) -> Iterator[tuple[ast.Call, Leaf]]:
+        if node is not None:
+            yield from self._items(node, self._plan.specs[mode].leaf, mode)
+
+    def _items(self, node: ast.expr, at: Leaf, mode: str) -> Iterator[tuple[ast.Call, Leaf]]:
+        """The hooks of a list, which may be built up in several steps."""
+        if isinstance(node, ast.Name):
+            steps = self._plan.slicer.reaching(node.id, at.index, mode, at)[::-1]
+            if not steps:
+                raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
+            for step in steps:
+                yield from self._step(node.id, step, mode)
+        elif isinstance(node, (ast.List, ast.Tuple)):
+            for element in node.elts:
+                call, where = self._plan.followed_in(element, at, mode)
+                if not isinstance(call, ast.Call):
+                    raise Unsupported("a hook of an EstimatorSpec is not seen", element)
+                yield call, where
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            yield from self._items(node.left, at, mode)
+            yield from self._items(node.right, at, mode)
+        elif not is_empty(node):
+            raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
+
+    def _step(self, name: str, step: Leaf, mode: str) -> Iterator[tuple[ast.Call, Leaf]]:
+        """The hooks that one statement adds to the list of that name."""
+        node = step.node
+        call = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(node, (ast.If, ast.For)) or _is_conditional(step):
+            raise Unsupported("a hook of an EstimatorSpec is made under a condition or in a loop", node)
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            yield from self._items(node.value, step, mode)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield from self._items(node.value, step, mode)
+        elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and len(call.args) == 1:
+            if call.func.attr not in ("append", "extend") or call.keywords:
+                raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
+            added = call.args[0] if call.func.attr == "extend" else ast.List(call.args, ast.Load())
+            yield from self._items(added, step, mode)
+        else:
+            raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
+
+    def _add(self, mode: str, call: ast.Call, at: Leaf) -> None:
+        plan = self._plan
+        name = plan.module.resolve(call.func)
+        rule = plan.translations.hooks.get(name) if name is not None and mode != "infer" else None
+        own = plan.translations.own_hooks(plan.module, call, mode == "eval") if mode != "infer" else None
+        if own is None and (rule is None or (mode == "eval" and name not in plan.translations.evaluation_hooks)):
+            raise Unsupported(f"a hook of an EstimatorSpec works on its graph: {ast.unparse(call.func)}", call)
+        if _is_conditional(at):
+            raise Unsupported("a hook of an EstimatorSpec is made under a condition or in a loop", call)
+        if own is not None:
+            made = own
+        else:
+            assert rule is not None
+            made = rule(call, plan.module.resolve, lambda node: plan.followed_in(node, at, mode)[0] or node)
+        self.named.update(made.names)
+        if made.loss is not None:
+            loss = plan.field(mode, "loss")
+            if loss is None or plan.followed_in(loss, plan.specs[mode].leaf, mode) != plan.followed_in(
+                made.loss, at, mode
+            ):
+                raise Unsupported("a hook of an EstimatorSpec checks a tensor that is not the loss", made.loss)
+            return  # every training does
+        names = tuple((tag, self._name(tag, value, at, mode)) for tag, value in made.tensors)
+        self.hooks.append(SpecHook(mode, call, at, made, names))
+
+    def _name(self, tag: str, value: ast.expr, at: Leaf, mode: str) -> str:
+        """The name that the model hands a tensor out by."""
+        plan = self._plan
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            name = value.value.partition(":")[0].rpartition("/")[2]
+            self.named[name] = value
+            return name
+        for leaf, name in self.watched.items():
+            if name == _word(tag) and not plan.is_step(value) and self._same(leaf, value, at, mode):
+                leaf.modes, leaf.guard = leaf.modes | {mode}, leaf.guard | {mode}
+                return name
+        if any(self._makes(node) for node in ast.walk(value)):
+            raise Unsupported("a hook of an EstimatorSpec reads a layer or a metric that nothing else reads", value)
+        taken = {*self.watched.values(), *self.named}
+        name, number = _word(tag), 1
+        while name in taken:
+            number += 1
+            name = f"{_word(tag)}_{number}"
+        node = ast.copy_location(ast.Expr(value), value)
+        leaf = Leaf(at.index, node, at.modes & {mode}, at.guard & {mode}, at.frames)
+        if self._is_step(leaf, mode):
+            leaf.uses = frozenset()
+        self.watched[leaf] = name
+        leaves = self._plan.flow.leaves
+        leaves.insert(at.index, leaf)
+        for index, other in enumerate(leaves):
+            other.index = index
+        return name
+
+    def _same(self, leaf: Leaf, value: ast.expr, at: Leaf, mode: str) -> bool:
+        """Whether the value that `leaf` hands out is the one that `value` is at `at`."""
+        if not isinstance(leaf.node, ast.Expr) or ast.dump(leaf.node.value) != ast.dump(value):
+            return False
+        reaching = self._plan.slicer.reaching
+        return all(reaching(n, leaf.index, mode, leaf) == reaching(n, at.index, mode, at) for n in reads(value))
+
+    def _is_step(self, leaf: Leaf, mode: str) -> bool:
+        """Whether a hook reads the global step as it is, without a cast."""
+        assert isinstance(leaf.node, ast.Expr)
+        call = self._plan.followed_in(leaf.node.value, leaf, mode)[0]
+        return isinstance(call, ast.Call) and self._plan.module.resolve(call.func) in self._plan.translations.steps
+
+    def _makes(self, node: ast.AST) -> bool:
+        """Whether a node is a call that makes layers or a metric."""
+        plan = self._plan
+        name = plan.module.resolve(node.func) if isinstance(node, ast.Call) else None
+        known = name is not None and (name in plan.translations.layers or name in plan.translations.metrics)
+        return known or (isinstance(node, ast.Call) and plan.sublayers.definition(plan.module, node) is not None)
+
+    def check(self) -> None:
+        """Refuse to hand out what is no tensor, and to make a callback from one."""
+        plan = self._plan
+        for leaf in self.watched:
+            if plan.time(leaf) is Time.STATIC:
+                raise Unsupported("a hook of an EstimatorSpec reads what is known before, or a variable", leaf.node)
+        for hook in self.hooks:
+            for name in hook.reads():
+                if plan.times.name(name) is not Time.STATIC:
+                    raise Unsupported(f"a hook of an EstimatorSpec is made from `{name}`, a tensor", hook.call)
+
+    def text(self, leaf: Leaf, writing: Writing) -> str | None:
+        """The statement that hands a tensor out, if the leaf is one."""
+        if leaf not in self.watched:
+            return None
+        assert isinstance(leaf.node, ast.Expr)
+        name = self.watched[leaf]
+        if not leaf.uses:
+            before = "train" not in leaf.modes or self._plan.translations.step_before(self._plan.module)
+            value = f"self.optimizer.iterations{'' if before else ' + 1'}"
+        else:
+            value = writing.text(leaf.node.value)
+        if name in self._plan.translations.watched:
+            raise Unsupported(f"two hooks read different tensors by the name {name}", leaf.node)
+        return f'{writing.need("watch")}(self, "{name}", {value})'
+
+
+def _is_conditional(leaf: Leaf) -> bool:
+    return any(not isinstance(frame.node, ast.With) for frame in leaf.frames)
+
+
+def _word(tag: str) -> str:
+    """A tag as the name of a tensor."""
+    return re.sub(r"[^\w.-]+", "_", tag)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if not re.search(r"[\"\\\n]", text) else repr(text)
