@@ -93,10 +93,10 @@ class Checker:
         manual |= {diagnostic.location.path for diagnostic in left if diagnostic.severity > Severity.INFO}
         findings.found = [f for f in findings.found if f.program or not (f.paths & manual)]
 
-    def skip(self, module: Module) -> None:
-        """Nothing is left to find in a module, unless rules from elsewhere look at it too."""
+    def skip(self, module: Module, left: Iterable[Diagnostic]) -> None:
+        """Nothing but `left` is to be found in a module, unless rules from elsewhere look at it too."""
         if self.registry.only_built_in:
-            self._cache[module.path] = (module, [])
+            self._cache[module.path] = (module, [Finding(diagnostic, diagnostic.code) for diagnostic in left])
 
     def applicable(self, diagnostic: Diagnostic) -> bool:
         """Whether the settings let its fix be applied."""

@@ -84,8 +84,9 @@ class Fix:
     edits: tuple[Edit, ...]
     applicability: Applicability = Applicability.SAFE
     new_files: tuple[NewFile, ...] = ()
-    settles: bool = False
-    """Whether no built-in rule has anything to say about the file afterwards, which saves looking at it again."""
+    leaves: tuple[Diagnostic, ...] | None = None
+    """All that built-in rules for files have to say afterwards, where the fix knows it: saves looking again. It counts only
+    where the round had nothing else to say about the file, but what stands in the same place with the same code."""
 
     @property
     def paths(self) -> frozenset[str]:

@@ -31,6 +31,7 @@ from migrator.problems import (
     syntax_problem,
 )
 from migrator.registry import Registry, load
+from migrator.reparsing import still_parses
 from migrator.sources import SourceFile, translate_newlines
 from migrator.units import Units, is_remark
 
@@ -143,7 +144,10 @@ class _Run:
                 self.modules[source.path] = parse(source)
             except Exception as error:
                 self.failures[source.path] = _parse_problem(source, error)
-        if any(rule.concerns(module) for rule in registry.program_rules for module in self.modules.values()):
+        rules = registry.program_rules
+        if any(
+            rule.concerns(module) and rule.looks_around(module) for rule in rules for module in self.modules.values()
+        ):
             others = {path: module for path, module in context.modules.items() if path not in sources}
             self.modules.update(others)
         self.before = dict(self.modules)
@@ -167,11 +171,28 @@ class _Run:
         return frozenset()
 
     def _skip_settled(self, findings: Findings, chosen: list[Finding]) -> None:
-        """Spare the next round the files about which its only findings say that they settle them."""
+        """Spare the next round the files of which the applied fixes know what is left to say about them."""
+        known: dict[str, list[Diagnostic]] = {}
+        open_paths: set[str] = set()
+        for finding in chosen:
+            leaves = finding.diagnostic.fix.leaves if finding.diagnostic.fix else None
+            for path in finding.paths:
+                known.setdefault(path, []).extend(leaves or ())
+            open_paths |= finding.paths if leaves is None else set()
         applied = {id(finding) for finding in chosen}
-        open_paths = {path for finding in findings.found if not _settles(finding, applied) for path in finding.paths}
-        for path in {path for finding in chosen for path in finding.paths} - open_paths:
-            self.checker.skip(self.modules[path])
+        for finding in findings.found:
+            if id(finding) not in applied and not self._said_anew(finding, known):
+                open_paths |= finding.paths
+        for path, left in known.items():
+            if path not in open_paths:
+                self.checker.skip(self.modules[path], left)
+
+    @staticmethod
+    def _said_anew(finding: Finding, known: Mapping[str, list[Diagnostic]]) -> bool:
+        """Whether one of the applied fixes says what becomes of a remark."""
+        old, path = finding.diagnostic, finding.diagnostic.location.path
+        again = known.get(path, ())
+        return old.fix is None and any((new.code, new.location) == (old.code, old.location) for new in again)
 
     def _check(self) -> Findings:
         editable = [module for path, module in self.modules.items() if self._may_edit(path)]
@@ -252,9 +273,12 @@ class _Run:
             newline = source.newline if source.mixed else "\n"
             changes = [replace(edit, text=translate_newlines(edit.text, newline)) for edit in changes]
             try:
-                changed = source.with_data(splice(self.modules[path].source, changes))
-                module = parse(changed)
-                module.inherited_dialect = self.modules[path].module_dialect  # the evidence may be rewritten by now
+                old = self.modules[path]
+                changed = source.with_data(splice(old.source, changes))
+                module = Module(path, changed.text)
+                if not still_parses(old, changes):
+                    module.tree  # noqa: B018  parses now
+                module.inherited_dialect = old.module_dialect  # the evidence may be rewritten by now
                 results[path] = changed, module
             except Exception as error:
                 broken[path] = error
@@ -324,11 +348,6 @@ class _Run:
             units = tuple(self.units.of(path))
             outcomes.append(Outcome(path, status, source.raw, after, applied, _about(path, left), units))
         return outcomes + self.companions.outcomes()
-
-
-def _settles(finding: Finding, applied: set[int]) -> bool:
-    fix = finding.diagnostic.fix
-    return fix is not None and fix.settles and id(finding) in applied
 
 
 def _about(path: str, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

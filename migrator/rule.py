@@ -63,12 +63,13 @@ class _Documented:
         applicability: Applicability = Applicability.SAFE,
         severity: Severity = Severity.WARNING,
         new_files: Iterable[NewFile] = (),
-        settles: bool = False,
+        leaves: Iterable[Diagnostic] | None = None,
     ) -> Diagnostic:
         """A finding of this rule at `node`; with `edits` it carries a fix (`title` defaults to the message)."""
         changes = tuple(sorted(set(edits)))
         files = tuple(new_files)
-        fix = Fix(title or message, changes, applicability, files, settles) if changes or files else None
+        rest = None if leaves is None else tuple(leaves)
+        fix = Fix(title or message, changes, applicability, files, rest) if changes or files else None
         return Diagnostic(self.code, message, module.location(node), fix, severity, self.name, self.url)
 
 
@@ -102,6 +103,11 @@ class ProgramRule(_Documented):
     def concerns(cls, module: Module) -> bool:
         """Whether the rule may have something to say about a file."""
         return not cls.words or any(word.encode() in module.source for word in cls.words)
+
+    @classmethod
+    def looks_around(cls, module: Module) -> bool:
+        """Whether, for a file that concerns it, files matter that the file imports or that import it."""
+        return True
 
     def check_program(self, project: Project, settings: Settings) -> Iterator[Diagnostic | ProgramUnit]:
         """Look at all modules of the component; says what to change and, of each program, how far it got."""

@@ -100,7 +100,9 @@ def rename_edits(
             message = f"import tensorflow instead of tensorflow.compat.v1 as {name}"
             edits, carried = result
             alone = carried and _is_all(module, entries)
-            found.append(rule.diagnostic(module, where, message, edits, severity=Severity.INFO, settles=alone))
+            found.append(
+                rule.diagnostic(module, where, message, edits, severity=Severity.INFO, leaves=() if alone else None)
+            )
     if not imports:
         found += _stray_switches(module, rule)
     return found
@@ -190,7 +192,7 @@ def _is_all(module: Module, entries: list[Import]) -> bool:
     if any("tensorflow" in entry.target and entry not in entries for entry in module.imports):
         return False
     for node, full in module.references():
-        if not full.startswith("tensorflow."):
+        if not full.startswith("tensorflow.") or is_absl(full):  # absl is no concern of ours, by whatever name
             continue
         if not _direct(module, node) or isinstance(module.parent(node), (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Optional
 
 from migrator.diagnostics import Diagnostic, Severity
@@ -11,7 +11,9 @@ from migrator.modelfn.modes import mode_of_symbol
 from migrator.module import Module
 from migrator.rule import ProgramRule
 
+from .compat_v1 import rename_edits
 from .groups import speaks_of_estimators
+from .tensorflow_names import root_name
 
 _MODE_KEYS = "tensorflow.estimator.ModeKeys"
 
@@ -33,10 +35,24 @@ def mode_files(rule: ProgramRule, group: Iterable[Module]) -> Iterator[Diagnosti
     for module in group:
         if is_mode_file(module):
             used = _used(module)
-            edits = [module.edit(node, mode) for node, name in used if (mode := _mode(module, node, name))]
-            if edits:
+            modes = {node: mode for node, name in used if (mode := _mode(module, node, name))}
+            if modes:
                 message = "TensorFlow 2 has no ModeKeys: they are the strings train, eval and infer"
-                yield rule.diagnostic(module, used[0][0], message, edits, severity=Severity.INFO)
+                edits = [module.edit(node, mode) for node, mode in modes.items()]
+                leaves = _leaves(module, modes) if len(modes) == len(used) else None
+                yield rule.diagnostic(module, used[0][0], message, edits, severity=Severity.INFO, leaves=leaves)
+
+
+def _leaves(module: Module, modes: Collection[ast.expr]) -> Optional[list[Diagnostic]]:
+    """What there is to say about a file once its modes are strings: that its import stays as it is, and why."""
+    if any("\n" in module.segment(node) for node in modes):
+        return None  # lines move
+    found = rename_edits(module, excused=modes.__contains__)
+    if len(found) != 1 or found[0].fix is not None:
+        return None
+    others = [node for node, _ in module.references() if node not in modes]
+    read = {root_name(node).id for node in others}
+    return found if all(root_name(node).id in read for node in modes) else None
 
 
 def is_mode_file(module: Module) -> bool:

@@ -110,6 +110,11 @@ class EstimatorProgram(ProgramRule):
     name = "estimator-program"
     words = ("stimator",)
 
+    @classmethod
+    def looks_around(cls, module: Module) -> bool:
+        """A file that knows no more than the names of the modes is the same in any program that cannot reach it."""
+        return not is_mode_file(module)
+
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
         programs: list[list[Module]] = []
