@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
@@ -66,6 +66,7 @@ class Checker:
         self._cache: dict[str, tuple[Module, list[Finding]]] = {}
         self._comments: dict[str, tuple[Module, Suppressions]] = {}
         self._ignores: dict[str, tuple[str, ...]] = {}
+        self._program_rules = list(registry.program_rules)
 
     def check(
         self, editable: Iterable[Module], modules: Mapping[str, Module], banned: set[tuple[str, str]]
@@ -79,7 +80,7 @@ class Checker:
             module.edits = list(self._edits(kept))
             module.fixes = [f.diagnostic.fix for f in kept if f.diagnostic.fix and self.applicable(f.diagnostic)]
             findings.found += kept
-        for rule in self.registry.program_rules:
+        for rule in self._program_rules:
             if (rule.code, ANYWHERE) not in banned and any(rule.concerns(module) for module in modules.values()):
                 self._check_program(rule, editable, modules, findings, banned)
         self._hold_back(findings)
@@ -97,6 +98,11 @@ class Checker:
         """Nothing but `left` is to be found in a module, unless rules from elsewhere look at it too."""
         if self.registry.only_built_in:
             self._cache[module.path] = (module, [Finding(diagnostic, diagnostic.code) for diagnostic in left])
+
+    def retire(self, moving: Container[str]) -> None:
+        """Of the program rules only those are asked again that are `moving` something, as what file rules do makes none."""
+        if self.registry.only_built_in:
+            self._program_rules = [rule for rule in self._program_rules if rule.code in moving]
 
     def applicable(self, diagnostic: Diagnostic) -> bool:
         """Whether the settings let its fix be applied."""

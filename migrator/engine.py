@@ -186,6 +186,12 @@ class _Run:
         for path, left in known.items():
             if path not in open_paths:
                 self.checker.skip(self.modules[path], left)
+        moving = {code for code, _ in findings.units}
+        for finding in findings.found:
+            fix = finding.diagnostic.fix
+            if finding.program and (fix is None or fix.leaves is None or id(finding) not in applied):
+                moving.add(finding.rule)
+        self.checker.retire(moving)
 
     @staticmethod
     def _said_anew(finding: Finding, known: Mapping[str, list[Diagnostic]]) -> bool:
