@@ -46,6 +46,7 @@ class _Analyzer:
         }
         # One look-up for each node, and none for the most frequent kinds: this is where the time goes.
         constant, name_node, load = ast.Constant, ast.Name, ast.Load
+        attribute, keyword = ast.Attribute, ast.keyword  # nothing but their value is below them
         self._push_children(self.tree, self.root)
         while stack:
             node, scope = stack.pop()
@@ -62,14 +63,20 @@ class _Analyzer:
                 inner = value.__class__
                 for item in value if inner is list else (value,):
                     inner = item.__class__
+                    above = node
+                    while inner is attribute or inner is keyword:
+                        parents[item] = above
+                        above = item
+                        item = item.value
+                        inner = item.__class__
                     if inner is name_node and item.ctx.__class__ is load:
-                        parents[item] = node
+                        parents[item] = above
                         scope_of[item] = scope
                         loads.append((item, scope))
                     elif inner is constant:
-                        parents[item] = node
+                        parents[item] = above
                     elif item is not None and inner is not str and inner is not int:
-                        parents[item] = node
+                        parents[item] = above
                         push((item, scope))
         self._place_bindings()
         self.result.imports.entries.sort(key=lambda e: (e.statement.lineno, e.statement.col_offset))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import signal
@@ -43,15 +44,19 @@ class _Worker:
 
 
 def _serve(
-    function: Callable[[Any], Any], pipe: connection.Connection, inherited: Sequence[connection.Connection]
+    function: Callable[[Any], Any],
+    tasks: Sequence[Any] | None,
+    pipe: connection.Connection,
+    others: Sequence[connection.Connection],
 ) -> None:
-    """Life of a worker: take a task, send its result, until the parent closes the pipe or is gone."""
-    for other in inherited:  # a pipe ends only when nobody holds its other end any more
+    """Life of a worker: take a task, or its place in `tasks`, send its result, until the pipe is closed or broken."""
+    for other in others:  # a pipe ends only when nobody holds its other end any more
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     with contextlib.suppress(EOFError, OSError):
         while True:
-            pipe.send(function(pipe.recv()))
+            given = pipe.recv()
+            pipe.send(function(given if tasks is None else tasks[given]))
 
 
 def default_context() -> BaseContext:
@@ -76,15 +81,18 @@ def run_tasks(
       timeout: seconds for one task.
     """
     context = context or default_context()
+    forks = context.get_start_method() == "fork"
+    start = functools.partial(_start, context, function, tasks if forks else None)
+    given = range(len(tasks)) if forks else tasks  # what is forked holds the tasks already
     waiting = list(range(len(tasks)))[::-1]
     workers: list[_Worker] = []
     try:
         while waiting or workers:
             while waiting and len(workers) < jobs:
-                workers.append(_start(context, function, workers))
+                workers.append(start(workers))
             for worker in [worker for worker in workers if worker.task is None]:
                 if waiting:
-                    _give(worker, waiting.pop(), tasks, timeout)
+                    _give(worker, waiting.pop(), given, timeout)
                 else:
                     workers.remove(worker)
                     _stop(worker)
@@ -96,11 +104,13 @@ def run_tasks(
             _stop(worker)
 
 
-def _start(context: BaseContext, function: Callable[[Any], Any], others: Sequence[_Worker]) -> _Worker:
+def _start(
+    context: BaseContext, function: Callable[[Any], Any], tasks: Sequence[Any] | None, others: Sequence[_Worker]
+) -> _Worker:
+    """A worker; one that is forked holds `tasks`, and the pipes of the others until it closes them."""
     ours, theirs = context.Pipe()
-    forks = context.get_start_method() == "fork"
-    inherited = [ours, *(worker.pipe for worker in others)] if forks else []
-    process = context.Process(target=_serve, args=(function, theirs, inherited), daemon=True)  # type: ignore[attr-defined]
+    inherited = [] if tasks is None else [ours, *(worker.pipe for worker in others)]
+    process = context.Process(target=_serve, args=(function, tasks, theirs, inherited), daemon=True)  # type: ignore[attr-defined]
     with _interrupts_blocked():
         process.start()
     theirs.close()
@@ -120,11 +130,11 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _give(worker: _Worker, number: int, tasks: Sequence[Any], timeout: float) -> None:
+def _give(worker: _Worker, number: int, given: Sequence[Any], timeout: float) -> None:
     worker.task = number
     worker.deadline = time.monotonic() + timeout
     with contextlib.suppress(OSError):  # a worker that is dead already is noticed when its result is read
-        worker.pipe.send(tasks[number])
+        worker.pipe.send(given[number])
 
 
 def _collect(workers: list[_Worker]) -> Iterator[tuple[int, Any]]:
