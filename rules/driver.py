@@ -260,7 +260,6 @@ class Driver:
                 self.edits.append(name_argument(self.module, call, argument, name))
         if doomed:
             self.edits += delete_arguments(self.module, call, doomed)
-        self._task_fields(call)
         return [argument.value if isinstance(argument, ast.keyword) else argument for argument in doomed]
 
     def _strategy_field(self, argument: ast.expr | ast.keyword, name: str) -> list[ast.expr | ast.keyword]:
@@ -281,25 +280,6 @@ class Driver:
             self.handled.add(node)
         if remark:
             self.remarks.append((node, remark))
-
-    def _task_fields(self, call: ast.Call) -> None:
-        """``config.is_chief`` of a configuration that is made here becomes ``current_task().is_chief``."""
-        module = self.module
-        statement = module.parent(call)
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not isinstance(target, ast.Name):
-            return
-        holder = module.scope(target).holder(target.id)
-        for load in module.loads_of(target.id, holder):
-            parent = module.parent(load)
-            if not isinstance(parent, ast.Attribute):
-                continue
-            if parent.attr in TASK_FIELDS and parent not in self.handled:
-                self.replace(parent, f"{self.need('current_task', parent)}().{parent.attr}")
-            elif parent.attr in CONFIG_FIELDS and parent not in self.handled:
-                self.replace(parent, f"{load.id}.{CONFIG_FIELDS[parent.attr]}")
-            elif parent.attr in ("master", "evaluation_master") and parent not in self.handled:
-                self.replace(parent, "''")
 
     def replacement(self, call: ast.Call) -> None:
         """``config.replace(session_config=…)``: fields that are gone are dropped, those that are not there yet refused."""

@@ -34,6 +34,7 @@ from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
 from .settled import estimator_values
 from .spec_hooks import watched_names
+from .task_fields import configuration_edits
 from .translations import translations
 
 PARTIAL = "functools.partial"
@@ -350,10 +351,7 @@ class ProgramRewrite:
                     continue
                 if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
-        for part in ast.walk(module.tree):
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":
-                with self.obstacles:
-                    driver.replacement(part)
+        configuration_edits(driver, inside, self.obstacles)
         driver.edits += self._idle_imports(module)
         self._rename_model_fns(module, driver, inside)
         self._rename_helpers(module, driver, inside)

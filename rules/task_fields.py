@@ -1,0 +1,75 @@
+"""What a RunConfig said about the place of its process in a cluster: TF_CONFIG is asked for it now."""
+
+from __future__ import annotations
+
+import ast
+import re
+from contextlib import AbstractContextManager
+from typing import Any
+
+from migrator.module import Module
+
+from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
+from .estimator_values import PREFIX
+from .finishing import within
+from .strategies import CONFIG_FIELDS
+from .tpu import short_name
+
+_OWN = frozenset({"num_ps_replicas", "num_worker_replicas", "global_id_in_cluster"})
+"""Fields that nothing but a RunConfig has."""
+_CALLED_SO = re.compile(r"(^|_)(config|conf|cfg)$", re.IGNORECASE)
+
+
+def configuration_edits(driver: Driver, inside: list[tuple[int, int]], obstacles: AbstractContextManager[Any]) -> None:
+    """Edits of ``config.replace(…)``, and of fields of configurations wherever they are read.
+
+    `inside` are the spans of functions that are written anew, which see to their own parameters.
+    """
+    module = driver.module
+    for part in ast.walk(module.tree):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":
+            with obstacles:
+                driver.replacement(part)
+        elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load) and part not in driver.handled:
+            _field(driver, part, own=within(module.span(part), inside))
+
+
+def _field(driver: Driver, node: ast.Attribute, own: bool) -> None:
+    module, base = driver.module, node.value
+    known = node.attr in (*TASK_FIELDS, *CONFIG_FIELDS, "master", "evaluation_master") and is_configuration(
+        module, base
+    )
+    if node.attr in TASK_FIELDS and (known or (node.attr in _OWN and not own and _is_called_so(base))):
+        driver.replace(node, f"{driver.need('current_task', node)}().{node.attr}")
+    elif known and node.attr in CONFIG_FIELDS:
+        start, end = module.span(node)
+        driver.handled.add(node)
+        driver.edits.append(module.edit((end - len(node.attr), end), CONFIG_FIELDS[node.attr]))
+    elif known and node.attr not in TASK_FIELDS:
+        driver.replace(node, "''")
+
+
+def _is_called_so(node: ast.expr) -> bool:
+    """Whether an expression is named as configurations are: ``config``, ``self.run_config``."""
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return bool(_CALLED_SO.search(name))
+
+
+def is_configuration(module: Module, node: ast.expr, above: frozenset[str] = frozenset()) -> bool:
+    """Whether an expression is seen to be a RunConfig: made here, a changed copy of one, or a name for such.
+
+    `above` are names whose other values are looked at already: ``config = config.replace(…)``.
+    """
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
+            return is_configuration(module, node.func.value, above)
+        name = module.resolve(node.func) or ""
+        return name in (f"{PREFIX}RunConfig", CONTRIB_CONFIG) or short_name(name) == "RunConfig"
+    if isinstance(node, ast.Name):
+        if node.id in above:
+            return True
+        statements = [module.parent(binding.node) for binding in module.bindings(node)]
+        values = [s.value if isinstance(s, ast.Assign) else None for s in statements]
+        inner = above | {node.id}
+        return bool(values) and all(value is not None and is_configuration(module, value, inner) for value in values)
+    return False
