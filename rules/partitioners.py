@@ -55,6 +55,10 @@ PARTITIONERS = {
         required=("max_shard_bytes",),
     ),
 }
+_INTERNAL = (
+    "tensorflow.python.ops.partitioned_variables."  # where canned Estimators, and code like theirs, had them from
+)
+PARTITIONERS.update({_INTERNAL + name.rpartition(".")[2]: kind for name, kind in PARTITIONERS.items()})
 _COUNTS = ("num_shards", "max_partitions", "max_shards")
 
 
@@ -99,7 +103,7 @@ class Partitioners(Rule):
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for each place that names a partitioner."""
         kind = PARTITIONERS[name]
-        old = "tf." + name[len("tensorflow.") :]
+        old = "tf." + name.rpartition(".")[2]
         new = f"tf.distribute.experimental.partitioners.{kind.new}"
         call = call_of(module, node)
         if call is None:

@@ -10,6 +10,7 @@ from typing import Any
 from migrator.module import Module
 
 from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
+from .estimator_kinds import KINDS
 from .estimator_values import PREFIX
 from .finishing import within
 from .strategies import CONFIG_FIELDS
@@ -68,8 +69,22 @@ def is_configuration(module: Module, node: ast.expr, above: frozenset[str] = fro
     if isinstance(node, ast.Name):
         if node.id in above:
             return True
+        if any(
+            _configures(module, load)
+            for load in module.loads(node.id)
+            if module.bindings(load) == module.bindings(node)
+        ):
+            return True
         statements = [module.parent(binding.node) for binding in module.bindings(node)]
         values = [s.value if isinstance(s, ast.Assign) else None for s in statements]
         inner = above | {node.id}
         return bool(values) and all(value is not None and is_configuration(module, value, inner) for value in values)
     return False
+
+
+def _configures(module: Module, load: ast.Name) -> bool:
+    """Whether a name is what an Estimator gets as its `config`."""
+    keyword = module.parent(load)
+    call = module.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "config" else None
+    name = module.resolve(call.func) or "" if isinstance(call, ast.Call) else ""
+    return name in KINDS or short_name(name) == "TPUEstimator"

@@ -172,6 +172,13 @@ def test_import_styles(imports: str, call: str, root: str) -> None:
     assert result == f"{imports}x = {root}.{NEW[3:]}FixedShardsPartitioner(num_shards=3)\n"
 
 
+def test_internal_names() -> None:
+    for call in ("partitioned_variables.fixed_size_partitioner(3)", "fixed_size_partitioner(3)"):
+        module = "ops import partitioned_variables" if "." in call else "ops.partitioned_variables import " + call[:-3]
+        imports = f"import tensorflow as tf\nfrom tensorflow.python.{module}\n"
+        assert transform(f"{imports}x = {call}\n", RULES) == f"{imports}x = {NEW}FixedShardsPartitioner(num_shards=3)\n"
+
+
 def test_file_that_knows_only_compat_v1() -> None:
     check_transformed(
         "import tensorflow.compat.v1 as tf\nx = tf.fixed_size_partitioner(3)\n",

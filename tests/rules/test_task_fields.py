@@ -45,6 +45,12 @@ def test_of_what_is_called_a_configuration(name: str) -> None:
     assert migrated(lines).endswith(f"def count({argument}):\n    return current_task().num_ps_replicas")
 
 
+def test_of_what_an_estimator_is_configured_with() -> None:
+    lines = "def build(settings):\n    print(settings.is_chief)\n    return tf.estimator.Estimator(model_fn, config=settings)"
+    lines += "\nc = tf.estimator.RunConfig()\ne2 = build(c)"
+    assert "print(current_task().is_chief)" in migrated(lines)
+
+
 @pytest.mark.parametrize(
     "read",
     ["FLAGS.num_ps_replicas", "params.num_ps_replicas", "config.task_type", "config.is_chief", "FLAGS.task_id"],
