@@ -60,8 +60,10 @@ def rewrite(block: Block, text: str) -> None:
 
 def definitions(source: str, names: Sequence[str]) -> str:
     """The source of classes, functions, methods (`Model.call`) and assignments, in the order of `names`."""
+    if not names:
+        return source
     tree = ast.parse(source)
-    return "\n\n".join(_definition(tree, source, name) for name in names) if names else source
+    return "\n\n".join(_definition(tree, source, name) for name in names)
 
 
 def _definition(tree: ast.Module, source: str, name: str) -> str:

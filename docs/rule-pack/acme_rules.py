@@ -1,0 +1,43 @@
+"""Rules about the wrappers that everybody at Acme uses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.diagnostics import Diagnostic
+from migrator.module import Module
+from migrator.rule import Rule
+
+
+class ReadTensors(Rule):
+    """Read examples with `acme.data.dataset` instead of `acme.data.read`.
+
+    ## What it does
+    Renames the function where it is called by its whole name.
+
+    ## Why
+    `acme.data.read` gives the tensors of a one-shot iterator, which need a session; `acme.data.dataset` gives the dataset.
+
+    ## Example
+        features, labels = data.read("train")
+    becomes
+        features, labels = data.dataset("train")
+
+    ## Fix safety
+    Safe in an input_fn, which may return either.
+    """
+
+    code = "ACME001"
+    name = "read-tensors"
+    url = "https://wiki.acme.example/tf2#data"
+    symbols = ("acme.data.read",)
+
+    def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
+        """Look at one reference."""
+        message = "acme.data.read needs a session: acme.data.dataset gives the dataset"
+        if isinstance(node, ast.Attribute):
+            _, end = module.span(node)
+            yield self.diagnostic(module, node, message, [module.edit((end - len("read"), end), "dataset")])
+        else:  # `from acme.data import read`: its owner changes the import
+            yield self.diagnostic(module, node, message)
