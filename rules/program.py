@@ -202,6 +202,10 @@ class EstimatorProgram(ProgramRule):
             for module in group:
                 rewrite.at = module  # where a refusal stands
                 refuse_replication(module)
+                if re.search(rb"\r(?!\n)", module.source):
+                    raise Unsupported(
+                        "the file mixes lone carriage returns with other line ends: make them all the same"
+                    )
             rewrite.at = None
             try:
                 if style == "bridge":

@@ -17,6 +17,7 @@ from migrator.modelfn.objects import holder
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.sites import RESERVED, Site
+from migrator.modelfn.translate import is_none
 from migrator.modelfn.turns import filled_by_loops, made_in_turns
 from migrator.modelfn.writer import TRAINING, Shared, static_support
 
@@ -206,6 +207,9 @@ class LayerGenerator(ClassWriter):
         """The class."""
         plan = self.plan
         leaves = [leaf for leaf in plan.call_leaves if not plan.is_static(leaf)]
+        for leaf in set(plan.call_leaves) - set(leaves):
+            if isinstance(leaf.node, ast.Return) and not is_none(leaf.node.value):
+                raise Unsupported("a helper that makes layers returns something that they do not compute", leaf.node)
         support = self.static_names(leaves, [])
 
         def written(support: set[Leaf]) -> tuple[CallWriter, list[str]]:

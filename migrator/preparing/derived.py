@@ -114,7 +114,9 @@ def _change(
     if made.returns is not None:  # None, which is not what the function returns
         end = module.span(made.returns)[1]
         edits.append(module.edit((module.source.rfind(b")", 0, module.span(made.returns)[0]) + 1, end), ""))
-    lines = Renderer(module, edits).statement(made, lambda part: None, "")
+    renderer = Renderer(module, edits)
+    lines = renderer.statement(made, lambda part: None, "")
+    unit = renderer.indent_of(made.body[0])[len(renderer.indent_of(made)) :]
     while lines and not lines[0].strip():
         lines.pop(0)
     above = next(index for index, line in enumerate(lines) if line.startswith("def "))
@@ -123,7 +125,7 @@ def _change(
     if text is not None and ast.get_docstring(made) is None:
         head = above + _colon_line(module, made) - made.lineno + 1
         quoted = module.segment(node.body[0]).split("\n")
-        lines[head:head] = ["    " + quoted[0], *quoted[1:]]
+        lines[head:head] = [unit + quoted[0], *quoted[1:]]
         numbers[head:head] = range(node.body[0].lineno, node.body[0].lineno + len(quoted))
     elif text is not None:
         lines[:0] = [f"# {line}".rstrip() for line in text.splitlines()]

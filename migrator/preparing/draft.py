@@ -146,7 +146,7 @@ def _hunks(old: Module, new: bytes) -> list[Edit]:
         if tag == "equal":
             continue
         start, text = starts[i1], b"".join(after[j1:j2])
-        if i1 and before[i1 - 1].endswith(b"\n"):
-            start, text = start - 1, b"\n" + text
+        end = next((end for end in (b"\r\n", b"\n") if i1 and before[i1 - 1].endswith(end)), b"")
+        start, text = start - len(end), end + text
         found.append(Edit(old.path, start, starts[i2], text.decode("utf-8", "surrogatepass")))
     return found

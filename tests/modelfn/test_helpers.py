@@ -82,6 +82,7 @@ def test_a_helper_is_a_class_of_its_name() -> None:
     [
         ("def block(x, n=2):\n    return block(tf.layers.dense(x, n), n - 1) if n else x", ""),
         ("def block(x, sizes=[]):\n    sizes.append(3)\n    return tf.layers.dense(x, len(sizes))", "is changed"),
+        ("def block(x):\n    x = tf.layers.dense(x, 3)\n    return RATE  # HERE", "do not compute"),
         ("def block(*args):\n    return tf.layers.dense(args[0], 3)", "*args"),
         (
             "def block(x):\n    return tf.layers.dense(x, 3)\n\n\ndef other(x):\n    return block(x)",

@@ -108,6 +108,24 @@ def test_a_model_fn_inside_and_the_super_of_python_3() -> None:
     assert 'params = {"units": units}\n' in text
 
 
+def test_tabs_stay_tabs() -> None:
+    text, _, tiers = migrated((MODEL_FN + CLASS + USE).replace("    ", "\t"))
+    assert tiers == ["native"] and '\n\t"""A line.\n' in text and "\n\tparams = " in text
+
+
+def test_mixed_line_ends_stay_line_ends() -> None:
+    lines = (MODEL_FN + CLASS + USE).split("\n")
+    mixed = "".join(line + ("\r\n" if number % 3 else "\n") for number, line in enumerate(lines))
+    text, _, tiers = migrated(mixed)
+    assert tiers == ["native"] and "\r\n" in text and "\r" not in text.replace("\r\n", "")
+    assert text.replace("\r\n", "\n").rstrip() == migrated(MODEL_FN + CLASS + USE)[0].rstrip()
+
+
+def test_lone_carriage_returns_among_other_line_ends_are_refused() -> None:
+    text, said, tiers = migrated(MODEL_FN + CLASS + USE.replace("\n", "\r", 1))
+    assert tiers == ["manual"] and "\r" in text and any("lone carriage returns" in line for line in said)
+
+
 def test_both_docstrings_stay() -> None:
     text, _, _ = migrated(MODEL_FN + CLASS.replace("        # For", '        """Makes one."""\n        # For') + USE)
     assert "# A line.\n#\n# Units are outputs.\n# How it is made.\ndef Line(" in text
