@@ -142,7 +142,6 @@ class BridgeRewrite(ProgramRewrite):
     def _driver(self, module: Module) -> Driver:
         driver = super()._driver(module)
         driver.graph = True
-        driver.old_names = all(construction.name == ESTIMATOR for construction in self.constructions)
         return driver
 
     def _reached(self) -> list[Module]:

@@ -27,6 +27,7 @@ from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, exporting_referen
 from .hook_lists import migrate_hooks
 from .hooks import hook_reference
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
+from .variable_readers import OF_CANNED, READERS
 
 _METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
@@ -37,8 +38,6 @@ _METHODS = {
     "eval_dir": "name",
     **{name: f"{EXPORT_SIGNATURE} {last}" for name, last in EXPORTS.items()},
 }
-# Methods that need the names of TensorFlow 1.
-_BY_NAME = ("get_variable_value", "get_variable_names")
 _KEPT = {
     "train": ("input_fn", "steps", "max_steps", "hooks"),
     "evaluate": ("input_fn", "steps", "name", "checkpoint_path", "hooks"),
@@ -99,15 +98,15 @@ class Driver:
     """Collects the edits of one module. `need` asks for a vendored helper and gives its name in this file, `tensorflow`
     gives that of TensorFlow 2."""
 
-    def __init__(self, module: Module, need: Need, tensorflow: Callable[[], str]) -> None:
+    def __init__(self, module: Module, need: Need, tensorflow: Callable[[], str], readers: Mapping[str, str]) -> None:
         self.module = module
         self.need = need
         self.tensorflow = tensorflow
         self.exports = False
         self.graph = False
         """Whether the model_fn stays a graph, which runs hooks as they are."""
-        self.old_names = False
-        """Whether all models have the variables of TensorFlow 1, by name."""
+        self.readers = readers
+        """What reads variables by their names in TensorFlow 1, by method; empty where models do not have these."""
         self.watched: dict[str, ast.expr] = {}
         """Names of ops whose values callbacks read, and where they say so."""
         self.edits: list[Edit] = []
@@ -165,10 +164,14 @@ class Driver:
             self._latest_checkpoint(node, call, text)
             return
         called = isinstance(call, ast.Call) and call.func is attribute
-        if name not in _METHODS or not called or (name in _BY_NAME and not self.old_names):
+        if name not in _METHODS or not called or (name in READERS and name not in self.readers):
             raise Unsupported(f"`.{name}` of an Estimator is not migrated yet", attribute)
         assert isinstance(call, ast.Call)
-        helper = self.need("export_saved_model" if name in EXPORTS else name, node)
+        helper = self.need("export_saved_model" if name in EXPORTS else self.readers.get(name, name), node)
+        if helper == OF_CANNED["get_variable_names"]:
+            self.remark(
+                attribute, "the names are those of the weights and the global step, without slots of optimizers"
+            )
         self.exports |= name in EXPORTS
         kept = self.arguments(call, _METHODS[name], _KEPT[name], f"Estimator.{name}", _NEUTRAL)
         start, end = self.module.outer_span(node)

@@ -36,9 +36,9 @@ from .settled import estimator_values
 from .spec_hooks import watched_names
 from .task_fields import configuration_edits
 from .translations import translations
+from .variable_readers import variable_readers
 
 PARTIAL = "functools.partial"
-_BOUND_BY_MODEL_FN = ("tensorflow.layers.", "tensorflow.losses.", "tensorflow.metrics.")
 
 
 @dataclass
@@ -326,7 +326,8 @@ class ProgramRewrite:
     def _driver(self, module: Module) -> Driver:
         if module.path not in self._drivers:
             helpers = self._helpers[module.path] = Helpers(module, self.project, self._home(), self.keeps_graphs)
-            self._drivers[module.path] = Driver(module, helpers.need, helpers.tensorflow)
+            readers = variable_readers(self.constructions, self.keeps_graphs)
+            self._drivers[module.path] = Driver(module, helpers.need, helpers.tensorflow, readers)
         return self._drivers[module.path]
 
     def _renderer(self, module: Module) -> Renderer:

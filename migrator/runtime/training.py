@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import types
@@ -110,6 +111,7 @@ def train(
         checkpoints.after_save = after_save
         if max_steps is not None:
             steps = max_steps - int(model.optimizer.iterations.numpy())
+        steps = None if steps is None else math.ceil(steps)  # steps / periods may be a fraction
         endless = dataset.cardinality() == tf.data.INFINITE_CARDINALITY and steps is None  # then a callback stops
         if is_coordinated(model):
             checkpoints.after_save = None
@@ -147,6 +149,7 @@ def evaluate(
     if steps is None and dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
     callbacks = [*callbacks, *model.run_state.evaluation_callbacks]
+    steps = None if steps is None else math.ceil(steps)
     steps_per_execution = int(tf.identity(model.steps_per_execution))  # a training may be under way
     with tf.summary.record_if(False):
         spec, batches = share_out_evaluation(model, dataset, steps)

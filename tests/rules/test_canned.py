@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import manual_reason, migrate, run
+from modelfn.programs import USE, manual_reason, migrate, model_fn, run
 
 V1 = "import tensorflow.compat.v1 as tf\n"
 V2 = "import tensorflow as tf\n"
@@ -247,3 +247,35 @@ def test_refused(statements: str, reason: str) -> None:
 def test_partitioners_are_unknown_in_tensorflow_2() -> None:
     reason = manual_reason(f"{V2}\ne = tf.estimator.DNNRegressor([8], C, input_layer_partitioner=P)  # HERE\n")
     assert "has no argument `input_layer_partitioner`" in reason
+
+
+def test_variables_are_read_by_their_names() -> None:
+    text = migrated(
+        "e = tf.estimator.BaselineRegressor()\nv = [e.get_variable_value(n) for n in e.get_variable_names()]"
+    )
+    assert text.endswith("v = [variable_value(e, n) for n in variable_names(e)]")
+
+
+def test_variables_have_no_such_names_where_a_model_fn_becomes_layers() -> None:
+    before = "c = tf.estimator.BaselineRegressor()\nprint(c.get_variable_names())  # HERE\n"
+    assert "`.get_variable_names` of an Estimator" in manual_reason(
+        model_fn("predictions = tf.layers.dense(features, 1)", after=USE.format(params="") + before)
+    )
+
+
+@pytest.mark.parametrize(
+    ("imported", "name"),
+    [
+        ("import os", "tf.contrib.learn.RunConfig"),
+        ("from tensorflow.contrib import learn", "learn.RunConfig"),
+    ],
+)
+def test_run_config_of_contrib(imported: str, name: str) -> None:
+    program = f"import tensorflow as tf\n{imported}\n\nc = {name}(save_summary_steps=5, num_cores=2, master='')\n"
+    text = migrate(program + "e = tf.estimator.LinearRegressor(C, config=c)\n")
+    assert "c = RunConfig(save_summary_steps=5)\n" in text and "contrib" not in text
+
+
+def test_run_config_of_contrib_by_position() -> None:
+    program = "c = tf.contrib.learn.RunConfig('grpc://worker')  # HERE\ne = tf.estimator.LinearRegressor(C, config=c)\n"
+    assert "arguments of tf.contrib.learn.RunConfig by position" in manual_reason(V2 + program)

@@ -19,6 +19,7 @@ from migrator.runtime.prediction import predict
 from migrator.runtime.regularized_optimizers import FtrlOptimizer
 from migrator.runtime.serving import build_parsing_serving_input_receiver_fn
 from migrator.runtime.training import create_variables, evaluate, train
+from migrator.runtime.variable_values import variable_names, variable_value
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator"),
@@ -212,6 +213,12 @@ def test_same_losses_weights_metrics_and_predictions(name: str, tmp_path: Path) 
     for old_name, variable in pairs.items():  # within 1e-5 of the largest
         expected = last.get_tensor(old_name)
         np.testing.assert_allclose(variable, expected, rtol=0, atol=1e-5 * np.abs(expected).max(), err_msg=old_name)
+    slots = ("Adagrad", "Ftrl")
+    names = sorted(name for name in estimator.get_variable_names() if not any(slot in name for slot in slots))
+    assert variable_names(model) == names
+    for old_name in names:
+        expected = estimator.get_variable_value(old_name)
+        np.testing.assert_allclose(variable_value(model, old_name), expected, rtol=1e-5, atol=1e-5, err_msg=old_name)
     assert evaluate(model, input_fn) == pytest.approx(expected_metrics, rel=1e-5, abs=1e-7)
     rows = list(predict(model, input_fn))
     assert len(rows) == len(expected_rows) and set(rows[0]) == set(expected_rows[0])
@@ -297,3 +304,15 @@ def test_combined_models_want_columns_and_units() -> None:
         canned.dnn_linear_combined_regressor("sum")
     with pytest.raises(ValueError, match="dnn_hidden_units must be given"):
         canned.dnn_linear_combined_regressor("sum", dnn_feature_columns=DEEP, dnn_optimizer=AdagradOptimizer(0.1))
+
+
+def test_values_are_read_from_checkpoints(tmp_path: Path) -> None:
+    model = canned.baseline_regressor(FtrlOptimizer(0.3), "sum", model_dir=str(tmp_path))
+    with pytest.raises(ValueError, match="no checkpoint"):
+        variable_names(model)
+    train(model, lambda: tf.data.Dataset.from_tensors(({"x": [1.0]}, [2.0])), steps=3.0)
+    fresh = canned.baseline_regressor(FtrlOptimizer(0.3), "sum", model_dir=str(tmp_path))
+    assert variable_names(fresh) == ["baseline/bias", "global_step"]
+    assert variable_value(fresh, "global_step") == 1
+    with pytest.raises(KeyError, match="other"):
+        variable_value(fresh, "other")

@@ -176,6 +176,19 @@ def _head(name: str) -> Callable[[], Any]:
     return contrib_head
 
 
+def _run_config() -> Any:
+    """Takes and ignores what is about the session alone."""
+
+    def run_config(*, master: Any = None, evaluation_master: Any = "", num_cores: int = 0, **named: Any) -> Any:
+        import tensorflow as tf
+
+        for name in ("log_device_placement", "gpu_memory_fraction"):
+            named.pop(name, None)
+        return tf.compat.v1.estimator.RunConfig(**named)
+
+    return run_config
+
+
 def _of(module: str, name: str) -> Callable[[], Any]:
     """What a module defines, which is imported when it is asked for."""
     return lambda: getattr(_module(module), name)
@@ -201,6 +214,7 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("estimator", "multi_class_head"): _head("_multi_class_head_with_softmax_cross_entropy_loss"),
     ("estimator", "binary_classification_head"): _head("_binary_logistic_head_with_sigmoid_cross_entropy_loss"),
     ("estimator", "regression_head"): _head("_regression_head"),
+    ("learn", "RunConfig"): _run_config,
     ("lookup", "index_table_from_tensor"): functools.partial(_table_from_tensor, "index_table_from_tensor"),
     ("lookup", "index_to_string_table_from_tensor"): functools.partial(
         _table_from_tensor, "index_to_string_table_from_tensor"

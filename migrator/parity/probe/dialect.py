@@ -56,6 +56,8 @@ def install(root: str) -> None:
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
         if level or not (name == "tensorflow" or name.startswith("tensorflow.")) or not _below(globals, root):
             return original(name, globals, locals, fromlist, level)
+        if name == "tensorflow.python.data" and fromlist:  # its datasets are those of the behaviour at import time
+            return facade.data
         parts = name.split(".")[1:]
         if parts and parts[0] in ("python", "core", "compat"):
             module = original(name, globals, locals, fromlist, level)
