@@ -20,7 +20,16 @@ Patterns = dict[str, str]
 Sites = tuple["Site", ...]
 
 _SCOPE_ARGUMENTS = frozenset(
-    {"name_or_scope", "default_name", "values", "initializer", "partitioner", "reuse", "auxiliary_name_scope"}
+    {
+        "name_or_scope",
+        "default_name",
+        "values",
+        "initializer",
+        "regularizer",
+        "partitioner",
+        "reuse",
+        "auxiliary_name_scope",
+    }
 )
 VARIABLE_SCOPE = "tensorflow.variable_scope"
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.objects import holder, settled
-from migrator.modelfn.scopes import scope_calls, scope_prefix
+from migrator.modelfn.scope_defaults import check_scopes, with_defaults
+from migrator.modelfn.scopes import scope_prefix
 from migrator.modelfn.sharing import name_attributes, share
-from migrator.modelfn.translate import Layer, Time, is_none
+from migrator.modelfn.translate import Layer, Time
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body as Plan
@@ -41,15 +42,6 @@ RESERVED = frozenset(
 _ANONYMOUS = re.compile(
     r"^(x|h|y|z|net|out|outs|output|outputs|inp|input|inputs|hidden|layer|tmp|temp|result|res|features|last)\d*_?$"
 )
-
-
-# Variables that start as the scope around them says, and the argument that says it to Keras.
-_INITIALIZERS = {
-    "": "initializer",
-    "kernel": "kernel_initializer",
-    "depthwise_kernel": "depthwise_initializer",
-    "pointwise_kernel": "pointwise_initializer",
-}
 
 
 @dataclass(eq=False)
@@ -91,6 +83,7 @@ def find_sites(plan: Plan) -> list[Site]:
     inner |= {id(s.call) for s in sites if s.layer.inputs is None and _is_added(plan, s.call)}
     sites = [s for s in sites if id(s.call) not in inner]
     settled(plan, sites)
+    check_scopes(plan, sites)
     share(plan, sites)
     _name(plan, sites)
     name_attributes(plan, sites)
@@ -115,7 +108,7 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, hidden: bool) -> Iterator[
     if layer.moving is not None and not layer.keras and not plan.updates_run:
         frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
         layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
-    yield Site(call, leaf, _late(plan, _initialized(plan, leaf, layer)))
+    yield Site(call, leaf, _late(plan, with_defaults(plan, leaf, layer)))
 
 
 def _late(plan: Plan, layer: Layer) -> Layer:
@@ -148,31 +141,6 @@ def _is_added(plan: Plan, call: ast.Call) -> bool:
     """Whether an object is made for ``model.add(…)``."""
     parent = plan.module.parent(call)
     return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "add"
-
-
-def _initialized(plan: Plan, leaf: Leaf, layer: Layer) -> Layer:
-    """A layer with the initializer of the variable scope around it, where it has none of its own."""
-    given = [k.value for call in scope_calls(plan, leaf) for k in call.keywords if k.arg == "initializer"]
-    given = [value for value in given if not is_none(value)]
-    if not given:
-        return layer
-    if layer.constructor == "weight_from_value":
-        return layer
-    if layer.vendored and not layer.variables:
-        raise Unsupported("a recurrent layer stands under variable_scope(initializer=…)", given[-1])
-    if layer.helper is not None:
-        raise Unsupported("a helper makes layers under variable_scope(initializer=…)", given[-1])
-    if layer.keras:
-        return layer  # Keras asks its own initializers
-    if ("embeddings", "embeddings") in layer.variables:
-        raise Unsupported("an embedding stands under variable_scope(initializer=…)", given[-1])
-    arguments = list(layer.arguments)
-    for old, attribute in layer.variables:
-        wanted = _INITIALIZERS.get(attribute)
-        own = old == "weights"  # contrib has an initializer of its own where the program gives none
-        if wanted is not None and not own and all(name != wanted for name, _ in arguments):
-            arguments.append((wanted, given[-1]))
-    return replace(layer, arguments=tuple(arguments))
 
 
 def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> None:

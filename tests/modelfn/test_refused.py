@@ -31,14 +31,6 @@ LEFT = {
         END,
         "`shared` are shared by all turns",
     ),
-    "regularizer of a scope": (
-        f"""
-        with tf.variable_scope("net", regularizer=tf.keras.regularizers.l2(0.1)):  # HERE
-            {DENSE}
-        """,
-        END,
-        "variable_scope(regularizer",
-    ),
     "minimize before the loss is complete": (
         DENSE,
         f"{LOSS}\n{TRAIN_OP.replace('minimize(loss,', 'minimize(loss,')}  # HERE\nloss = loss + 1.0\n{SPEC}",
