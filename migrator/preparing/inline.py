@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from migrator.modelfn.names import binds, reads, thrown_away
+from migrator.modelfn.names import reads, thrown_away
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.arguments import defaults, given, parameters
 from migrator.preparing.draft import Change, Drafts, Origin
 from migrator.preparing.globals import outer_names
+from migrator.preparing.local_names import binds_locally, first_reads, is_dotted, names_in
 from migrator.preparing.returns import check_structure, has_return, own_returns, terminates
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition
@@ -44,6 +45,8 @@ class Inliner:
         self.tail = isinstance(self.statement, ast.Return) and self.statement.value is call
         self.text: dict[str, str] = {}
         """What stands for a name of the function."""
+        self.entering: dict[ast.AST, str] = {}
+        """What stands for a parameter where the function first gives it another value."""
         self.extra: list[Change] = []
         self.receiver = ""
         """What the first parameter of a method stands for."""
@@ -162,7 +165,7 @@ class Inliner:
         frozen = self._in_strings()
         for name in parameters(self.function)[self.skip :]:
             text, node = self._value(name, arguments)
-            plain = isinstance(node, _TRACELESS) or _is_dotted(node)
+            plain = isinstance(node, _TRACELESS) or is_dotted(node)
             if not plain and self._counts(name) > 1:
                 return False
             if (name in frozen and text != name) or (self._hidden_in(value, name) and text != name):
@@ -222,16 +225,20 @@ class Inliner:
         rebound, frozen = self._rebound(), self._in_strings()
         kept: set[str] = set()
         first: dict[str, tuple[str, ast.expr]] = {}
+        entering: dict[str, list[ast.Name]] = {}
         for name in parameters(self.function)[self.skip :]:
             text, node = self._value(name, arguments)
-            plain = isinstance(node, _TRACELESS) or _is_dotted(node)
+            plain = isinstance(node, _TRACELESS) or is_dotted(node)
             if plain and name not in rebound and (name not in frozen or text == name) and "\n" not in text:
                 self.text[name] = text
                 kept |= reads(node)
             else:
                 first[name] = text, node
+                if plain and "\n" not in text and name not in frozen:
+                    entering[name] = first_reads(self.body, name)
+                    kept |= reads(node) if entering[name] else set()
         caller = self._callers_names()
-        targets = _names_in(target)
+        targets = names_in(target)
         local = (rebound | set(first)) - set(self.text)
         outside = set(self.text.values()) | kept
         after = caller if not self.tail else set()
@@ -253,7 +260,8 @@ class Inliner:
         for name, (text, node) in first.items():
             if assigned & reads(node):
                 raise Stuck("the arguments read names that the function assigns", self.call)
-            if self.text[name] != text:
+            self.entering.update(dict.fromkeys(entering.get(name, []), text))
+            if self.text[name] != text and not entering.get(name):
                 order.append((self.text[name], text, node.lineno))
                 assigned.add(self.text[name])
         return order
@@ -294,7 +302,7 @@ class Inliner:
             return None
         if holder is not None and holder.node is not self.function and self._is_inside(holder.node):
             return None
-        text = self.text.get(node.id)
+        text = self.entering.get(node, self.text.get(node.id))
         return None if text is None or text == node.id else text
 
     def _is_inside(self, node: ast.AST) -> bool:
@@ -351,7 +359,7 @@ class Inliner:
 
     def _assigned(self, node: ast.Return, indent: str, target: str | None) -> Iterator[tuple[str, Origin]]:
         if target is None or node.value is None:
-            if node.value is not None and not isinstance(node.value, (ast.Name, ast.Constant)):
+            if node.value is not None and not (isinstance(node.value, ast.Constant) or is_dotted(node.value)):
                 yield from self._placed_lines((indent + self._expression(node.value)).split("\n"), node)
             elif target is not None:
                 yield from self._placed_lines([f"{indent}{target} = None"], node)
@@ -397,35 +405,3 @@ class Inliner:
             Change(module.insert(start, text), (*origins, self.drafts.origin(module, statement.lineno))),
             Change(module.edit(self.call, target)),
         ]
-
-
-def binds_locally(statement: ast.stmt) -> set[str]:
-    """Names that a statement gives a value, those of comprehensions and mutated objects left out."""
-    found = {n.id for n in _own_scope(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))}
-    plain = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    for node in _own_scope(statement):
-        if isinstance(node, plain):
-            found |= binds(node)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-    return found
-
-
-def _own_scope(node: ast.AST) -> Iterator[ast.AST]:
-    yield node
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-        return
-    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _own_scope(child)
-
-
-def _names_in(target: str | None) -> set[str]:
-    return {t.strip() for t in target.strip("()[]").split(",")} if target else set()
-
-
-def _is_dotted(node: ast.expr) -> bool:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)

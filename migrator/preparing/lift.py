@@ -177,8 +177,8 @@ def keywords(module: Module, call: ast.Call, extra: dict[str, str]) -> Edit:
     return module.insert(last, f", {text}")
 
 
-def removal(module: Module, function: ast.FunctionDef) -> Change:
-    """Deletes a function with its decorators, the comments right above it, and the blank lines that set it off."""
+def removal(module: Module, function: ast.FunctionDef | ast.ClassDef) -> Change:
+    """Deletes a function or a class with its decorators, the comments right above it, and the blank lines that set it off."""
     parent = module.parent(function)
     if getattr(parent, "body", None) == [function]:
         start = min([module.span(function)[0], *(module.span(d)[0] - 1 for d in function.decorator_list)])
@@ -204,8 +204,8 @@ def _names_an_op(module: Module, node: ast.Constant) -> bool:
     return isinstance(call, ast.Call) and (module.resolve(call.func) or "").startswith("tensorflow.")
 
 
-def unused(drafts: Drafts, module: Module, function: ast.FunctionDef) -> bool:
-    """Whether nothing in the project refers to a function any more, as far as can be seen."""
+def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether nothing in the project refers to a function or a class any more, as far as can be seen."""
     name, method = function.name, isinstance(module.parent(function), ast.ClassDef)
     if name.startswith("__") and name != "__call__":
         return False

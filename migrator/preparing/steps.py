@@ -14,6 +14,7 @@ from migrator.preparing.lift import keywords, method, module_name, nested_functi
 from migrator.preparing.methods import Method, attributes, check_settled, method_of
 from migrator.preparing.partials import filled_in, written_out
 from migrator.preparing.stuck import Stuck
+from migrator.preparing.unbox import Unboxing, ancestors, base_call, box, boxes, method_calls
 from migrator.project import Definition
 
 MAX_STEPS = 200
@@ -45,6 +46,8 @@ class Preparation:
         self._spelled_out = spelled_out
         self._stuck: dict[tuple[str, str, str], Stuck] = {}
         self._taken_out: set[tuple[str, str]] = set()
+        self._opened: set[tuple[str, str]] = set()
+        """Files and names of objects some of whose methods are taken out."""
 
     def run(self) -> None:
         """Take all steps that can be taken."""
@@ -66,6 +69,11 @@ class Preparation:
                 changes = self._try(module, call, lambda: self._call(module, call))
                 if changes:
                     return changes
+        for definition in self._reachable():
+            for statement, owner in boxes(self.drafts.project, definition):
+                changes = self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
+                if changes:
+                    return changes
         return []
 
     def _try(self, module: Module, node: ast.expr, step: Callable[[], list[Change]]) -> list[Change]:
@@ -82,14 +90,21 @@ class Preparation:
         return changes
 
     def _tidy(self) -> None:
-        """Remove functions whose calls are all gone."""
-        for path, name in sorted(self._taken_out):
-            module = self.drafts.project.modules[path]
-            for node in ast.walk(module.tree):
-                if isinstance(node, ast.FunctionDef) and node.name == name and unused(self.drafts, module, node):
+        """Remove functions and classes that nothing uses any more."""
+        found = True
+        while found:
+            found = any(self._removed(path, name) for path, name in sorted(self._taken_out))
+
+    def _removed(self, path: str, name: str) -> bool:
+        """Whether there was a function or class of the name that nothing uses."""
+        module = self.drafts.project.modules[path]
+        for node in ast.walk(module.tree):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+                if unused(self.drafts, module, node):
                     self._taken_out.discard((path, name))
                     self.drafts.apply([removal(module, node)])
-                    break
+                    return True
+        return False
 
     # -- where to look ------------------------------------------------------------------------------------------------
 
@@ -247,6 +262,7 @@ class Preparation:
             return self._inline(module, call, definition)
         inliner = Inliner(self.drafts, module, call, definition, skip=1)
         inliner.receiver = module.segment(found.receiver)
+        self._opened.add((module.path, inliner.receiver))
         self._taken_out.add((found.module.path, found.function.name))
         return inliner.changes()
 
@@ -274,12 +290,39 @@ class Preparation:
         extra, new, changes = self._lifted(found, module, call)
         for module, call in calls:
             receiver = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            self._opened.add((module.path, module.segment(receiver)))
             changes.append(Change(module.edit(call.func, self._reference(found, module, new))))
             if extra:
                 text = module.segment(receiver)
                 changes.append(
                     Change(keywords(module, call, {name: f"{text}.{attribute}" for name, attribute in extra.items()}))
                 )
+        return changes
+
+    def _box(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
+        """An object whose methods are taken out where they make layers loses the others, and then its attributes."""
+        project, name = self.drafts.project, statement.targets[0]
+        if not isinstance(name, ast.Name) or (definition.module.path, name.id) not in self._opened:
+            return []
+        found = box(project, definition, statement, owner)
+        for call in method_calls(project, found):
+            method = method_of(project, found.module, call.func)
+            if method is None:
+                raise Stuck(f"which method `{found.module.segment(call.func)}` is, is not seen", call)
+            try:
+                return self._lifted_calls(method, self._method_calls(method))
+            except Stuck:
+                return self._inlined_method(found.module, call, method)
+        base = base_call(project, found)
+        if base is not None and base[1] is not None:
+            inliner = Inliner(self.drafts, found.home.module, base[0], base[1], skip=1)
+            inliner.receiver = found.made.args.args[0].arg
+            return inliner.changes()
+        if base is not None:
+            module = found.home.module
+            return [Change(module.delete_statement(module.statement(base[0])))]
+        changes = Unboxing(self.drafts, found).changes()
+        self._taken_out |= {(base.module.path, base.name) for base in ancestors(project, owner)}
         return changes
 
 

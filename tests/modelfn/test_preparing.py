@@ -157,7 +157,7 @@ def test_methods() -> None:
 def test_objects_that_are_called() -> None:
     body = f'network = Network(params)\npredictions = network(features["x"], {TRAINING})'
     text = assert_same(model_fn(body, end=END, before=NETWORK), **PARAMS)
-    assert "def __call__" not in text and "self.network = Network(params)" in text
+    assert "class Network" not in text and "for units in network_units" in method(text, "__init__", "Model")
 
 
 @pytest.mark.parametrize(
