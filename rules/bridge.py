@@ -137,7 +137,7 @@ class BridgeRewrite(ProgramRewrite):
                 elif name.startswith(OUTPUTS):
                     export_output(driver, node, name)
                 elif node not in driver.handled:
-                    tpu.reference(module, driver, node, name)
+                    tpu.reference(driver, node, name)
 
     def _driver(self, module: Module) -> Driver:
         driver = super()._driver(module)

@@ -323,11 +323,13 @@ class Driver:
         has_params: bool,
         given: dict[str, ast.expr],
         partial: ast.Call | None = None,
+        params: str = "",
     ) -> None:
         """``Estimator(model_fn=f, params=p)`` becomes ``create_model(params=p)``.
 
         `factory` is the text of the new function, None to call what the program gives as its model_fn; `partial` is the
-        ``functools.partial(f, a=1)`` that stands for it, whose arguments go to the factory too.
+        ``functools.partial(f, a=1)`` that stands for it, whose arguments go to the factory too; `params` is the text of
+        the parameters of a TPUEstimator.
         """
         module = self.module
         names = {id(value): name for name, value in given.items()}
@@ -347,6 +349,8 @@ class Driver:
                 self.edits += [module.edit((start, first), lead), module.edit((last, end), "")]
             elif name == "model_fn" or (name == "params" and not has_params):
                 doomed.append(argument)
+            elif params and name not in ("config", "model_dir"):
+                doomed.append(argument)
             elif name == "params" and is_none(value):
                 self.edits.append(module.edit(value, "{}"))
                 if isinstance(argument, ast.expr):
@@ -361,7 +365,13 @@ class Driver:
             )
             factory = module.segment(value) if module.span(value)[0] >= span[0] else module.segment(span)
         self.edits.append(module.edit(call.func, factory))
-        if has_params and "params" not in given:  # a model_fn that takes params got {}
+        if params:
+            place = next(
+                argument for argument in doomed if isinstance(argument, ast.keyword) and argument.arg == "use_tpu"
+            )
+            doomed.remove(place)
+            self.edits.append(module.edit(place, f"params={params}"))
+        elif has_params and "params" not in given:  # a model_fn that takes params got {}
             if len(doomed) == len(arguments(call)):
                 opening, closing = parentheses(module, call)
                 self.edits.append(module.edit((opening + 1, closing), "params={}"))

@@ -31,6 +31,7 @@ from .preparing import prepared
 from .replication import refuse_replication
 from .rewrite import ProgramRewrite
 from .shared_programs import Sharing
+from .without_tpu import settle_tpus
 
 if TYPE_CHECKING:
     from migrator.project import Project
@@ -212,8 +213,7 @@ class EstimatorProgram(ProgramRule):
                     raise Unsupported("--style bridge", None)
                 if shared:
                     raise Unsupported(shared)
-                if any(construction.tpu for construction in rewrite.constructions):
-                    raise Unsupported("a TPUEstimator tells the model_fn its batch size", rewrite.first.call)
+                settle_tpus(drafts, [module.path for module in group])
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
                     rewrite = self._rewrite(ProgramRewrite, drafts, group)

@@ -21,6 +21,7 @@ from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
 
+from . import tpu, without_tpu
 from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
@@ -289,10 +290,9 @@ class ProgramRewrite:
         if construction.name != ESTIMATOR:
             self._others.rewrite(construction)
             return
-        model = self._of[id(construction.call)]
+        model, module, node = self._of[id(construction.call)], construction.module, construction.arguments["model_fn"]
         assert model.plan is not None
-        node = construction.arguments["model_fn"]
-        module = construction.module
+        params = without_tpu.parameters(self._driver(module), construction, model.plan)
         partial = node if isinstance(node, ast.Call) and module.resolve(node.func) == PARTIAL else None
         node = partial.args[0] if partial is not None else node
         direct = self.project.definition(module, node) == model.definition
@@ -305,7 +305,7 @@ class ProgramRewrite:
             self._check_partial(partial, model.plan)
             self._unfolded.append(partial.func)
         self._driver(module).construction(
-            construction.call, factory, "params" in model.plan.statics, construction.arguments, partial
+            construction.call, factory, "params" in model.plan.statics, construction.arguments, partial, params
         )
 
     def _check_partial(self, partial: ast.Call, plan: Plan) -> None:
@@ -348,7 +348,7 @@ class ProgramRewrite:
             if within(module.span(node), inside) or node in driver.handled:
                 continue
             with self.obstacles:
-                if table_reference(driver, node, name) or hparams_reference(driver, node, name):
+                if any(known(driver, node, name) for known in (table_reference, hparams_reference, tpu.reference)):
                     continue
                 if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)

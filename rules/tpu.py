@@ -15,7 +15,7 @@ from migrator.module import Module
 
 from .driver import Driver
 
-_FAMILIES = ("tensorflow.contrib.tpu.", "tensorflow.estimator.tpu.")
+_FAMILIES = ("tensorflow.contrib.tpu.", "tensorflow.estimator.tpu.", "tensorflow.tpu.")
 ESTIMATOR = (
     "model_fn model_dir config params use_tpu train_batch_size eval_batch_size predict_batch_size batch_axis eval_on_tpu "
     "export_to_tpu export_to_cpu warm_start_from embedding_config_spec export_saved_model_api_version"
@@ -50,9 +50,9 @@ def construction(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> 
     driver.graph_model(call, given, "tpu_graph_model", _DROPPED)
 
 
-def reference(module: Module, driver: Driver, node: ast.expr, name: str) -> None:
-    """Migrate a reference to a name around TPUs, if it is one."""
-    short = short_name(name)
+def reference(driver: Driver, node: ast.expr, name: str) -> bool:
+    """Migrate a reference to a name around TPUs; whether it is one."""
+    module, short = driver.module, short_name(name)
     parent = module.parent(node)
     call = parent if isinstance(parent, ast.Call) and parent.func is node else None
     if name == _RESOLVER:
@@ -65,16 +65,19 @@ def reference(module: Module, driver: Driver, node: ast.expr, name: str) -> None
         for value in driver.run_config(node, call, _FIELDS):
             _drop_names(module, driver, value)
     elif short == "CrossShardOptimizer" and call is not None:
-        given = bind(call, "opt reduction name group_assignment", "CrossShardOptimizer")
-        (start, end), inner = module.span(call), module.span(given["opt"])
         driver.handled.add(node)
-        statement = module.parent(call)
-        if isinstance(statement, ast.Assign) and list(map(ast.unparse, statement.targets)) == [
-            ast.unparse(given["opt"])
-        ]:
-            driver.edits.append(_deletion(module, statement))  # `optimizer = CrossShardOptimizer(optimizer)`
-        else:
-            driver.edits += [module.edit((start, inner[0]), ""), module.edit((inner[1], end), "")]
+        driver.edits += cross_shard(module, call)
+    return node in driver.handled
+
+
+def cross_shard(module: Module, call: ast.Call) -> list[Edit]:
+    """Leaves out a `CrossShardOptimizer` around an optimizer."""
+    given = bind(call, "opt reduction name group_assignment", "CrossShardOptimizer")
+    (start, end), inner = module.span(call), module.span(given["opt"])
+    statement = module.parent(call)
+    if isinstance(statement, ast.Assign) and list(map(ast.unparse, statement.targets)) == [ast.unparse(given["opt"])]:
+        return [_deletion(module, statement)]  # `optimizer = CrossShardOptimizer(optimizer)`
+    return [module.edit((start, inner[0]), ""), module.edit((inner[1], end), "")]
 
 
 def _deletion(module: Module, statement: ast.stmt) -> Edit:

@@ -1,0 +1,116 @@
+"""TPUEstimators of programs that train without a TPU become Keras models like any other Estimator."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import manual_reason, method, migrate, run, units
+
+PROGRAM = """
+import tensorflow as tf
+from absl import flags
+
+FLAGS = flags.FLAGS
+
+
+def model_fn(features, labels, mode, params):
+    logits = tf.layers.dense(features["x"], params["units"], name="logits")
+    loss = tf.reduce_mean(tf.square(labels - logits))
+    if mode == tf.estimator.ModeKeys.EVAL:
+
+        def metric_fn(labels, logits):
+            return {"error": tf.metrics.mean(labels - logits)}
+
+        eval_metrics = (metric_fn, [labels, logits])
+        return tf.contrib.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=eval_metrics, scaffold_fn=None)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    if params["use_tpu"]:
+        optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)
+    train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+    return tf.contrib.tpu.TPUEstimatorSpec(mode=mode, loss=loss, train_op=train_op)
+
+
+config = tf.contrib.tpu.RunConfig(
+    master=FLAGS.master, model_dir="m", tpu_config=tf.contrib.tpu.TPUConfig(iterations_per_loop=100))
+estimator = tf.contrib.tpu.TPUEstimator(
+    use_tpu=FLAGS.use_tpu, model_fn=model_fn, config=config, train_batch_size=32, params={"units": 3})
+"""
+
+
+def test_the_specs_are_those_of_an_estimator() -> None:
+    text = migrate(PROGRAM)
+    assert "tpu." not in text and "TPUEstimator" not in text and "compat.v1" not in text
+    assert "self.error.update_state(y - y_pred)" in method(text, "compute_metrics")
+    assert "use_tpu" not in method(text, "create_model")
+    assert "tf.keras.optimizers.SGD(0.1)" in method(text, "create_model")
+    assert 'config = RunConfig(\n    model_dir="m")' in text
+
+
+def test_the_batch_size_goes_to_the_parameters() -> None:
+    text = migrate(PROGRAM)
+    given = 'TPUParams({"units": 3}, use_tpu=FLAGS.use_tpu, train_batch_size=32)'
+    assert f"create_model(\n    params={given}, config=config)" in text
+
+
+def test_parameters_on_lines_of_their_own() -> None:
+    text = migrate(PROGRAM.replace("=32", "=FLAGS.train_batch_size, eval_batch_size=FLAGS.eval_batch_size"))
+    lines = ["{", '    {"units": 3},', "    use_tpu=FLAGS.use_tpu,", "    train_batch_size=FLAGS.train_batch_size,"]
+    assert "\n".join(f"    {line}" for line in lines[1:]) in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(metric_fn, [labels, logits])", "(metric_fn, {'labels': labels, 'logits': logits})"),
+        ("eval_metrics=eval_metrics", "eval_metrics=(metric_fn, [labels, logits])"),
+        ("tf.contrib.tpu.", "tf.estimator.tpu."),
+        ("tf.contrib.tpu.CrossShardOptimizer", "tf.tpu.CrossShardOptimizer"),
+        ("scaffold_fn=None", "host_call=None"),
+        ("train_op=train_op)", "train_op=train_op, scaffold_fn=None)"),
+        ("    if params", "    scaffold_fn = None\n    if params"),
+    ],
+)
+def test_ways_to_write_it(old: str, new: str) -> None:
+    assert old in PROGRAM
+    assert "self.error.update_state(y - y_pred)" in migrate(PROGRAM.replace(old, new))
+
+
+def test_a_scaffold_for_the_tpu_goes() -> None:
+    scaffold = "    scaffold_fn = None\n    if params['use_tpu']:\n        scaffold_fn = make_scaffold\n"
+    source = PROGRAM.replace("    optimizer = tf.train", f"{scaffold}    optimizer = tf.train")
+    assert "scaffold" not in migrate(
+        source.replace("train_op=train_op)", "train_op=train_op, scaffold_fn=scaffold_fn)")
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("use_tpu=FLAGS.use_tpu", "use_tpu=True", "asks for a TPU"),
+        ("use_tpu=FLAGS.use_tpu, ", "", "asks for a TPU"),
+        ('params["units"]', 'params["batch_size"]', "tells the model_fn its batch size"),
+        ('params["units"]', "units_of(params)", "tells the model_fn its batch size"),
+        ("scaffold_fn=None", "scaffold_fn=make_scaffold", "a scaffold_fn prepares a graph"),
+        ("scaffold_fn=None", "host_call=(write, [loss])", "host_call writes the summaries"),
+        ("(metric_fn, [labels, logits])", "make_metrics(labels)", "is not seen to be a function and a list"),
+        ("model_fn(features, labels, mode, params)", "model_fn(features, labels, mode)", "takes no params"),
+        (
+            "use_tpu=FLAGS.use_tpu, model_fn=model_fn, config=config,",
+            "model_fn, None, config, {}, False,",
+            "given twice",
+        ),
+    ],
+)
+def test_what_stays_out_of_native(old: str, new: str, reason: str) -> None:
+    assert old in PROGRAM
+    text = PROGRAM.replace(old, new)
+    if "takes no" in reason:
+        text = text.replace('params["units"]', "3").replace('params["use_tpu"]', "FLAGS.use_tpu")
+    if reason == "given twice":
+        text, reason = text.replace(', params={"units": 3}', ""), "positional arguments of a TPUEstimator"
+    assert reason in manual_reason(text)
+
+
+def test_the_bridge_takes_what_native_does_not() -> None:
+    outcomes = run(PROGRAM.replace('params["units"]', 'params["batch_size"]'), "auto")
+    (unit,) = units(outcomes)
+    assert unit.tier == "bridge" and "tells the model_fn its batch size" in unit.reason
