@@ -153,7 +153,7 @@ class ClassWriter:
         self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
         lines = [f"{indent}super().__init__({self.super_arguments()})"]
         for name in self.init_statics:
-            if name in self.read_statics and name != "config":
+            if name in self.read_statics and (name != "config" or self.base != "Model"):
                 lines.append(f"{indent}self.{self.static_attribute(name)} = {name}")
         head = f"{self.indent}{self.unit}def __init__(self{''.join(', ' + p for p in self.init_parameters())}):"
         return [head, *lines, *trimmed(body), *tail]

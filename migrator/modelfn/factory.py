@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class _FactoryWriter(Writer):
     """Writes a learning rate that the program computes as a schedule, and its function before its first use."""
 
-    def __init__(self, generator: Generator, train_op: TrainOp | None) -> None:
-        super().__init__(generator.shared, "factory", {})
+    def __init__(self, generator: Generator, train_op: TrainOp | None, renamed: dict[str, str] | None = None) -> None:
+        super().__init__(generator.shared, "factory", renamed or {})
         self.rates = {id(rate.value): rate for rate in generator.plan.rates}
         self.written: set[str] = set()
         self.quoted = {node: text for hook in generator.plan.spec_hooks.hooks for node, text in hook.quoted().items()}
@@ -47,7 +47,7 @@ class _FactoryWriter(Writer):
         for rate in self.rates.values():
             if rate.at in leaves and len(rate.frames) == depth and rate.function not in self.written:
                 self.written.add(rate.function)
-                lines += rate_lines(self.shared, rate, indent, depth)
+                lines += rate_lines(self.shared, rate, indent, depth, self.names)
         return lines
 
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
@@ -141,19 +141,21 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
             once = not plan.is_copied(name) and leaf not in effects and not _schedule_only(plan, leaf)
             if once and leaf in generator.init_leaves:
                 raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
-    own = {"model", "config", "model_dir", "callbacks", "evaluation_callbacks"}
-    clash = {name for leaf in leaves for name in leaf.defs} & (
-        own if hooks else own - {"callbacks", "evaluation_callbacks"}
-    )
-    if clash:
+    own = {"model", "config", "model_dir", *(("callbacks", "evaluation_callbacks") if hooks else ())}
+    clash = {name for leaf in leaves for name in leaf.defs} & own
+    if clash and hooks:
         raise Unsupported(f"`{sorted(clash)[0]}` is a name that the generated function needs", leaves[0].node)
+    renamed = other_names(plan.function, clash)
+    if renamed:
+        texts = [_FactoryWriter(generator, train_op, renamed).text(result) for result in results]
+        optimizer = texts[0] if update is not None and not chosen else optimizer
     indent = generator.indent + generator.unit
     parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
     parameters += ["config=None", "model_dir=None"]
     lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
     lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
     inner = indent + generator.unit
-    writer = _FactoryWriter(generator, train_op)
+    writer = _FactoryWriter(generator, train_op, renamed)
     functions: list[str] = []
     if update is not None and update.at not in leaves:
         functions = writer.functions([update.at], inner, 0)
@@ -161,9 +163,9 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     early: list[str] = []
     if partitioner is not None:
         needed = _support_of(plan, partitioner, leaves)
-        early = _FactoryWriter(generator, train_op).block(needed, indent)
+        early = _FactoryWriter(generator, train_op, renamed).block(needed, indent)
         rest = [leaf for leaf in leaves if leaf not in needed]
-        body = [*_FactoryWriter(generator, train_op).block(rest, inner), *functions]
+        body = [*_FactoryWriter(generator, train_op, renamed).block(rest, inner), *functions]
         early = [line for line in early if line.strip()]
         if not isinstance(partitioner, ast.Name):
             early.append(f"{indent}partitioner = {texts[-1]}")
@@ -225,6 +227,16 @@ def _callback_lines(generator: Generator, name: str, hooks: list[SpecHook], inde
         return [*comments, line]
     inner = indent + generator.unit
     return [*comments, f"{indent}{name} = [", *(f"{inner}{text}," for text in texts), f"{indent}]"]
+
+
+def other_names(function: ast.FunctionDef, names: set[str]) -> dict[str, str]:
+    """Names that a function does not use, by those of its own that the factory has for something else."""
+    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    found: dict[str, str] = {}
+    for name in sorted(names):
+        wanted = (f"own_{name}", *(f"own_{name}_{number}" for number in range(2, len(used) + 3)))
+        found[name] = next(text for text in wanted if text not in used)
+    return found
 
 
 def _schedule_only(plan: Plan, leaf: Leaf) -> bool:

@@ -79,8 +79,8 @@ def _is_schedule(body: Body, value: ast.expr, at: Leaf) -> bool:
 class RateWriter(Writer):
     """Writes the body of the function; `step` is its parameter."""
 
-    def __init__(self, shared: Shared, rate: Rate) -> None:
-        super().__init__(shared, "rate", {})
+    def __init__(self, shared: Shared, rate: Rate, names: dict[str, str]) -> None:
+        super().__init__(shared, "rate", names)
         self.step = "step"
         for leaf in rate.leaves:
             if self._is_step_call(leaf.node.value if isinstance(leaf.node, ast.Assign) else None):
@@ -99,9 +99,9 @@ class RateWriter(Writer):
         return self.step if self._is_step_call(node) else super().transform(node)
 
 
-def rate_lines(shared: Shared, rate: Rate, indent: str, depth: int) -> list[str]:
-    """The function; `depth` is the number of frames around it."""
-    writer = RateWriter(shared, rate)
+def rate_lines(shared: Shared, rate: Rate, indent: str, depth: int, names: dict[str, str]) -> list[str]:
+    """The function; `depth` is the number of frames around it, `names` has the text of names that change."""
+    writer = RateWriter(shared, rate, names)
     inner = indent + shared.unit
     body = trimmed(writer.block(list(rate.leaves), inner, depth))
     value = writer.text(rate.value)
