@@ -153,6 +153,11 @@ class _Default(click.Command):
     type=click.Choice(("auto", "native", "bridge")),
     help="What a model_fn becomes: Keras layers (native), the same graph inside a Keras model (bridge), the best (auto).",
 )
+@click.option(
+    "--strategy",
+    type=click.Choice(("auto", "none", "mirrored", "multi_worker", "parameter_server")),
+    help="What programs train on, whatever they say themselves (auto, the default, follows them).",
+)
 @click.option("-j", "--jobs", type=click.IntRange(0), help="Processes to use; 0, the default, is one for each core.")
 @click.option("--commit-per-rule", is_flag=True, help="With --apply or --review: a git commit for each rule.")
 @click.option("--allow-dirty", is_flag=True, help="In a git repository: write over what is not committed, too.")
@@ -175,6 +180,7 @@ def run(
     ignore: tuple[str, ...] | None,
     exclude: tuple[str, ...],
     style: str | None,
+    strategy: str | None,
     jobs: int | None,
     commit_per_rule: bool,
     allow_dirty: bool,
@@ -217,6 +223,7 @@ def run(
         exclude=settings.exclude + exclude,
         unsafe=unsafe or None,
         style=style,
+        strategy=strategy,
         jobs=jobs,
         apply=apply,
     )

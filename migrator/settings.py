@@ -13,13 +13,18 @@ from migrator import toml
 from migrator.diagnostics import Location
 from migrator.patterns import excluded
 
-KEYS = ("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "style", "timeout")
+KEYS = ("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "style", "strategy", "timeout")
 """What may stand in ``[tool.migrate]`` of pyproject.toml, and at the top of migrate.toml."""
 
 OWN_FILE = "migrate.toml"
 
 STYLES = ("auto", "native", "bridge")
 """Tiers that a model_fn may move to: the best that holds it, Keras layers only, or a graph inside a Keras model only."""
+
+STRATEGIES = ("auto", "none", "mirrored", "multi_worker", "parameter_server")
+"""What a program trains on: what it says itself, one device, several of one machine, or a cluster."""
+
+_CHOICES = {"style": STYLES, "strategy": STRATEGIES}
 
 
 class SettingsError(Exception):
@@ -41,6 +46,8 @@ class Settings:
     """Processes to use; 0 means one for each core."""
     style: str = "auto"
     """One of `STYLES`."""
+    strategy: str = "auto"
+    """One of `STRATEGIES`."""
     apply: bool = False
     """The result will be written, so what is left is reported at its new place."""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -107,11 +114,11 @@ def from_table(table: Any, where: str, header: str = "[tool.migrate]") -> Settin
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(KEYS)}"
             raise SettingsError(f"{where}: unknown key {key}{inside}; {hint}")
         name = key.replace("-", "_")
-        values[name] = _checked(value, types[name], f"{where}: {key}{inside}")
+        values[name] = _checked(value, types[name], f"{where}: {key}{inside}", _CHOICES.get(key, ()))
     return Settings(**values, root=os.path.dirname(os.path.abspath(where)))
 
 
-def _checked(value: Any, kind: str, what: str) -> Any:
+def _checked(value: Any, kind: str, what: str, choices: Sequence[str] = ()) -> Any:
     if kind.startswith("tuple[tuple"):
         if not isinstance(value, dict):
             raise SettingsError(f'{what} must be a table, such as {{ "legacy/*" = ["EST1"] }}')
@@ -125,8 +132,8 @@ def _checked(value: Any, kind: str, what: str) -> Any:
             raise SettingsError(f"{what} must be true or false")
         return value
     if kind == "str":
-        if value not in STYLES:
-            raise SettingsError(f"{what} must be one of {', '.join(STYLES)}")
+        if value not in choices:
+            raise SettingsError(f"{what} must be one of {', '.join(choices)}")
         return value
     numbers = (int, float) if kind == "float" else int
     if isinstance(value, bool) or not isinstance(value, numbers) or value < 0:

@@ -22,6 +22,7 @@ from migrator.rule import ProgramRule
 
 from . import tpu
 from .bridge import BridgeRewrite
+from .chosen_strategy import choose_strategy, refuse_other_strategies
 from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
 from .groups import program_groups, speaks_of_estimators
@@ -134,17 +135,17 @@ class EstimatorProgram(ProgramRule):
                 yield from library_files(self, group)
             else:
                 programs.append(group)
-        yield from self._programs(project, programs, settings.style)
+        yield from self._programs(project, programs, settings)
 
     def _programs(
-        self, project: Project, programs: list[list[Module]], style: str
+        self, project: Project, programs: list[list[Module]], settings: Settings
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """All programs, each native only if no other one misses what its fix takes away."""
-        results = [list(self._program(project, group, style)) for group in programs]
+        results = [list(self._program(project, group, settings)) for group in programs]
         sharing = Sharing(project, results)
         while conflicts := list(sharing.conflicts()):  # each takes a program out of the native ones
             for number, reason in conflicts:
-                results[number] = list(self._program(project, programs[number], style, reason))
+                results[number] = list(self._program(project, programs[number], settings, reason))
             sharing = Sharing(project, results)
         yield from sharing.merged(results)
 
@@ -193,20 +194,26 @@ class EstimatorProgram(ProgramRule):
             yield ProgramUnit(name, location, "manual", reason, files)
 
     def _program(
-        self, project: Project, group: list[Module], style: str, shared: str = ""
+        self, project: Project, group: list[Module], settings: Settings, shared: str = ""
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
+        style = settings.style
         drafts = _started(project, group)
         rewrite = self._rewrite(ProgramRewrite, drafts, group)
         reasons = [""]
         try:
-            for module in group:
+            choose_strategy(drafts, rewrite.group, settings.strategy)
+            if drafts.changed:
+                rewrite = self._rewrite(ProgramRewrite, drafts, group)
+            for module in rewrite.group:
                 rewrite.at = module  # where a refusal stands
                 refuse_replication(module)
                 if re.search(rb"\r(?!\n)", module.source):
                     raise Unsupported(
                         "the file mixes lone carriage returns with other line ends: make them all the same"
                     )
+                if settings.strategy != "auto":
+                    refuse_other_strategies(module)
             rewrite.at = None
             try:
                 if style == "bridge":
@@ -223,6 +230,7 @@ class EstimatorProgram(ProgramRule):
                     raise  # the bridge is about model_fns
                 reasons = [_placed(rewrite, each) for each in _independent(rewrite, native)]
                 drafts = _started(project, group)
+                choose_strategy(drafts, group, settings.strategy)
                 rewrite = self._rewrite(functools.partial(BridgeRewrite, reasons=reasons), drafts, group)
                 rewrite.run()
         except Unsupported as problem:

@@ -26,7 +26,7 @@ _MOST_LISTED = 8
 def strategy_edits(module: Module, node: ast.expr, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
     """Edits for one reference to a strategy, and a remark for its owner. Raises Unsupported."""
     kind = name.rpartition(".")[2]
-    if kind not in _KINDS or not name.startswith((_CONTRIB, _CORE)):
+    if not is_strategy(name):
         if name.startswith(_CONTRIB) and kind != "DistributeConfig":
             raise Unsupported(f"tf.{name.partition('.')[2]} is not migrated yet", node)
         return [], ""
@@ -107,6 +107,11 @@ _KINDS = {
     "CentralStorageStrategy": _central,
     "TPUStrategy": _central,
 }
+
+
+def is_strategy(name: str) -> bool:
+    """Whether a qualified name is that of a strategy."""
+    return name.startswith((_CONTRIB, _CORE)) and name.rpartition(".")[2] in _KINDS
 
 
 def warn_of_replicas(module: Module, driver: _Remarks) -> None:

@@ -7,6 +7,7 @@ import re
 from contextlib import AbstractContextManager
 from typing import Any
 
+from migrator.modelfn.translate import is_none
 from migrator.module import Module
 
 from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
@@ -75,11 +76,17 @@ def is_configuration(module: Module, node: ast.expr, above: frozenset[str] = fro
             if module.bindings(load) == module.bindings(node)
         ):
             return True
-        statements = [module.parent(binding.node) for binding in module.bindings(node)]
-        values = [s.value if isinstance(s, ast.Assign) else None for s in statements]
+        values = [_assigned(module, binding.node) for binding in module.bindings(node)]
+        values = [value for value in values if not is_none(value) or value is None]
         inner = above | {node.id}
         return bool(values) and all(value is not None and is_configuration(module, value, inner) for value in values)
     return False
+
+
+def _assigned(module: Module, node: ast.AST) -> ast.expr | None:
+    """The value of the assignment that binds a name; None for other ways to bind it."""
+    statement = node if isinstance(node, ast.stmt) else module.parent(node)
+    return statement.value if isinstance(statement, ast.Assign) else None
 
 
 def _configures(module: Module, load: ast.Name) -> bool:

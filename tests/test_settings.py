@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from migrator.settings import Settings, SettingsError, from_table, load
+from migrator.cli import run
+from migrator.settings import STRATEGIES, Settings, SettingsError, from_table, load
 
 
 def project(root: Path, text: str) -> Path:
@@ -23,6 +24,17 @@ def test_all_keys(tmp_path: Path) -> None:
         '[tool.migrate]\nselect = ["EST1"]\nignore = ["EST105"]\nexclude = ["legacy"]\nunsafe = true\njobs = 3\n',
     )
     assert load([str(tmp_path / "some" / "file.py")]) == Settings(("EST1",), ("EST105",), ("legacy",), True, 3)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_strategies(tmp_path: Path, strategy: str) -> None:
+    (tmp_path / "migrate.toml").write_text(f'strategy = "{strategy}"\n')
+    assert load([str(tmp_path)]).strategy == strategy
+
+
+def test_the_command_line_offers_what_the_settings_take() -> None:
+    (option,) = (option for option in run.params if option.name == "strategy")
+    assert tuple(option.type.choices) == STRATEGIES
 
 
 def test_the_nearest_file_counts(tmp_path: Path) -> None:
@@ -53,6 +65,9 @@ def test_files_without_our_table_mean_defaults(tmp_path: Path, text: str) -> Non
         ("per_file_ignores = {}", "did you mean per-file-ignores"),
         ("per-file-ignores = []", "must be a table"),
         ("per-file-ignores = { 'a.py' = 'EST1' }", "a.py must be a list of strings"),
+        ("style = 'keras'", "style in .tool.migrate. must be one of auto, native, bridge"),
+        ("strategy = 'tpu'", "must be one of auto, none, mirrored, multi_worker, parameter_server"),
+        ("strategy = 1", "must be one of auto"),
         ("apply = true", "unknown key apply"),
         ("select = [", "not valid TOML"),
     ],
