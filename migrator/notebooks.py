@@ -16,6 +16,7 @@ from typing import Any, Optional
 from migrator import cells
 from migrator.cells import CellBorder, border
 from migrator.diagnostics import Diagnostic, Location, Severity
+from migrator.installations import SHELLS, installations
 from migrator.magics import Masked, mask
 from migrator.problems import CELL, ENCODING, NOTEBOOK, problem
 from migrator.sources import SourceFile, Unusable
@@ -24,7 +25,6 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 _ESCAPED = re.compile(r"\\u(?!00[0-7])")
 _WRITES = re.compile(r"\s*%%(?:writefile|file)[ \t]+(?:-a[ \t]+)?(\S+)")
-_VERSION = re.compile(r"^[ \t]*%tensorflow_version[ \t]+1", re.MULTILINE)
 
 Visit = Callable[[str, int], Optional[int]]
 """Called with a key (or a running number) and the offset of its value; returns where the value ends, or None to skip it."""
@@ -195,10 +195,8 @@ def _remarks(path: str, made: list[_Cell]) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 CELL, f"the cell is left as it is, as {what} says: {remedy}", place, severity=Severity.INFO
             )
-        version = _VERSION.search(text) if cell.masked.is_python else None
-        if version:
-            line = text.count("\n", 0, version.start()) + 1
-            message = "%tensorflow_version asks Colab for TensorFlow 1, which it no longer has: delete the line"
+        for start, message in installations(text) if cell.masked.is_python or cell.masked.magic in SHELLS else ():
+            line = text.count("\n", 0, start) + 1
             yield Diagnostic(CELL, message, Location(path, line, 1, cell.number), severity=Severity.INFO)
 
 

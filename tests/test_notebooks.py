@@ -16,7 +16,7 @@ from notebook_tools import notebook, sources
 
 from migrator import runner
 from migrator.cells import CellBorder
-from migrator.diagnostics import Diagnostic, Outcome
+from migrator.diagnostics import Diagnostic, Outcome, Severity
 from migrator.engine import migrate_component
 from migrator.magics import mask
 from migrator.module import Module
@@ -218,6 +218,32 @@ def test_cells_of_other_languages_get_a_remark(sample_rules: Registry) -> None:
 def test_asking_for_tensorflow_1_gets_a_remark(sample_rules: Registry) -> None:
     outcome = migrate(sample_rules, notebook("import os\n%tensorflow_version 1.x\n" + HEAD))
     assert outcome.after == outcome.before and left(outcome) == ["a.ipynb:cell 1:2:1 E013"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "lines"),
+    [
+        ("!pip install -q tensorflow==1.15", [1]),
+        ("import os\n!pip3 install 'tensorflow-gpu>=1.14,<2' keras", [2]),
+        ("%pip install --upgrade \\\n  tensorflow~=1.15.2", [1]),
+        ("pip install tensorflow-cpu[and-cuda]==1.15.0", [1]),
+        ("!{sys.executable} -m pip install tensorflow===1.15", [1]),
+        ("!conda install -y tensorflow=1.15 && ls", [1]),
+        ("%%bash\napt-get update\npip install 'tensorflow<2.0'", [3]),
+        ("!pip install tensorflow-gpu", [1]),
+        ("!pip install tensorflow==2.15.1 tensorflow_hub==0.1 tensorflow-estimator", []),
+        ("!pip install tensorflow<3", []),
+        ("!pip install tensorflow # ==1.15", []),
+        ("# !pip install tensorflow==1.15", []),
+        ("!pip install my-tensorflow==1.0 tensorflow-probability==0.8 tensorflow==21.0", []),
+        ("%%html\npip install tensorflow==1.15", []),
+    ],
+)
+def test_installing_tensorflow_1_gets_a_remark(sample_rules: Registry, cell: str, lines: list[int]) -> None:
+    outcome = migrate(sample_rules, notebook(cell, HEAD))
+    said = [item for item in outcome.remaining if "install" in item.message]
+    assert outcome.after == outcome.before and [item.location.line for item in said] == lines
+    assert all(item.location.cell == 1 and item.severity == Severity.INFO for item in said)
 
 
 # -- what is no notebook ----------------------------------------------------------------------------------------------
