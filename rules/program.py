@@ -184,14 +184,16 @@ class EstimatorProgram(ProgramRule):
         """What is left as it is, with the reason: one unit for each Estimator."""
         files = tuple(module.path for module in group if not is_mode_file(module))
         yield from mode_files(self, group)
-        places = [(m, n, reason) for m, n, reason in other]
-        places += [(c.module, c.call, places[0][2] if places else "") for c in constructions]
-        for module, node, reason in places:
+        found = [f"{reason} ({drafts.location(module, node).line_text})" for module, node, reason in other]
+        places = [(module, node, reason, [own]) for (module, node, reason), own in zip(other, found)]
+        places += [(c.module, c.call, found[0], found) for c in constructions]
+        for module, node, said, reasons in places:
             location = drafts.location(module, node)
-            message = f"this Estimator program is left as it is: {reason}"
+            message = f"this Estimator program is left as it is: {said}"
             yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
             name = module.segment(node.func if isinstance(node, ast.Call) else node)
-            yield ProgramUnit(name, location, "manual", reason, files)
+            reason, *others = dict.fromkeys(reasons)
+            yield ProgramUnit(name, location, "manual", reason, files, others=tuple(others))
 
     def _program(
         self, project: Project, group: list[Module], settings: Settings, shared: str = ""

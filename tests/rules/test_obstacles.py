@@ -122,3 +122,11 @@ def test_an_error_after_an_obstacle_is_a_consequence() -> None:
 def test_an_error_before_any_obstacle_is_a_bug() -> None:
     with pytest.raises(KeyError), Obstacles():
         raise KeyError("a bug")
+
+
+def test_a_kind_that_is_not_migrated_is_placed_where_it_is_made(tmp_path: Path) -> None:
+    trees = 'trees = tf.estimator.BoostedTreesClassifier([], 1)\nother = tf.contrib.learn.DNNClassifier([], [1], "m")\n'
+    (own, *units), said = look(tmp_path, HEAD + trees)
+    assert own.tier == "manual" and [text.rsplit("/", 1)[1] for text in own.reasons] == ["task.py:11)", "task.py:12)"]
+    assert [len(unit.reasons) for unit in units] == [1, 1] and len(said) == 3
+    assert sum(text.endswith("task.py:11)") for text in said) == 1
