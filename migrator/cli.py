@@ -133,6 +133,11 @@ class _Default(click.Command):
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
 @click.option("--apply", is_flag=True, help="Write the changes. Without it, nothing is written.")
 @click.option("--review", is_flag=True, help="Ask about each change, then write those accepted.")
+@click.option(
+    "--resume/--no-resume",
+    default=None,
+    help="With --review: go on where the last one was quit, as it does by itself, or start anew.",
+)
 @click.option("--undo", is_flag=True, help="Take back what the last --apply from this folder, or from PATH, wrote.")
 @click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text, json or html.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")
@@ -173,6 +178,7 @@ def run(
     paths: tuple[str, ...],
     apply: bool,
     review: bool,
+    resume: bool | None,
     undo: bool,
     assess: bool,
     unsafe: bool,
@@ -207,6 +213,8 @@ def run(
         raise click.UsageError("Missing argument 'PATH...'.")
     if review and (apply or "-" in paths or not running.interactive()):
         fail("--review asks on a terminal, about files, and writes by itself what was accepted")
+    if resume is not None and not review:
+        fail("--resume and --no-resume go with --review")
     if commit_per_rule and (not (apply or review) or allow_dirty or "-" in paths):
         fail("--commit-per-rule goes with --apply or --review, without --allow-dirty")
     if assess and (apply or review or "-" in paths or form not in ("text", "json", "html")):
@@ -237,6 +245,8 @@ def run(
     else:
         writing = running.Writing(allow_dirty, commit_per_rule)
         if review:
+            if resume is False:
+                running.forget_review()
             settings, writing = running.review_paths(paths, settings, writing)
         code = running.run_paths(paths, settings, shown, writing)
         if review:
