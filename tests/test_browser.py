@@ -92,15 +92,20 @@ def test_it_is_read_on_a_phone_and_in_the_dark(page: str, tmp_path: Path) -> Non
         document.querySelectorAll('details').forEach(e => e.open = true);
         const line = document.querySelector('.diff td.new').offsetWidth;
         const ground = getComputedStyle(document.body).backgroundColor;
-        return [document.documentElement.scrollWidth <= innerWidth, line > 0.8 * innerWidth, ground];
+        const border = (kind) => getComputedStyle(document.querySelector(`li.${kind}`)).borderLeftColor;
+        const fits = document.documentElement.scrollWidth <= innerWidth;
+        return [fits, line > 0.8 * innerWidth, ground, border('to-do'), border('changed')];
     """
-    assert look(page, script, tmp_path, "500,900", "preferredColorScheme=0") == [True, True, "rgb(22, 24, 27)"]
+    found = look(page, script, tmp_path, "500,900", "preferredColorScheme=0")
+    assert found == [True, True, "rgb(22, 24, 27)", "rgb(250, 204, 21)", "rgb(74, 222, 128)"]
 
 
 def test_the_inventory_is_searched(page: str, tmp_path: Path) -> None:
     outcomes = runner.migrate(["."], Settings(select=("TST",))).outcomes
     script = """
         search.value = 'gone'; search.dispatchEvent(new Event('input'));
-        return [...document.querySelectorAll('tr.item')].filter(e => e.offsetHeight).map(e => e.cells[0].textContent);
+        const shown = [...document.querySelectorAll('tr.item')].filter(e => e.offsetHeight);
+        const table = document.querySelector('.scroll');
+        return [table.scrollWidth <= table.clientWidth, ...shown.map(e => e.cells[0].textContent)];
     """
-    assert look(assessment.render("html", outcomes), script, tmp_path, "500,900") == ["tf.gone.x"]
+    assert look(assessment.render("html", outcomes), script, tmp_path, "500,900") == [True, "tf.gone.x"]

@@ -119,6 +119,13 @@ def heads(found: dict[str, Any]) -> tuple[str, str]:
     )
 
 
+def alone(row: dict[str, Any]) -> str:
+    """Of how many programs a reason is the only one, unless it is of all."""
+    if row["alone"] == row["programs"]:
+        return ""
+    return f"; the only reason for {row['alone']}" if row["alone"] else "; never the only reason"
+
+
 def lines(outcomes: Sequence[Outcome]) -> Iterator[Line]:
     """The inventory for people."""
     found = assess(outcomes)
@@ -132,8 +139,7 @@ def lines(outcomes: Sequence[Outcome]) -> Iterator[Line]:
         for row in found[key]:
             more = f" and {row['programs'] - 1} more" if row["programs"] > 1 else ""
             yield Line(f"{row['programs']:6}  {row['reason']}", "yellow")
-            alone = f"; nothing else blocks {row['alone']}" if row["alone"] < row["programs"] else ""
-            yield Line(f"        {row['places'][0]}{more}; {count(row['lines'], 'line')} of code{alone}")
+            yield Line(f"        {row['places'][0]}{more}; {count(row['lines'], 'line')} of code{alone(row)}")
     if found["apis"]:
         yield Line("")
         yield Line("  uses   left  files  API", "bold", verbatim=True)

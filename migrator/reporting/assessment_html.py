@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from migrator.reporting.assessment import HEADINGS, TIERS, heads
+from migrator.reporting.assessment import HEADINGS, TIERS, alone, heads
 from migrator.reporting.html_report import page
 from migrator.reporting.text import count
 
@@ -49,8 +49,7 @@ def _reasons(found: dict[str, Any]) -> Iterator[str]:
         for row in found[key]:
             places = "".join(f"<li><code>{escape(place)}</code></li>" for place in row["places"])
             size = f"{count(row['programs'], 'program')}, {count(row['lines'], 'line')}"
-            if row["alone"] < row["programs"]:
-                size += f"; nothing else blocks {row['alone']}"
+            size += alone(row)
             yield (
                 f'<details class="rule item" data-level="reason"><summary>{escape(row["reason"])} '
                 f'<span class="soft">{size}</span></summary><ul>{places}</ul></details>'

@@ -17,6 +17,8 @@ from migrator.reporting.diffs import readable_diff
 from migrator.reporting.html_diff import table
 from migrator.reporting.text import is_unsafe, summary
 
+_MANY = 3
+"""More programs than this that stay for the same reasons are shown as one."""
 _LEVELS = {Severity.INFO: "remark", Severity.WARNING: "to do", Severity.ERROR: "error"}
 
 
@@ -69,19 +71,36 @@ def _programs(units: Sequence[ProgramUnit]) -> Iterator[str]:
     if not units:
         return
     yield "<h2>Programs</h2>"
+    alike: dict[tuple[str, ...], list[ProgramUnit]] = {}
     for unit in units:
-        pairs = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in unit.variables)
-        variables = (
-            f"<details><summary>{len(unit.variables)} variables</summary><table><tr><th>TensorFlow 1</th><th>Keras</th>"
-            f"</tr>{pairs}</table></details>"
-            if pairs
-            else ""
-        )
-        yield (
-            f'<section class="item" data-level="program"><div class="head"><code>{escape(unit.name)}</code>'
-            f'<span class="tier {unit.tier}">{unit.tier}</span><span class="soft">{escape(str(unit.location))}</span></div>'
-            f"{_why(unit.reasons)}{variables}</section>"
-        )
+        alike.setdefault(unit.reasons if unit.tier == "manual" else (str(unit.location),), []).append(unit)
+    for group in alike.values():
+        yield from [_together(group)] if len(group) > _MANY else map(_program, group)
+
+
+def _together(units: Sequence[ProgramUnit]) -> str:
+    """Programs that stay for the same reasons."""
+    places = "".join(f"<li><code>{escape(unit.name)}</code> {escape(str(unit.location))}</li>" for unit in units)
+    return (
+        f'<section class="item" data-level="program"><div class="head">{len(units)} programs'
+        f'<span class="tier manual">manual</span></div>{_why(units[0].reasons)}'
+        f"<details><summary>which</summary><ul>{places}</ul></details></section>"
+    )
+
+
+def _program(unit: ProgramUnit) -> str:
+    pairs = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in unit.variables)
+    variables = (
+        f"<details><summary>{len(unit.variables)} variables</summary><table><tr><th>TensorFlow 1</th><th>Keras</th>"
+        f"</tr>{pairs}</table></details>"
+        if pairs
+        else ""
+    )
+    return (
+        f'<section class="item" data-level="program"><div class="head"><code>{escape(unit.name)}</code>'
+        f'<span class="tier {unit.tier}">{unit.tier}</span><span class="soft">{escape(str(unit.location))}</span></div>'
+        f"{_why(unit.reasons)}{variables}</section>"
+    )
 
 
 def _why(reasons: Sequence[str]) -> str:
