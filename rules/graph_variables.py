@@ -52,12 +52,23 @@ def variable(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     _check_float(given.get("dtype"), resolve)
     if "initial_value" not in given:
         raise Unsupported("tf.Variable without an initial value", call)
-    shape, initializer = _initial(given["initial_value"], resolve)
-    arguments: list[tuple[str | None, Value]] = [("shape", shape), ("initializer", initializer)]
-    arguments += [(key, given[key]) for key in ("trainable", "constraint") if not is_none(given.get(key))]
-    if not is_none(given.get("name")):
-        arguments.insert(0, ("name", given["name"]))
-    return Layer("self.add_weight", tuple(arguments), None, "variable", given.get("name"), weight=True)
+    settings: list[tuple[str | None, Value]]
+    settings = [(key, given[key]) for key in ("trainable", "constraint") if not is_none(given.get(key))]
+    named: list[tuple[str | None, Value]] = [] if is_none(given.get("name")) else [("name", given["name"])]
+    try:
+        shape, initializer = _initial(given["initial_value"], resolve)
+    except Unsupported:
+        first = given["initial_value"]
+        function = (resolve(first.func) or "") if isinstance(first, ast.Call) else ""
+        if isinstance(first, ast.Constant) or (function.startswith("tensorflow.") and function not in _CONVERTED):
+            raise  # an integer, which Keras does not train, or a tensor
+        value = _value(first, resolve)
+        if not is_none(given.get("dtype")) and len(value) == 1:
+            value.append(("dtype", given["dtype"]))
+        made = ((None, "self"), *value, *named, *settings)
+        return Layer("weight_from_value", made, None, "variable", given.get("name"), vendored=True, weight=True)
+    arguments = (*named, ("shape", shape), ("initializer", initializer), *settings)
+    return Layer("self.add_weight", arguments, None, "variable", given.get("name"), weight=True)
 
 
 def weight(

@@ -270,7 +270,7 @@ class Writer:
         arguments = [(name, self._argument(value)) for name, value in site.layer.arguments]
         if site.layer.weight:
             if site.layer.name is None:
-                arguments.insert(0, ("name", f'"{site.attribute}"'))
+                arguments.insert(sum(n is None for n, _ in arguments), ("name", f'"{site.attribute}"'))
             arguments = [(n, keras_name(self.plan, site, t, self.text) if n == "name" else t) for n, t in arguments]
         return arguments
 

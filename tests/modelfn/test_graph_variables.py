@@ -53,6 +53,29 @@ def test_the_value_becomes_an_initializer(value: str, written: str) -> None:
     assert 'tf.matmul(features["x"], self.w)' in method(text, "call")
 
 
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("params['table']", "self, params['table'], name=\"w\""),
+        ("np.zeros([3, 1]), dtype=tf.float32", 'self, np.zeros([3, 1]), name="w", dtype=tf.float32'),
+        ("[[0.5], [1.5], [2.5]], name='a'", "self, [[0.5], [1.5], [2.5]], name='a'"),
+        (
+            "tf.constant(params['t'], tf.float32), trainable=False",
+            "self, params['t'], dtype=tf.float32, trainable=False, name=\"w\"",
+        ),
+    ],
+)
+def test_a_value_that_is_known_when_the_model_is_built(value: str, written: str) -> None:
+    text = migrate(program(value).replace("import tensorflow", "import numpy as np\nimport tensorflow", 1))
+    assert f" = weight_from_value({written})\n" in method(text, "__init__")
+
+
+def test_a_value_that_the_model_fn_computes() -> None:
+    source = program("table").replace("    w =", "    table = np.ones([3, 1]) * params['u']\n    w =")
+    init = method(migrate(source.replace("import tensorflow", "import numpy as np\nimport tensorflow", 1)), "__init__")
+    assert init.index("table = np.ones") < init.index("self.w = weight_from_value(self, table")
+
+
 def test_name_and_trainable_are_kept() -> None:
     init = method(migrate(program("tf.zeros([3, 1])", ', trainable=False, name="weights"')), "__init__")
     assert 'self.add_weight(name="weights", shape=[3, 1], initializer="zeros", trainable=False)' in init
@@ -79,9 +102,9 @@ predictions = tf.matmul(tf.matmul(features["x"], weights["h1"]), weights["out"])
         ("tf.random_normal([3, 1], dtype=tf.float64)", "", "another type than float32"),
         ("tf.zeros([3, 1])", ", dtype=tf.float64", "another type than float32"),
         ("1", "", "not seen"),
-        ("features['x']", "", "not seen"),
+        ("features['x']", "", "known only when data flows"),
         ("tf.constant(1, shape=[3, 1])", "", "not migrated yet"),
-        ("tf.zeros([3, 1]) + 1.0", "", "not seen"),
+        ("tf.zeros([3, 1]) + 1.0", "", "known only when data flows"),
         ("tf.random_normal([3, 1], stddev=scale())", "", "not a number"),
         ("tf.zeros([tf.shape(features['x'])[1], 1])", "", "known only when data flows"),
         ("tf.zeros([3, 1])", ", collections=[]", "`collections`"),
