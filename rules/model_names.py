@@ -6,9 +6,12 @@ import re
 from collections.abc import Set
 
 
-def class_name(model_fn: str, taken: Set[str]) -> str:
-    """``WideModel`` for ``wide_model_fn``, ``Model`` for ``my_model_fn``; none of `taken`."""
+def class_name(model_fn: str, taken: Set[str], origin: str = "") -> str:
+    """``WideModel`` for ``wide_model_fn``, ``Model`` for ``my_model_fn``; none of `taken`. Where the model_fn has no name of
+    its own, `origin` is the name of the class that it built the network with."""
     camel = "".join(word[:1].upper() + word[1:] for word in _words(model_fn))
+    if not camel and origin and origin not in taken:
+        return origin
     return _free(f"{camel}Model" if camel else "Model", taken, "Keras{}")
 
 

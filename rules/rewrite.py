@@ -283,7 +283,7 @@ class ProgramRewrite:
     def _name(self, model: ModelFn) -> None:
         others = self.model_fns.values()
         taken = model.definition.module.bound_names | {m.class_name for m in others}
-        model.class_name = class_name(model.definition.name, taken)
+        model.class_name = class_name(model.definition.name, taken, self.drafts.model_class(model.definition))
         model.factory = factory_name(model.definition.name, taken | {m.factory for m in others})
 
     def _construct(self, construction: Construction) -> None:

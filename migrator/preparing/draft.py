@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from migrator.diagnostics import Edit, Location
 from migrator.fixes import in_order, splice
 from migrator.module import Module, Place
-from migrator.project import Project
+from migrator.project import Definition, Project
 
 Origin = tuple[str, int]
 """Path and number of a line of the program as it is on disk."""
@@ -32,6 +32,8 @@ class Drafts:
         self.project = project
         self.obstacles: dict[tuple[str, str], str] = {}
         """Why an expression (path and text) was left as it is."""
+        self.model_classes: dict[tuple[str, str], str] = {}
+        """Names of the classes that functions (path and name) built their networks with, and that are taken apart."""
         self._first = dict(project.modules)
         self._origins: dict[str, list[Origin]] = {}
 
@@ -60,6 +62,10 @@ class Drafts:
     def obstacle(self, module: Module, node: ast.expr) -> str | None:
         """Why an expression could not be prepared."""
         return self.obstacles.get((module.path, module.segment(node)))
+
+    def model_class(self, function: Definition) -> str:
+        """The name of the class that a function built its network with before it was taken apart; else an empty text."""
+        return self.model_classes.get((function.module.path, function.name), "")
 
     def apply(self, changes: Iterable[Change]) -> None:
         """Makes all changes at once. They must not overlap."""

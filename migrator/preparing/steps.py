@@ -322,6 +322,9 @@ class Preparation:
             module = found.home.module
             return [Change(module.delete_statement(module.statement(base[0])))]
         changes = Unboxing(self.drafts, found).changes()
+        key = definition.module.path, definition.name
+        several = self.drafts.model_classes.get(key, owner.name) != owner.name
+        self.drafts.model_classes[key] = "" if several else owner.name
         self._taken_out |= {(base.module.path, base.name) for base in ancestors(project, owner)}
         return changes
 

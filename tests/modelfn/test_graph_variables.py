@@ -61,7 +61,7 @@ def test_the_value_becomes_an_initializer(value: str, written: str) -> None:
         ("[[0.5], [1.5], [2.5]], name='a'", "self, [[0.5], [1.5], [2.5]], name='a'"),
         (
             "tf.constant(params['t'], tf.float32), trainable=False",
-            "self, params['t'], dtype=tf.float32, trainable=False, name=\"w\"",
+            "self, params['t'], name=\"w\", dtype=tf.float32, trainable=False",
         ),
     ],
 )

@@ -157,7 +157,7 @@ def test_methods() -> None:
 def test_objects_that_are_called() -> None:
     body = f'network = Network(params)\npredictions = network(features["x"], {TRAINING})'
     text = assert_same(model_fn(body, end=END, before=NETWORK), **PARAMS)
-    assert "class Network" not in text and "for units in network_units" in method(text, "__init__", "Model")
+    assert "class Network(object)" not in text and "for units in network_units" in method(text, "__init__", "Network")
 
 
 @pytest.mark.parametrize(

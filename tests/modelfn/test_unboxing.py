@@ -67,15 +67,15 @@ PROGRAM = f"import tensorflow as tf\n\nPARAMS = {PARAMS}\n\n{NETWORK}{USE}"
 
 def test_an_object_becomes_its_parts() -> None:
     text = assert_same(PROGRAM, **PARAMS)
-    init, call = method(text, "__init__", "Model"), method(text, "call", "Model")
-    assert "class Net" not in text and "class Base" not in text  # nothing makes them any more
-    assert 'Model(tf.keras.Model):\n    """A tower of dense layers."""' in text
+    init, call = method(text, "__init__", "Net"), method(text, "call", "Net")
+    assert "class Net(Base)" not in text and "class Base" not in text  # nothing makes them any more
+    assert 'class Net(tf.keras.Model):\n    """A tower of dense layers."""' in text
     assert "depth = 2" in init and "for index in range(depth)" in init
     assert 'net = _scaled(features["x"], scale=scale)' in call and "training=training" in call
     assert "predictions = self.head(net)" in call and "model_" not in text.replace("model_dir", "").replace(
         "model_fn", ""
     )
-    assert "labels = tf.cast(y, tf.float32)" in method(text, "compute_loss", "Model")
+    assert "labels = tf.cast(y, tf.float32)" in method(text, "compute_loss", "Net")
 
 
 def test_a_class_of_another_file() -> None:
@@ -129,3 +129,14 @@ def test_values_that_change_after_the_object_is_made() -> None:
     )
     assert_same(named, **PARAMS)
     assert manual_reason(named.replace("    loss = model.loss", "    rate = 0.3\n    loss = model.loss"))
+
+
+def test_a_function_with_two_objects_is_no_model_of_either() -> None:
+    other = "\n\nclass Scale(object):\n    def __init__(self, by):\n        self.by = by\n\n"
+    other += "    def apply(self, x):\n        return x * tf.get_variable('scale', [1]) * self.by\n"
+    source = PROGRAM.replace("\n\nclass Net(", f"{other}\n\nclass Net(").replace(
+        "    predictions = model.build(features)",
+        "    scale = Scale(2.0)\n    predictions = scale.apply(model.build(features))",
+    )
+    text = assert_same(source, **PARAMS)
+    assert "class Model(tf.keras.Model):" in text and "class Net" not in text and "class Scale" not in text
