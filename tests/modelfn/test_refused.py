@@ -124,7 +124,7 @@ LEFT = {
     "a variable that begins with data": (
         "w = tf.Variable(features['x'])  # HERE\npredictions = features['x'] * w",
         END,
-        "tf.Variable",
+        "known only when data flows",
     ),
     "a name that is left over from a loop": (
         """
