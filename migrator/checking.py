@@ -165,10 +165,10 @@ class Checker:
             return known[1]
         failed: dict[str, Exception] = {}
         found: list[Finding] = []
-
+        idle = {rule for rule in self.registry.file_rules if not rule.concerns(module)}
         for node, name in module.references():
             for rule in self._dispatch(name):
-                if rule.code not in failed and (rule.code, module.path) not in banned:
+                if rule not in idle and rule.code not in failed and (rule.code, module.path) not in banned:
                     try:
                         found += [Finding(diagnostic, rule.code) for diagnostic in list(rule.check(node, name, module))]
                     except Exception as error:

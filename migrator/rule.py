@@ -79,6 +79,11 @@ class Rule(_Documented):
     symbols: ClassVar[tuple[str, ...]] = ()
     """Qualified names such as ``tensorflow.fixed_size_partitioner``; a trailing ``.*`` stands for any member."""
 
+    @classmethod
+    def concerns(cls, module: Module) -> bool:
+        """Whether the rule may have something to say about single references of a file."""
+        return True
+
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """Look at one reference: `node` is the whole dotted expression, `name` what it resolves to."""
         raise NotImplementedError
@@ -123,7 +128,7 @@ def run_rules(rules: Iterable[Rule], module: Module) -> list[Diagnostic]:
     exact: dict[str, list[Rule]] = {}
     prefixes: list[tuple[str, Rule]] = []
     for rule in rules:
-        for symbol in rule.symbols:
+        for symbol in rule.symbols if rule.concerns(module) else ():
             if symbol.endswith(".*"):
                 prefixes.append((symbol[:-1], rule))
             else:

@@ -23,9 +23,9 @@ def dataset_attribute_edits(module: Module) -> list[Edit]:
 
     Raises Unsupported where it is not seen whether something is a dataset.
     """
-    reads = [n for n in ast.walk(module.tree) if isinstance(n, ast.Attribute) and n.attr in _ATTRIBUTES]
+    reads = [node for node in module.nodes(ast.Attribute) if node.attr in _ATTRIBUTES]
     stored = {n.attr for n in reads if not isinstance(n.ctx, ast.Load)}  # attributes of the program's own classes
-    defined = {n.name for n in ast.walk(module.tree) if isinstance(n, ast.FunctionDef)}
+    defined = {node.name for node in module.nodes(ast.FunctionDef)}
     edits: list[Edit] = []
     for node in reads:
         if node.attr in stored | defined or module.resolve(node) is not None:

@@ -62,8 +62,8 @@ def rewrite(
 def compile_edits(module: Module, dialect: str, optimizers: OptimizerArguments) -> list[Edit]:
     """Edits of the calls of `compile` in a file: optimizers and names of metrics as they were. Raises Unsupported."""
     edits: list[Edit] = []
-    for call in ast.walk(module.tree):
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "compile":
+    for call in module.nodes(ast.Call):
+        if not isinstance(call.func, ast.Attribute) or call.func.attr != "compile":
             continue
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         given.update(zip(("optimizer", "loss", "metrics"), call.args))

@@ -29,12 +29,9 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
     """
     edits = dataset_attribute_edits(module)
     handled: set[ast.AST] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes(ast.Call):
         if _made(module, node) is None:
-            if isinstance(node, ast.Attribute) and node.attr == INITIALIZABLE and node not in handled:
-                raise Unsupported("an initializable iterator is not migrated yet", node)
             continue
-        assert isinstance(node, ast.Call)
         function = next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
         if function is None:
             raise Unsupported("an iterator outside of a function is not migrated yet", node)
@@ -42,6 +39,9 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
         edits += _edits(module, function, node, initialized)
         for statement in (module.statement(node), *initialized):
             handled.update(ast.walk(statement))
+    for other in module.nodes(ast.Attribute):
+        if other.attr == INITIALIZABLE and other not in handled:
+            raise Unsupported("an initializable iterator is not migrated yet", other)
     return edits, handled
 
 

@@ -13,7 +13,7 @@ from migrator.module import Module
 from migrator.rule import Rule
 
 from .symbol_rows import Row, endpoints, find_row
-from .tensorflow_names import inner, tensorflow_root, via_version_1_import
+from .tensorflow_names import VERSION_1, inner, tensorflow_root, via_version_1_import
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,17 @@ class Rewrite:
     severity: Severity = Severity.WARNING
 
 
-class RenamedSymbol(Rule):
+class _SymbolRule(Rule):
+    symbols = ("tensorflow.*",)
+
+    @classmethod
+    def concerns(cls, module: Module) -> bool:
+        """Names of a file that knows TensorFlow as ``tensorflow.compat.v1`` only are right; EST005 moves them together."""
+        targets = [entry.target for entry in module.imports if "tensorflow" in entry.target]
+        return not all(target.startswith(VERSION_1) for target in targets)
+
+
+class RenamedSymbol(_SymbolRule):
     """Replace TensorFlow 1 names by their TensorFlow 2 names.
 
     ## What it does
@@ -58,14 +68,13 @@ class RenamedSymbol(Rule):
 
     code = "EST001"
     name = "renamed-symbol"
-    symbols = ("tensorflow.*",)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a reference that has another name in TensorFlow 2."""
         yield from _report(self, "renamed", node, name, module)
 
 
-class ChangedParameters(Rule):
+class ChangedParameters(_SymbolRule):
     """Adapt calls of functions that TensorFlow 2 keeps with other parameters.
 
     ## What it does
@@ -94,14 +103,13 @@ class ChangedParameters(Rule):
 
     code = "EST002"
     name = "changed-parameters"
-    symbols = ("tensorflow.*",)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a call whose arguments change."""
         yield from _report(self, "changed", node, name, module)
 
 
-class ManualSymbol(Rule):
+class ManualSymbol(_SymbolRule):
     """Point out TensorFlow 1 names that need a decision.
 
     ## What it does
@@ -122,7 +130,6 @@ class ManualSymbol(Rule):
 
     code = "EST003"
     name = "manual-symbol"
-    symbols = ("tensorflow.*",)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a reference that is left to the reader."""
