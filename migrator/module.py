@@ -222,6 +222,7 @@ class Module(Text):
             roots = known.get((scope, root.id))
             if roots is None:
                 roots = known[scope, root.id] = analysis.root_names(root.id, scope)
+            self._raw_names[root] = roots
             if not roots or roots == nothing:
                 continue
             node: ast.expr = root
