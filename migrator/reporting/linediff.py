@@ -60,23 +60,34 @@ class _Matcher(SequenceMatcher[str]):
 
 def matching_blocks(before: Sequence[str], after: Sequence[str]) -> list[Block]:
     """Maximal runs of equal lines, ascending on both sides."""
-    pairs: list[tuple[int, int]] = []
-    i = j = 0
-    for next_i, next_j in [*_anchors(before, after), (len(before), len(after))]:
-        while i < next_i and j < next_j and before[i] == after[j]:
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-        tail = 0
-        while next_i - tail > i and next_j - tail > j and before[next_i - tail - 1] == after[next_j - tail - 1]:
-            tail += 1
-        gap, new_gap = before[i : next_i - tail], after[j : next_j - tail]
-        if gap and new_gap:
-            pairs += [(i + a, j + b) for a, b in _gap_pairs(gap, new_gap)]
-        pairs += [(next_i - step, next_j - step) for step in range(tail, 0, -1)]
-        if next_i < len(before):
-            pairs.append((next_i, next_j))
+    blocks: list[Block] = []
+    i = j = start = new_start = 0  # where to go on, and where the present run of equal lines began
+    end = (len(before), len(after))
+    for next_i, next_j in [*_anchors(before, after), end]:
+        if next_i != i or next_j != j:
+            blocks.append((start, new_start, i - start))
+            blocks += _gap_blocks(before, after, (i, j), (next_i, next_j))
+            start, new_start = next_i, next_j
         i, j = next_i + 1, next_j + 1
-    return _joined(pairs)
+    blocks.append((start, new_start, len(before) - start))
+    return _joined(blocks)
+
+
+def _gap_blocks(
+    before: Sequence[str], after: Sequence[str], start: tuple[int, int], stop: tuple[int, int]
+) -> Iterator[Block]:
+    """Equal lines between two anchors: first those at both ends."""
+    (i, j), (next_i, next_j) = start, stop
+    while i < next_i and j < next_j and before[i] == after[j]:
+        i, j = i + 1, j + 1
+    yield start[0], start[1], i - start[0]
+    tail = 0
+    while next_i - tail > i and next_j - tail > j and before[next_i - tail - 1] == after[next_j - tail - 1]:
+        tail += 1
+    gap, new_gap = before[i : next_i - tail], after[j : next_j - tail]
+    if gap and new_gap:
+        yield from ((i + a, j + b, 1) for a, b in _gap_pairs(gap, new_gap))
+    yield next_i - tail, next_j - tail, tail
 
 
 def _gap_pairs(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -111,6 +122,8 @@ def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int
     old, new = Counter(before), Counter(after)
     place = {line: number for number, line in enumerate(after) if new[line] == 1}
     unique = [(i, place[line]) for i, line in enumerate(before) if old[line] == 1 and line in place]
+    if all(one[1] < other[1] for one, other in zip(unique, unique[1:])):  # nothing has moved
+        return unique
     ends: list[int] = []
     chains: list[int] = []  # for each length, the index of the pair that ends the best series
     previous: list[int] = []
@@ -127,11 +140,11 @@ def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int
     return series[::-1]
 
 
-def _joined(pairs: Sequence[tuple[int, int]]) -> list[Block]:
+def _joined(parts: Sequence[Block]) -> list[Block]:
     blocks: list[Block] = []
-    for i, j in pairs:
+    for i, j, size in parts:
         if blocks and blocks[-1][0] + blocks[-1][2] == i and blocks[-1][1] + blocks[-1][2] == j:
-            blocks[-1] = (blocks[-1][0], blocks[-1][1], blocks[-1][2] + 1)
-        else:
-            blocks.append((i, j, 1))
+            blocks[-1] = (blocks[-1][0], blocks[-1][1], blocks[-1][2] + size)
+        elif size:
+            blocks.append((i, j, size))
     return blocks
