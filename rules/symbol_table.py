@@ -27,17 +27,7 @@ class Rewrite:
     severity: Severity = Severity.WARNING
 
 
-class _SymbolRule(Rule):
-    symbols = ("tensorflow.*",)
-
-    @classmethod
-    def concerns(cls, module: Module) -> bool:
-        """Names of a file that knows TensorFlow as ``tensorflow.compat.v1`` only are right; EST005 moves them together."""
-        targets = [entry.target for entry in module.imports if "tensorflow" in entry.target]
-        return not all(target.startswith(VERSION_1) for target in targets)
-
-
-class RenamedSymbol(_SymbolRule):
+class RenamedSymbol(Rule):
     """Replace TensorFlow 1 names by their TensorFlow 2 names.
 
     ## What it does
@@ -68,13 +58,19 @@ class RenamedSymbol(_SymbolRule):
 
     code = "EST001"
     name = "renamed-symbol"
+    symbols = ("tensorflow.*",)
+
+    @classmethod
+    def concerns(cls, module: Module) -> bool:
+        """Not where names stay those of TensorFlow 1, or move with the import."""
+        return not _knows_compat_only(module)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a reference that has another name in TensorFlow 2."""
         yield from _report(self, "renamed", node, name, module)
 
 
-class ChangedParameters(_SymbolRule):
+class ChangedParameters(Rule):
     """Adapt calls of functions that TensorFlow 2 keeps with other parameters.
 
     ## What it does
@@ -103,13 +99,19 @@ class ChangedParameters(_SymbolRule):
 
     code = "EST002"
     name = "changed-parameters"
+    symbols = ("tensorflow.*",)
+
+    @classmethod
+    def concerns(cls, module: Module) -> bool:
+        """Not where names stay those of TensorFlow 1, or move with the import."""
+        return not _knows_compat_only(module)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a call whose arguments change."""
         yield from _report(self, "changed", node, name, module)
 
 
-class ManualSymbol(_SymbolRule):
+class ManualSymbol(Rule):
     """Point out TensorFlow 1 names that need a decision.
 
     ## What it does
@@ -130,10 +132,21 @@ class ManualSymbol(_SymbolRule):
 
     code = "EST003"
     name = "manual-symbol"
+    symbols = ("tensorflow.*",)
+
+    @classmethod
+    def concerns(cls, module: Module) -> bool:
+        """Not where names stay those of TensorFlow 1, or move with the import."""
+        return not _knows_compat_only(module)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a reference that is left to the reader."""
         yield from _report(self, "manual", node, name, module)
+
+
+def _knows_compat_only(module: Module) -> bool:
+    """Whether a file knows TensorFlow as ``tensorflow.compat.v1`` only, with which all its names are right."""
+    return all(entry.target.startswith(VERSION_1) for entry in module.imports if "tensorflow" in entry.target)
 
 
 def _report(rule: Rule, kind: str, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
