@@ -99,6 +99,7 @@ def translations() -> Translations:
             **summaries.EXPRESSIONS,
         },
         metrics=metrics.METRICS,
+        summaries=frozenset(summaries.EXPRESSIONS),
         training=optimizers.OPTIMIZERS | schedules.SCHEDULES,
         initialized=frozenset({VARIABLE}),
         shaped=frozenset({"tensorflow.get_variable"}),

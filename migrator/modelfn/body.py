@@ -15,6 +15,7 @@ from migrator.modelfn.objects import is_learning_phase
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.phases import ignored, look_through, widen
 from migrator.modelfn.sites import Site, find_sites
+from migrator.modelfn.tags import write_collected
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
 from migrator.modelfn.translate import Time, Translations, Writing
@@ -70,6 +71,7 @@ class Body:
         self.slicer = Slicer(self.flow)
         self.watched: dict[Leaf, str] = {}
         """Statements that hand a tensor out to callbacks, by a name."""
+        write_collected(self)
         self.extend_flow()
         self.wrappers: set[Leaf] = set()
         """Statements that wrap a cell for training only."""

@@ -9,6 +9,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import enumerated, is_count, targets
 from migrator.modelfn.sites import Site
+from migrator.modelfn.tags import joined
 from migrator.modelfn.writer import NOT_TRAINING, TRAINING, Shared, Writer
 
 
@@ -123,7 +124,7 @@ class CallWriter(Writer):
                 arm = inner
                 self.guards += previous != other
             position, previous = end, guard
-        return lines
+        return joined(lines)
 
     def _group(self, leaves: list[Leaf], position: int, depth: int) -> list[Leaf]:
         """The leaf at `position`, or all leaves of the compound statement that begins there."""

@@ -217,8 +217,15 @@ def _callback_lines(generator: Generator, name: str, hooks: list[SpecHook], inde
     """The list of callbacks that hooks of the spec become, below the comments of the hooks."""
     if not hooks:
         return []
-    writer = _FactoryWriter(generator, None)
-    texts = [hook.text(writer) for hook in hooks]
+    plan, writer = generator.plan, _FactoryWriter(generator, None)
+    metrics = {plan.watched[leaf] for leaf in plan.metric_effects if leaf in plan.watched}
+    texts = []
+    for hook in hooks:
+        reads_metrics = hook.mode == "train" and any(key in metrics for _, key in hook.names)
+        if reads_metrics and (hook.made.own is not None or len(metrics) < len(plan.metric_effects)):
+            what = "also in a summary" if hook.made.own is None else "in a hook of the program's own"
+            raise Unsupported(f"a metric of the training is read by a hook, {what}", hook.call)
+        texts.append(hook.text(writer, reads_metrics))
     comments = []
     for node in dict.fromkeys(hook.at.node for hook in hooks if not isinstance(hook.at.node, ast.Return)):
         comments += generator.shared.renderer.comments(node, indent)

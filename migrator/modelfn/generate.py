@@ -64,6 +64,7 @@ class Generator(ClassWriter):
             for leaf in entry.leaves:
                 for name in leaf.defs if plan.metric_call(leaf) is entry.call else ():
                     self.shared.metrics[name] = f"self.{entry.attribute}.result()"
+        self._check_metrics()
         skip = {leaf for entry in entries for leaf in entry.leaves}
         metric_leaves = [leaf for leaf in plan.metric_leaves if leaf not in skip]
         loss_set = set(plan.loss_leaves)
@@ -108,7 +109,13 @@ class Generator(ClassWriter):
         refuse_shared_variables(plan)
         return Generated(tidy(text), variable_map(plan))
 
-    # -- names --------------------------------------------------------------------------------------------------------
+    def _check_metrics(self) -> None:
+        """Refuse to write down metrics of the training that no evaluation has."""
+        plan = self.plan
+        for effect in plan.metric_effects:
+            for leaf in plan.slicer.closure(plan.slicer.inputs(effect), effect.index, "train", effect):
+                if plan.metric_call(leaf) is not None and not leaf.defs <= set(self.shared.metrics):
+                    raise Unsupported("a metric that is not among eval_metric_ops is not migrated yet", leaf.node)
 
     # -- methods ------------------------------------------------------------------------------------------------------
 
@@ -260,7 +267,13 @@ class Generator(ClassWriter):
             if self.plan.labels is not None:
                 found[self.plan.labels] = "y"
             found.update(self.outputs.names)
+            found.update({n: self.shared.metrics[n] for n in self.shared.metrics if self._is_unpacked(n)})
         return found
+
+    def _is_unpacked(self, name: str) -> bool:
+        """Whether a name holds the value or the update of a metric, not both: ``value, update = tf.metrics.…``."""
+        nodes = [leaf.node for leaf in self.plan.definitions(name)]
+        return all(isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name) for node in nodes)
 
     def _predict_step(self) -> list[str]:
         out = self.outputs

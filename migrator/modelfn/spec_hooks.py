@@ -50,8 +50,8 @@ class SpecHook:
         pairs = zip(self.made.tensors, self.names) if self.made.own is not None else ()
         return {id(value): f'"{name}"' for (_, value), (_, name) in pairs}
 
-    def text(self, writing: Writing) -> str:
-        """The construction of the callback."""
+    def text(self, writing: Writing, metrics: bool) -> str:
+        """The construction of the callback; `metrics`: it reads some of the model."""
         plain = all(tag == name for tag, name in self.names)
         parts = [f'"{name}"' if plain else f'{_quoted(tag)}: "{name}"' for tag, name in self.names]
         tensors = f"[{', '.join(parts)}]" if plain else f"{{{', '.join(parts)}}}"
@@ -59,6 +59,7 @@ class SpecHook:
         if self.made.own is not None:
             given = [(None, writing.text(self.made.own))]
         given += [(name, writing.text(value)) for name, value in self.made.arguments]
+        given += [("metrics", "True")] if metrics else []
         arguments = ", ".join(text if name is None else f"{name}={text}" for name, text in given)
         return f"{writing.need(self.made.callback)}({arguments})"
 

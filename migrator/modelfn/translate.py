@@ -156,6 +156,8 @@ class Translations:
     """Functions that give the global step."""
     task_fields: frozenset[str] = frozenset()
     """Fields of the run configuration that say which process of a cluster this is."""
+    summaries: frozenset[str] = frozenset()
+    """Functions that write a summary under the tag that they are given first."""
     collections: GraphCollections = field(default_factory=GraphCollections)
     variables: frozenset[str] = frozenset()
     """Functions that list all trainable variables."""

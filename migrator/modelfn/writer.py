@@ -17,6 +17,7 @@ from migrator.modelfn.phases import in_training
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
+from migrator.modelfn.tags import tagged
 from migrator.modelfn.translate import Time, Value, format_call
 from migrator.modelfn.variables import trainable_variables
 
@@ -323,7 +324,7 @@ class Writer:
         if added is not None:
             return [*([] if leaf in self.plan.watched else renderer.comments(leaf.node, indent)), indent + added]
         lead = [line for node in leaf.lead for line in renderer.comments(node, indent)]
-        lines = renderer.statement(leaf.node, self.transform, indent)
+        lines = tagged(self, leaf, renderer.statement(leaf.node, self.transform, indent), indent)
         return ["", *lead, *_without_blank(lines)] if lead else lines
 
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:

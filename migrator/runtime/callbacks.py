@@ -9,6 +9,8 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.summaries import metric_variables, resume_metrics
+
 
 class StopAtStep(tf.keras.callbacks.Callback):
     """Stops after `num_steps` more steps, or when `last_step` is reached."""
@@ -71,7 +73,8 @@ def watch(model: tf.keras.Model, name: str, tensor: Any) -> Any:
 class TensorLogger(tf.keras.callbacks.Callback):
     """Logs tensors that the model gives to `watch`, as of the first of every `every_n_iter` steps, or by time.
 
-    `tensors` are names, or names by tag; `formatter` makes the line out of values by tag.
+    `tensors` are names, or names by tag; `formatter` makes the line out of values by tag. With `metrics`, those of the model are
+    over the steps in which they are read, as in a session.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class TensorLogger(tf.keras.callbacks.Callback):
         every_n_iter: int | None = None,
         every_n_secs: float | None = None,
         formatter: Callable[[dict[str, Any]], str] | None = None,
+        metrics: bool = False,
     ) -> None:
         super().__init__()
         if (every_n_iter is None) == (every_n_secs is None):
@@ -88,20 +92,30 @@ class TensorLogger(tf.keras.callbacks.Callback):
             raise ValueError(f"every_n_iter must be positive, given: {every_n_iter}")
         self.tensors = dict(tensors) if isinstance(tensors, Mapping) else {name: name for name in tensors}
         self.every_n_iter, self.every_n_secs, self.formatter = every_n_iter, every_n_secs, formatter
+        self.metrics = metrics
 
     def on_train_begin(self, logs: Any = None) -> None:
         self.timer, self.count = Timer(self.every_n_secs, self.every_n_iter), 0
+        self.state: list[Any] = []
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        if self.metrics and self.timer.is_due(self.count):
+            resume_metrics(self.model, self.state)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         if self.timer.is_due(self.count):
             self.log()
+            if self.metrics:
+                self.state = [tf.identity(variable) for variable in metric_variables(self.model)]
         self.count += 1
 
     def on_test_begin(self, logs: Any = None) -> None:
         self.on_train_begin()
 
     def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
-        self.on_train_batch_end(batch)
+        if self.timer.is_due(self.count):
+            self.log()
+        self.count += 1
 
     def log(self) -> None:
         values = {}

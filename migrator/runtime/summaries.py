@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
+
+
+def metric_variables(model: tf.keras.Model) -> list[Any]:
+    """The state of all metrics but the loss."""
+    return [variable for metric in model.metrics if metric.name != "loss" for variable in metric.variables]
+
+
+def resume_metrics(model: tf.keras.Model, state: Sequence[Any]) -> None:
+    """Gives the metrics the state that they had after the last step in which they were read; none: their initial one."""
+    model.reset_metrics()
+    for variable, value in zip(metric_variables(model), state):
+        variable.assign(value)
 
 
 class StepLogger(tf.keras.callbacks.Callback):
@@ -22,12 +35,17 @@ class StepLogger(tf.keras.callbacks.Callback):
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)  # that summaries are written at
         self.recording = tf.Variable(False, trainable=False)  # whether the model is to write its summaries
         self.logged_step, self.logged_time = 0, 0.0
+        self.recorded: list[Any] = []  # state of the metrics, which a session kept over the steps with summaries
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.recorded = []
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         log, record = self.config.log_step_count_steps, self.config.save_summary_steps
         self.log_due, self.record_due = log and batch % log == 0, record and batch % record == 0
         if self.log_due or self.record_due:
-            self.model.reset_metrics()  # so that they hold the loss of this step alone
+            # They hold the loss of this step alone.
+            resume_metrics(self.model, self.recorded if self.record_due else ())
             self.step.assign(self.model.optimizer.iterations + 1)
             self.recording.assign(bool(self.record_due))
 
@@ -37,6 +55,7 @@ class StepLogger(tf.keras.callbacks.Callback):
         if self.record_due:
             scalars["loss"] = loss
             self.recording.assign(False)
+            self.recorded = [tf.identity(variable) for variable in metric_variables(self.model)]
         if self.log_due:
             now = time.time()
             if batch:

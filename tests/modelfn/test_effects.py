@@ -23,8 +23,12 @@ IN_CALL = {
 @pytest.mark.parametrize("name", sorted(IN_CALL))
 def test_loops_of_summaries_stand_in_call(name: str) -> None:
     text = migrate(model_fn(f"{NET}\n{IN_CALL[name]}"))
-    kept = IN_CALL[name].replace("params", "self.params")
-    assert "".join(f"    {line}\n" for line in kept.splitlines()) in method(text, "call")
+    *heads, summary = IN_CALL[name].replace("params", "self.params").splitlines()
+    written = method(text, "call").splitlines()
+    start = written.index(f"    {heads[0]}")
+    assert written[start : start + len(heads)] == [f"    {head}" for head in heads]
+    scope, inner = written[start + len(heads) : start + len(heads) + 2]
+    assert scope.split("#")[0].strip() == 'with tf.name_scope(""):' and inner == f"        {summary}"
 
 
 def test_loops_of_summaries_of_the_loss_stand_beside_it() -> None:

@@ -100,6 +100,7 @@ def test_metrics_are_watched_where_they_are_computed() -> None:
     metric = "mean = tf.metrics.mean(predictions)"
     text = migrate(model_fn(NET, end=f"{LOSS}\n{metric}\n{TRAIN_OP}\n{spec}"))
     assert 'watch(self, "m", self.mean.result())' in method(text, "compute_metrics")
+    assert factory(text) == 'callbacks = [TensorLogger(["m"], every_n_iter=10, metrics=True)]'
 
 
 def test_hooks_of_evaluations() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from line_program import X, Y, checkpoint_steps, create_model, input_fn, read_events
+from line_program import LineModel, X, Y, checkpoint_steps, create_model, input_fn, model_fn, read_events
 
+from migrator.runtime.callbacks import TensorLogger, watch
 from migrator.runtime.config import RunConfig
 from migrator.runtime.summaries import StepLogger
 from migrator.runtime.training import evaluate, train
@@ -85,3 +86,58 @@ def test_nan_stops_training_before_it_is_saved(tmp_path: Path, config: dict[str,
     with pytest.raises(FloatingPointError, match="at or before step"):
         train(create_model(tmp_path, steps_per_execution=100, **config), broken)
     assert checkpoint_steps(tmp_path) == [0, 4]
+
+
+class MetricModel(LineModel):
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        results = super().compute_metrics(x, y, y_pred)
+        watch(self, "mae", self.mae.result())
+        tf.summary.scalar("mae", self.mae.result())
+        return results
+
+
+def test_metrics_that_are_logged_are_those_of_the_steps_with_log_lines(tmp_path: Path) -> None:
+    found: list[list[float]] = [[], []]
+
+    def old_model_fn(features: Any, labels: Any, mode: str) -> Any:
+        spec = model_fn(features, labels, mode)
+        tensors = {"mae": spec.eval_metric_ops["mae"][1]}
+        hook = tf.compat.v1.train.LoggingTensorHook(tensors, 3, formatter=lambda v: str(found[0].append(v["mae"])))
+        return spec._replace(training_hooks=[hook])
+
+    def train_input() -> tf.data.Dataset:
+        return input_fn("train")
+
+    tf.estimator.Estimator(old_model_fn, str(tmp_path / "old")).train(train_input, steps=8)
+    logger = TensorLogger(["mae"], 3, formatter=lambda v: str(found[1].append(v["mae"])), metrics=True)
+    train(create_model(tmp_path / "new", model=MetricModel()), train_input, steps=8, callbacks=[logger])
+    assert len(found[0]) == 3
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("steps_per_execution", [1, 100])
+def test_metrics_in_summaries_are_those_of_the_steps_with_summaries(tmp_path: Path, steps_per_execution: int) -> None:
+    """In a session, the update of a metric ran where its summary was fetched."""
+
+    def old_model_fn(features: Any, labels: Any, mode: str) -> Any:
+        spec = model_fn(features, labels, mode)
+        if mode == "train":
+            _, update = spec.eval_metric_ops["mae"]
+            tf.compat.v1.summary.scalar("mae", update)
+        return spec
+
+    def train_input() -> tf.data.Dataset:
+        return input_fn("train")
+
+    config = tf.estimator.RunConfig(str(tmp_path / "old"), save_summary_steps=3, log_step_count_steps=2)
+    estimator = tf.estimator.Estimator(old_model_fn, config=config)
+    model = create_model(
+        tmp_path / "new", steps_per_execution, MetricModel(), save_summary_steps=3, log_step_count_steps=2
+    )
+    for _ in range(2):
+        estimator.train(train_input, steps=8)
+        train(model, train_input, steps=8)
+    old, new = (read_events(tmp_path / side)["mae"] for side in ("old", "new"))
+    assert sorted(old) == sorted(new) == [1, 4, 7, 9, 12, 15]
+    for step, value in old.items():
+        np.testing.assert_allclose(new[step], value, rtol=1e-5)

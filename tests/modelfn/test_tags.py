@@ -1,0 +1,115 @@
+"""Tags of summaries: those that TensorFlow 1 gave them, as the names of their operations in the graph."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate, model_fn
+
+NET = 'predictions = tf.layers.dense(features["x"], 3, name="fc")'
+
+
+def tags(end: str, net: str = NET) -> list[str]:
+    """The tags that the methods write, as source text."""
+    text = migrate(model_fn(net, end=f"{end}\n{TRAIN_OP}\n{SPEC}"))
+    return re.findall(r"tf\.summary\.\w+\((.*), \w+\)", text)
+
+
+# What `tf.summary.scalar(…).name` is in TensorFlow 1.
+@pytest.mark.parametrize(
+    ("statements", "wanted"),
+    [
+        ('tf.summary.scalar("mse", loss)', ['"mse"']),
+        ("tf.summary.scalar('mse', loss)", ["'mse'"]),
+        ('with tf.name_scope("losses"):\n    tf.summary.scalar("mse", loss)', ['"losses/mse"']),
+        (
+            'with tf.variable_scope("a"):\n    with tf.name_scope("b"):\n        tf.summary.scalar("c", loss)',
+            ['"a/b/c"'],
+        ),
+        ('with tf.name_scope(None, "d"):\n    tf.summary.scalar("c", loss)', ['"c"']),
+        ('with tf.name_scope(name="d", values=[loss]):\n    tf.summary.scalar("c", loss)', ['"d/c"']),
+        (
+            'with tf.name_scope("n"):\n    twice = 2 * loss\nwith tf.name_scope("n"):\n    tf.summary.scalar("c", loss)',
+            ['"n_1/c"'],
+        ),
+        ('tf.summary.scalar("a b:c", loss)', ['"a_b_c"']),
+        ('tf.summary.scalar("c", loss)\ntf.summary.scalar("c", loss)', ['"c"', '"c_1"']),
+        ('loss = tf.identity(loss, name="mse")\ntf.summary.scalar("mse", loss)', ['"mse_1"']),
+        ('with tf.name_scope("loss"):\n    x = 2 * loss\ntf.summary.scalar("loss", x)', ['"loss_1"']),
+        ('for i in range(2):\n    tf.summary.scalar("m%d" % i, loss)', ['"m%d" % i']),
+        (
+            'with tf.name_scope("n"):\n    for i in range(2):\n        tf.summary.scalar("m%d" % i, loss)',
+            ['"n" + "/" + ("m%d" % i)'],
+        ),
+        ('with tf.name_scope("n"):\n    tf.summary.scalar(params["tag"], loss)', ['"n" + "/" + self.params["tag"]']),
+    ],
+)
+def test_tags_of_the_loss(statements: str, wanted: list[str]) -> None:
+    assert tags(f"{LOSS}\n{statements}") == wanted
+
+
+def test_tags_in_call_have_no_prefix_of_keras() -> None:
+    net = f'{NET}\ntf.summary.histogram("out", predictions)\n# the same\ntf.summary.histogram("fc", predictions)'
+    text = method(migrate(model_fn(net)), "call")
+    assert text.split("features):" if "features):" in text else "training=False):", 1)[1] == (
+        """
+    predictions = self.fc(features["x"])
+    with tf.name_scope(""):  # so that Keras puts no prefix before the tag
+        tf.summary.histogram("out", predictions)
+        # the same
+        tf.summary.histogram("fc_1", predictions)
+    return predictions
+"""
+    )
+
+
+def test_a_metric_takes_its_name() -> None:
+    end = (
+        f'{LOSS}\nmean = tf.metrics.mean(predictions)\nother = tf.metrics.mean(labels, name="m")\n'
+        f'tf.summary.scalar("mean", mean[1])\ntf.summary.scalar("m", other[1])\n{TRAIN_OP}\n'
+        + SPEC.replace(")", ', eval_metric_ops={"mean": mean, "other": other})')
+    )
+    text = method(migrate(model_fn(NET, end=end)), "compute_metrics")
+    assert 'tf.summary.scalar("mean_1", self.mean.result())\n    tf.summary.scalar("m_1", self.other.result())' in text
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        's = tf.summary.scalar("mse", loss)',
+        's = tf.summary.scalar("mse", loss)\nmerged = tf.summary.merge_all()',
+        's = tf.summary.scalar("mse", loss)\nmerged = tf.summary.merge([s])',
+        'merged = tf.summary.merge([tf.summary.scalar("mse", loss)])',
+    ],
+)
+def test_summaries_with_a_name_are_written_too(statements: str) -> None:
+    text = migrate(model_fn(NET, end=f"{LOSS}\n{statements}\n{TRAIN_OP}\n{SPEC}"))
+    assert '\n    tf.summary.scalar("mse", loss)\n' in method(text, "compute_loss")
+    assert "merge" not in text
+
+
+def test_scopes_of_layers_of_the_program_stand_before_their_tags() -> None:
+    helper = """
+def net(x):
+    with tf.variable_scope("net"):
+        x = tf.layers.dense(x, 4, name="fc")
+        tf.summary.histogram("fc", x)
+    return x
+"""
+    text = migrate(model_fn('predictions = tf.layers.dense(net(features["x"]), 3)', before=helper))
+    assert 'tf.summary.histogram("net/fc_1", x)' in text
+
+
+def test_the_value_and_the_update_of_a_metric_may_have_names() -> None:
+    end = (
+        f'{LOSS}\nmean, update = tf.metrics.mean(predictions)\ntf.summary.scalar("m", update)\n{TRAIN_OP}\n'
+        + SPEC.replace(")", ', eval_metric_ops={"mean": (mean, update)})')
+    )
+    assert 'tf.summary.scalar("m", self.mean.result())' in method(migrate(model_fn(NET, end=end)), "compute_metrics")
+
+
+def test_a_metric_that_only_the_training_has_is_left() -> None:
+    end = f'{LOSS}\nmean = tf.metrics.mean(predictions)  # HERE\ntf.summary.scalar("m", mean[1])\n{TRAIN_OP}\n'
+    end += SPEC.replace(")", ', eval_metric_ops={"other": tf.metrics.mean(labels)})')
+    assert "not among eval_metric_ops" in manual_reason(model_fn(NET, end=end))
