@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import batches, dropout, mapping, program, steps, vendored
+from . import batches, dropout, mapping, program, randomness, steps, vendored
 from .replay import Replay, Stream
 
 
@@ -308,6 +308,7 @@ def main(config_path: str) -> int:
     }
     replay.writer.event("meta", side="new", versions=versions)
     dropout.install(replay.note)
+    randomness.install(replay.note, active=True)
     if replay.live:
         from . import shuffling
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import clusters, distributed, dropout, lookups, ordering, program, store
+from . import clusters, distributed, dropout, lookups, ordering, program, randomness, store
 
 FULL_STEP_BYTES = 50_000_000
 """Values of variables after each step are kept whole until this much is written; checksums are kept always."""
@@ -204,8 +204,8 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
     return Hook()
 
 
-def install(recorder: Recorder) -> None:
-    """Wrap the Estimator base class of this TensorFlow."""
+def install(recorder: Recorder, draws: randomness.Draws) -> None:
+    """Wrap the Estimator base class of this TensorFlow; model_fns draw the numbers that `draws` gives to models."""
     import tensorflow as tf
     from tensorflow_estimator.python.estimator import estimator as module
 
@@ -225,7 +225,8 @@ def install(recorder: Recorder) -> None:
         if graph.seed is None:  # so that a verdict can be had twice
             graph.seed = recorder.cluster.get("seed", 1)
         copy = [None if tree is None else _shallow(tree) for tree in (features, labels)]
-        spec = call_model_fn(self, features, labels, mode, config)
+        with draws.switched(True):
+            spec = call_model_fn(self, features, labels, mode, config)
         kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
         if not kind or (kind == "predict" and not (recorder.stack and recorder.stack[-1][0] == "predict")):
             return spec  # an export: nothing runs
@@ -371,7 +372,7 @@ def main(config_path: str) -> int:
         from . import shuffling
 
         shuffling.install(recorder.writer, estimators=True)
-    install(recorder)
+    install(recorder, randomness.install(recorder.note, active=False))
     if recorder.cluster:
         clusters.hasten_estimators(recorder.cluster["steps"], recorder.cluster["mirrored"])
     program.redirect_tensorflow(recorder.redirect)
