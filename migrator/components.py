@@ -20,7 +20,7 @@ RELEVANT = re.compile(rb"tensorflow")
 PROGRAM = re.compile(rb"stimator")
 """What a file must contain for its imports to be worth looking into."""
 
-MAX_FILES = 48
+MAX_FILES = 80
 """A larger component is cut at its hubs, the files that most others import or that import most others."""
 _HUB = 8
 _OURS = MARKER.encode()

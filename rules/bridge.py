@@ -24,7 +24,7 @@ from .driver import Driver
 from .estimator_values import ESTIMATOR, Construction
 from .exporters import OUTPUTS, export_output
 from .finishing import touches, within
-from .graph_heads import rewrite_heads
+from .graph_heads import OPTIMIZERS, rewrite_heads
 from .graph_specs import GraphSpecs
 from .helpers import Helpers
 from .reached import reached
@@ -47,6 +47,7 @@ _HELPERS = {
     "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
     "tensorflow.train.list_variables": "list_variables",
     "tensorflow.train.load_variable": "load_variable",
+    **dict.fromkeys(OPTIMIZERS, "get_optimizer_instance"),
 }
 
 # Names of variable scopes, which native translates wherever they stand.

@@ -1,4 +1,7 @@
-"""Heads in a model_fn that stays a graph: ``head.create_estimator_spec(…)`` becomes a vendored function of that name."""
+"""Heads in a model_fn that stays a graph: ``head.create_estimator_spec(…)`` becomes a vendored function of that name.
+
+A head of the program's own is an ordinary class: the private interface that it derives from does nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,20 @@ from .driver import Driver
 _METHOD = "create_estimator_spec"
 _SIGNATURE = "features mode logits labels optimizer train_op_fn regularization_losses"
 
+_ROOTS = ("tensorflow.python.estimator", "tensorflow_estimator.python.estimator", "tensorflow_estimator.estimator")
+INTERFACES = frozenset(f"{root}.canned.head._Head" for root in _ROOTS)
+"""What heads of TensorFlow 1 derive from."""
+OPTIMIZERS = frozenset(f"{root}.canned.optimizers.get_optimizer_instance" for root in _ROOTS)
+"""The function behind the optimizer arguments of canned Estimators."""
+
+
+def own_head(module: Module, node: ast.expr, name: str) -> bool:
+    """Whether a reference to the interface is the base of a class that makes its specs itself."""
+    parent = module.parent(node)
+    if name not in INTERFACES or not isinstance(parent, ast.ClassDef) or node not in parent.bases:
+        return False
+    return any(isinstance(method, ast.FunctionDef) and method.name == _METHOD for method in parent.body)
+
 
 def rewrite_heads(project: Project, driver: Driver) -> None:
     """Take over the heads of a module, and the specs that are made of them. Raises Unsupported."""
@@ -29,12 +46,19 @@ def rewrite_heads(project: Project, driver: Driver) -> None:
                 raise Unsupported("a head of TensorFlow 2 in a model_fn is not migrated yet", node)
             driver.handled.update((node, *(k.value for k in call.keywords if k.arg == "loss_reduction")))
             driver.edits += head_edits(module, call, name, driver.need)
+        elif own_head(module, node, name):
+            driver.replace(node, "object")
     heads = set()
+    modules = project.modules.values()
     for attribute, call in _specs(module):
-        if not any(name in HEADS for other in project.modules.values() for _, name in other.references()):
+        known = any(name in HEADS for other in modules for _, name in other.references())
+        own = any(f.name == _METHOD for other in modules for f in other.nodes(ast.FunctionDef))
+        if not known and not own:
             raise Unsupported("the head that makes the EstimatorSpec is not seen", attribute)
-        if any(f.name == _METHOD for other in project.modules.values() for f in other.nodes(ast.FunctionDef)):
-            raise Unsupported("a head of the program's own makes the EstimatorSpec", attribute)
+        if own and known:
+            raise Unsupported("a head of the program's own and others make EstimatorSpecs", attribute)
+        if own:
+            continue
         bind(call, _SIGNATURE, _METHOD)
         heads.add(module.segment(attribute.value))
         start, end = module.span(attribute.value)

@@ -25,6 +25,7 @@ from .bridge import BridgeRewrite
 from .chosen_strategy import choose_strategy, refuse_other_strategies
 from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
+from .graph_heads import own_head
 from .groups import program_groups, speaks_of_estimators
 from .library import is_mode_file, library_files, mode_files
 from .obstacles import independent
@@ -162,6 +163,8 @@ class EstimatorProgram(ProgramRule):
                 continue
             if isinstance(parent, ast.Call) and parent.func is node and _KINDS.search(short):
                 yield module, node, _NO_MATCH.get(short[:12], f"tf.{name.split('.', 1)[1]} is not migrated yet")
+            elif own_head(module, node, name):
+                continue
             elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":
                 why = drafts.obstacle(module, node)
                 reason = f"a class derived from tf.{name.split('.', 1)[1]} is not migrated yet"

@@ -87,7 +87,7 @@ class UnusedNames(Rule):
 @functools.cache
 def is_gone(name: str) -> bool:
     """Whether TensorFlow 2 has neither this name nor a module of this name."""
-    if name.startswith(("tensorflow.contrib", "tensorflow.estimator")):
+    if name.startswith(_GONE):
         return True
     first, _, short = name.partition(".")
     if first != "tensorflow" or short not in _MODULES:
@@ -96,6 +96,8 @@ def is_gone(name: str) -> bool:
     known = (*table.same, *table.changed, *table.moved.values())
     return not any(other == short or other.startswith(short + ".") for other in known)
 
+
+_GONE = ("tensorflow.contrib", "tensorflow.estimator", "tensorflow.python.estimator", "tensorflow_estimator")
 
 # Aliases of functions are left to the rules that know their successors.
 _MODULES = frozenset({"gfile", "logging", "flags", "app", "app.flags", "python_io", "layers", "contrib", "spectral"})

@@ -96,6 +96,44 @@ def test_a_head_that_params_hand_on() -> None:
     assert 'create_estimator_spec(\n        params["head"], features, mode' in text and 'params["head"].units)' in text
 
 
+OWN = """\
+import tensorflow as tf
+from tensorflow.python.estimator.canned.head import _Head
+from tensorflow.python.estimator.canned.optimizers import get_optimizer_instance
+
+class Head(_Head):
+    def create_estimator_spec(self, features, mode, logits, labels=None, train_op_fn=None):
+        loss = tf.reduce_sum(tf.square(logits - labels))
+        return tf.estimator.EstimatorSpec(mode, logits, loss, train_op_fn(loss))
+
+def model_fn(features, labels, mode):
+    optimizer = get_optimizer_instance("Ftrl", learning_rate=0.1)
+    step = tf.train.get_global_step()
+    with tf.variable_scope("head", regularizer=lambda w: None):
+        logits = tf.layers.dense(features["x"], 1)
+    return Head().create_estimator_spec(features, mode, logits, labels, lambda loss: optimizer.minimize(loss, step))
+
+estimator = tf.estimator.Estimator(model_fn)
+"""
+
+
+@pytest.mark.parametrize("root", ["tensorflow", "tensorflow_estimator"])
+def test_a_head_of_the_program_is_an_ordinary_class(root: str) -> None:
+    after, said, tiers = migrated(OWN.replace("from tensorflow.", f"from {root}."))
+    assert tiers == ["bridge"], said
+    assert "class Head(object):\n    def create_estimator_spec(" in after
+    assert "return EstimatorSpec(mode, logits, loss, train_op_fn(loss))" in after
+    assert "return Head().create_estimator_spec(features, mode, logits, labels, " in after
+    assert 'get_optimizer_instance("Ftrl", learning_rate=0.1)' in after
+    assert ".canned" not in after
+
+
+def test_a_head_that_leaves_the_spec_to_another_class_is_refused() -> None:
+    after, said, tiers = migrated(OWN.replace("def create_estimator_spec", "def create_loss"))
+    assert tiers == ["manual"] * len(tiers) and "_Head is not migrated yet" in " ".join(said)
+    assert "tf.estimator.Estimator(" in after
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

@@ -15,6 +15,7 @@ RULES = rules_of("unused_names")
         ("import tensorflow as tf\nfrom tensorflow.contrib import layers\n", "import tensorflow as tf\n"),
         ("from tensorflow.contrib import rnn, slim\nslim.x\n", "from tensorflow.contrib import slim\nslim.x\n"),
         ("import tensorflow.contrib.slim as slim  # why\nx = 1\n", "x = 1\n"),
+        ("from tensorflow.python.estimator.canned.head import _Head\nx = 1\n", "x = 1\n"),
         ("import tensorflow as tf\ngfile = tf.gfile\nx = 1\n", "import tensorflow as tf\nx = 1\n"),
         ("from tensorflow import gfile\nx = 1\n", "x = 1\n"),
         ("def f():\n    from tensorflow.contrib import slim\n", "def f():\n    pass\n"),

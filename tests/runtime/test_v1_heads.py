@@ -14,6 +14,7 @@ from migrator.runtime.prediction import predict
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 from migrator.runtime.v1_heads import create_estimator_spec
+from migrator.runtime.v1_optimizers import get_optimizer_instance
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
@@ -97,3 +98,26 @@ def test_either_an_optimizer_or_a_function() -> None:
     head = RegressionHead()
     with tf.Graph().as_default(), pytest.raises(ValueError, match="either an optimizer or a train_op_fn"):
         create_estimator_spec(head, {}, "train", tf.zeros([2, 1]), tf.zeros([2, 1]))
+
+
+@needs_estimators
+@pytest.mark.parametrize("name", ["Adagrad", "Adam", "Ftrl", "RMSProp", "SGD"])
+def test_optimizers_by_name(name: str) -> None:
+    from tensorflow_estimator.python.estimator.canned import optimizers
+
+    old, new = (get(name, 0.25) for get in (optimizers.get_optimizer_instance, get_optimizer_instance))
+    assert type(new) is type(old) and vars(new).keys() == vars(old).keys()
+    assert get_optimizer_instance(lambda: new) is get_optimizer_instance(new) is new
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (("Adam",), "learning_rate must be specified"),
+        (("Lion", 0.1), "Unsupported optimizer name: Lion"),
+        ((3,), "not an Optimizer instance"),
+    ],
+)
+def test_what_is_no_optimizer(given: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        get_optimizer_instance(*given)
