@@ -29,15 +29,10 @@ from .graph_specs import GraphSpecs
 from .helpers import Helpers
 from .reached import reached
 from .rewrite import ProgramRewrite
+from .sessions import session_reference
 from .strategies import warn_of_replicas
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
-
-# Names whose calls only work where a session runs the graph.
-_SESSIONS = frozenset(
-    f"tensorflow.{name}"
-    for name in ("Session", "InteractiveSession", "train.MonitoredTrainingSession", "train.MonitoredSession")
-)
 
 # Tables that a program fills as it runs: Estimators keep their entries in checkpoints, for all modes.
 _FILLED = ("tensorflow.lookup.experimental.MutableHashTable", "tensorflow.lookup.experimental.DenseHashTable")
@@ -178,8 +173,7 @@ class BridgeRewrite(ProgramRewrite):
         """The edits of a name that nothing else rewrote. Raises Unsupported."""
         if name in _FILLED:
             raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} keeps its entries in checkpoints", node)
-        if name in _SESSIONS:
-            raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
+        session_reference(driver, node, name)
         if node in driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
             return []
         if name.startswith("tensorflow.contrib."):

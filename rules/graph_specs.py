@@ -11,6 +11,7 @@ from migrator.module import Module
 
 from .driver import Driver
 from .hooks import IN_GRAPH, PROFILER, assigned_value, hook_of
+from .sessions import on_own_graph
 from .tensorflow_names import via_version_1_import
 
 _FAMILIES = ("tensorflow.train", "tensorflow.estimator")
@@ -63,7 +64,7 @@ class GraphSpecs:
                 self.driver.handled.add(node)
             else:
                 self.driver.replace(node, f"{self.driver.tensorflow()}.compat.v1.train.{short}")
-        elif name in _INITIALIZERS:
+        elif name in _INITIALIZERS and not on_own_graph(self.module, node):
             self.driver.replace(node, f"{self.driver.tensorflow()}.no_op")  # the model starts its variables
         elif name == "tensorflow.train.Scaffold":
             call = self.module.parent(node)

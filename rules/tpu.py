@@ -21,8 +21,7 @@ ESTIMATOR = (
     "export_to_tpu export_to_cpu warm_start_from embedding_config_spec export_saved_model_api_version"
 )
 _DROPPED = frozenset(
-    "batch_axis eval_on_tpu export_to_tpu export_to_cpu warm_start_from embedding_config_spec "
-    "export_saved_model_api_version".split()
+    "batch_axis eval_on_tpu export_to_tpu export_to_cpu embedding_config_spec export_saved_model_api_version".split()
 )
 _FIELDS = {
     "tpu_config": "it describes a TPU",
@@ -45,9 +44,10 @@ def construction(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> 
         raise Unsupported("the program asks for a TPU", use)
     if use is None:
         raise Unsupported("the program asks for a TPU: use_tpu is True where it is not given", call)
-    if not is_none(given.get("warm_start_from")):
-        raise Unsupported("warm_start_from of a TPUEstimator is not migrated yet", given["warm_start_from"])
-    driver.graph_model(call, given, "tpu_graph_model", _DROPPED)
+    if is_none(given.get("warm_start_from")):
+        driver.graph_model(call, given, "tpu_graph_model", (*_DROPPED, "warm_start_from"))
+    else:
+        driver.graph_model(call, given, "warm_tpu_graph_model", _DROPPED)
 
 
 def reference(driver: Driver, node: ast.expr, name: str) -> bool:

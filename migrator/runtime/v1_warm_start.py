@@ -12,6 +12,7 @@ import tensorflow as tf
 from migrator.runtime.config import RunConfig
 from migrator.runtime.v1_checkpoints import saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
+from migrator.runtime.v1_tpu import tpu_graph_model
 
 
 class WarmStartSettings(NamedTuple):
@@ -39,7 +40,18 @@ def warm_graph_model(
 
     `warm_start_from` may be a SavedModel, or a checkpoint of which all trainable variables are taken.
     """
-    model = graph_model(model_fn, model_dir, config, params)
+    return warm_started(graph_model(model_fn, model_dir, config, params), warm_start_from)
+
+
+def warm_tpu_graph_model(
+    model_fn: Callable[..., EstimatorSpec], warm_start_from: str | WarmStartSettings | None = None, **others: Any
+) -> GraphModel:
+    """A `tpu_graph_model` that starts with values of a checkpoint as long as there is none in its `model_dir`."""
+    return warm_started(tpu_graph_model(model_fn, **others), warm_start_from)
+
+
+def warm_started(model: GraphModel, warm_start_from: str | WarmStartSettings | None) -> GraphModel:
+    """`model`, to which the first restoring without a checkpoint of its own gives values of another one."""
     if warm_start_from is None:
         return model
     settings = warm_start_from

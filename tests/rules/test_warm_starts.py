@@ -87,9 +87,11 @@ def test_settings_that_are_handed_on_are_refused() -> None:
     assert migrated(lines)[1] == PROGRAM + lines
 
 
-def test_a_tpu_estimator_does_not_start_warm() -> None:
-    lines = "e = tf.estimator.tpu.TPUEstimator(model_fn, use_tpu=False, train_batch_size=8, warm_start_from='old')\n"
-    after, text, said = migrated(lines)
-    assert text == PROGRAM + lines
-    assert any("warm_start_from of a TPUEstimator is not migrated yet" in message for message in said)
-    assert "tpu_graph_model(model_fn" in migrated(lines.replace("'old'", "None"))[1]
+def test_a_tpu_estimator() -> None:
+    lines = (
+        "e = tf.estimator.tpu.TPUEstimator(model_fn, 'new', use_tpu=False, train_batch_size=8, warm_start_from='old')\n"
+    )
+    after, text, _ = migrated(lines)
+    given = "use_tpu=False, train_batch_size=8, warm_start_from='old'"
+    assert after == f"e = warm_tpu_graph_model(model_fn, model_dir='new', {given})\n"
+    assert "= tpu_graph_model(model_fn, model_dir='new', use_tpu=False" in migrated(lines.replace("'old'", "None"))[1]

@@ -14,7 +14,7 @@ from line_program import input_fn
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_checkpoints import saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
-from migrator.runtime.v1_warm_start import WarmStartSettings, warm_graph_model
+from migrator.runtime.v1_warm_start import WarmStartSettings, warm_graph_model, warm_tpu_graph_model
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
@@ -115,3 +115,15 @@ def test_nothing_to_start_from(tmp_path: Path) -> None:
     model = warm_graph_model(new_model_fn, str(tmp_path), None, {"start": 1.0})
     train(model, lambda: input_fn("train"), steps=1)
     assert set(saved_keys(str(tmp_path))) >= {"net/kernel/part_0", "head/bias", "counter", "global_step"}
+
+
+def test_a_tpu_model(tmp_path: Path) -> None:
+    start = {"start": 5.0}
+    train(graph_model(new_model_fn, str(tmp_path / "a"), None, start), lambda: input_fn("train"), steps=1)
+    folders = {"model_dir": str(tmp_path / "b"), "warm_start_from": str(tmp_path / "a")}
+    model = warm_tpu_graph_model(new_model_fn, params={"start": 0.0}, train_batch_size=4, **folders)
+    train(model, lambda params: input_fn("train").unbatch().batch(params["batch_size"]), steps=1)
+    other = warm_graph_model(new_model_fn, str(tmp_path / "c"), None, start, str(tmp_path / "a"))
+    train(other, lambda: input_fn("train"), steps=1)
+    for name, value in values(other).items():
+        np.testing.assert_array_equal(values(model)[name], value)

@@ -1,0 +1,84 @@
+"""Sessions beside an Estimator: those on a graph of their own stay, others stop the migration."""
+
+from __future__ import annotations
+
+import pytest
+from test_bridge import PROGRAM, migrated
+
+
+def program(helper: str) -> str:
+    return PROGRAM.replace("def input_fn", helper + "\n\ndef input_fn")
+
+
+INFO = """\
+def info(path):
+    with tf.Graph().as_default():
+        size = tf.get_variable("size", initializer=3)
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            return sess.run(size)
+"""
+SPLIT = """\
+def info(path):
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32)
+    with tf.Session(graph=graph, config=tf.ConfigProto()) as sess:
+        sess.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        return sess.run(x, {x: 1.0})
+"""
+
+
+@pytest.mark.parametrize("helper", [INFO, SPLIT])
+def test_sessions_on_a_graph_of_their_own_stay(helper: str) -> None:
+    after, said, units = migrated(program(helper))
+    assert units == ["bridge: --style bridge"], said
+    function = after[after.index("def info") : after.index("def input_fn")]
+    assert "tf.compat.v1.Session(" in function
+    assert "tf.compat.v1.global_variables_initializer()" in function  # no model starts these variables
+    assert not any("checkpoints" in text for text in said)
+
+
+def test_one_statement_may_open_both() -> None:
+    one = "def info():\n    with tf.Graph().as_default(), tf.Session() as sess:\n        return sess.run(tf.constant(1))\n"
+    after, _, units = migrated(program(one))
+    assert units == ["bridge: --style bridge"]
+    assert "with tf.Graph().as_default(), tf.compat.v1.Session() as sess:" in after
+
+
+def test_a_saver_reads_what_tensorflow_1_wrote() -> None:
+    helper = INFO.replace("            return", "            tf.train.Saver().restore(sess, path)\n            return")
+    after, said, _ = migrated(program(helper))
+    assert "tf.compat.v1.train.Saver().restore(sess, path)" in after
+    assert any("reads checkpoints as TensorFlow 1 writes them" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("helper", "reason"),
+    [
+        (INFO.replace("tf.Graph().as_default()", "tf.device('/cpu:0')"), "tf.Session works on the graph by itself"),
+        (INFO.replace("tf.Graph()", "graphs[path]"), "tf.Session works on the graph by itself"),
+        (SPLIT.replace("graph=graph", "graph=None"), "tf.Session works on the graph by itself"),
+        (
+            SPLIT.replace("graph = tf.Graph()", "graph = tf.get_default_graph()"),
+            "tf.Session works on the graph by itself",
+        ),
+        ("with tf.Graph().as_default():\n    def f():\n        return tf.Session()\n", "tf.Session works on the graph"),
+        ("with tf.Session() as session, tf.Graph().as_default():\n    pass\n", "tf.Session works on the graph"),
+        ("def f():\n    return tf.train.MonitoredTrainingSession()\n", "tf.train.MonitoredTrainingSession works on"),
+        (
+            "import tensorflow_hub as hub\ndef net(x):\n    return hub.Module('m')(x)\n",
+            "hub.KerasLayer is its successor",
+        ),
+    ],
+)
+def test_sessions_on_the_graph_of_nobody_are_refused(helper: str, reason: str) -> None:
+    after, said, units = migrated(program(helper))
+    assert units[0].startswith("manual: ") and any(reason in text for text in (*said, *units)), (said, units)
+    assert "tf.estimator.Estimator(" in after
+
+
+def test_a_hub_module_on_a_graph_of_its_own_stays() -> None:
+    helper = INFO.replace('tf.get_variable("size", initializer=3)', "hub.Module(path)(signature='info')")
+    _, said, units = migrated("import tensorflow_hub as hub\n" + program(helper))
+    assert units == ["bridge: --style bridge"], said
