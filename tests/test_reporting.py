@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,6 +69,36 @@ def test_the_patch_can_be_applied(outcomes: Sequence[Outcome]) -> None:
             )
     assert Path("crlf.py").read_bytes().endswith(b"s = '\xe9', tf.new\r\n")
     assert b"tf.new" in Path("n b.ipynb").read_bytes() and Path("p/tf2_training.py").exists()
+
+
+NAMES = [
+    "a b.py",
+    "é.py",
+    "-rf.py",
+    "new\nline.py",
+    "tab\t.py",
+    'quo"te.py',
+    "back\\slash.py",
+    "\x1b[31m.py",
+    "[red].py",
+]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+def test_any_file_name_is_reported(sample_rules: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [*NAMES, os.fsdecode(b"bytes\xff.py")]:
+        Path(name).write_text(HEAD + "tf.old\ntf.gone.x\n")
+    found = list(runner.migrate(["."], Settings(select=("TST",))).outcomes)
+    assert len(found) == len(NAMES) + 1
+    reports = {name: formats.render(name, found) for name in FOR_MACHINES}
+    sarif = json.loads(reports["sarif"])["runs"][0]["results"]
+    uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in sarif}
+    assert {"bytes%FF.py", "new%0Aline.py", "back%5Cslash.py"} <= uris
+    assert len(json.loads(reports["json"])["files"]) == len(found)
+    assert all(line.startswith(b"::") for line in reports["github"].splitlines())
+    subprocess.run(["git", "apply", "-"], input=reports["diff"], check=True)
+    assert all("tf.new" in Path(outcome.path).read_text() for outcome in found)
 
 
 def test_json_is_as_its_schema_says(outcomes: Sequence[Outcome]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +13,8 @@ from migrator.sources import Unusable, decode
 
 NO_NEWLINE = "\\ No newline at end of file\n"
 
+_SPECIAL = re.compile(r'[\x00-\x1f\x7f"\\]')
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -34,7 +37,7 @@ def exact_diff(outcome: Outcome) -> Iterator[str]:
     if outcome.status not in ("changed", "created"):
         return
     name = _name(outcome)
-    yield f"diff --git a/{name} b/{name}\n"
+    yield f"diff --git {_quoted('a', name)} {_quoted('b', name)}\n"
     if outcome.status == "created":
         yield "new file mode 100644\n"
     # Not decoded by the file's encoding: what a patch holds are bytes.
@@ -50,13 +53,13 @@ def _cell_diffs(outcome: Outcome) -> Iterator[str]:
     for number, old in before.items():
         if after.get(number) != old:
             lines, new_lines = (_lines(text if text.endswith("\n") else text + "\n") for text in (old, after[number]))
-            yield from unified_diff(lines, new_lines, f"a/{name} cell {number}", f"b/{name} cell {number}")
+            yield from unified_diff(lines, new_lines, *(f"{_quoted(side, name)} cell {number}" for side in "ab"))
 
 
 def _diff(outcome: Outcome, before: str, after: str) -> Iterator[str]:
     name = _name(outcome)
-    source = "/dev/null" if outcome.status == "created" else f"a/{name}"
-    for line in unified_diff(_lines(before), _lines(after), source, f"b/{name}"):
+    source = "/dev/null" if outcome.status == "created" else _quoted("a", name)
+    for line in unified_diff(_lines(before), _lines(after), source, _quoted("b", name)):
         if line.endswith("\n"):
             yield line
         else:
@@ -69,7 +72,14 @@ def _lines(text: str) -> Sequence[str]:
 
 
 def _name(outcome: Outcome) -> str:
-    return outcome.path.replace("\\", "/").lstrip("/")
+    return outcome.path.replace(os.sep, "/").lstrip("/")
+
+
+def _quoted(side: str, name: str) -> str:
+    """A name as git writes it in a patch: with quotes and escapes where it could not be read otherwise."""
+    text = f"{side}/{name}"
+    escaped = _SPECIAL.sub(lambda found: _ESCAPES.get(found[0]) or f"\\{ord(found[0]):03o}", text)
+    return text if escaped == text else f'"{escaped}"'
 
 
 def _text(path: str, raw: bytes) -> str:
