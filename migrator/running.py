@@ -50,7 +50,9 @@ def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: W
         result = _edited(result, writing)
         if not writing.allow_dirty or writing.commit_per_rule:
             _refuse_dirty(result)
-        written, problems = _write(result, settings, writing, migrate)
+        journal = _Journal()
+        written, problems = _write(result, settings, writing, migrate, journal)
+        shown = replace(shown, undoable=journal.kept)
         placed = placed_in_result(result.outcomes, written)
         result = replace(result, outcomes=tuple(runner.with_problems(outcome, problems) for outcome in placed))
     outcomes = list(result.outcomes)
@@ -75,12 +77,12 @@ def _edited(result: Result, writing: Writing) -> Result:
 
 
 def _write(
-    result: Result, settings: Settings, writing: Writing, migrate: Callable[[Settings], Result]
+    result: Result, settings: Settings, writing: Writing, migrate: Callable[[Settings], Result], journal: _Journal
 ) -> tuple[list[str], list[Diagnostic]]:
     from migrator.writing import write_groups
 
     if not writing.commit_per_rule:
-        with _journal(result) as noted:
+        with journal.noted(result) as noted:
             paths, problems = write_groups(result.outcomes, result.groups, result.roots)
             noted.update(paths)
         return paths, problems
@@ -91,7 +93,7 @@ def _write(
     try:
         top = commits.repository(pending) if pending else ""
         steps = list(commits.steps(result.outcomes, settings, lambda chosen: migrate(chosen).outcomes))
-        with _journal(result) as noted:
+        with journal.noted(result) as noted:
             for step in steps:
                 group = [outcome.path for outcome in step.outcomes]
                 paths, problems = write_groups(step.outcomes, [group], result.roots)
@@ -134,6 +136,8 @@ class Shown:
     """Whether what was written is in git."""
     parity: str | None = None
     """A file that `migrate parity --json` wrote."""
+    undoable: bool = True
+    """Whether --undo can take back what was written."""
 
     def show(self, outcomes: list[Outcome], written: list[str] | None) -> None:
         """Print the report, or write it to the file asked for and print its last line on standard error."""
@@ -183,7 +187,7 @@ class Shown:
 
             return assessment.lines(outcomes)
         brief = self.output is None and sys.stdout.isatty()
-        return closing.report(outcomes, self.verbosity, written, brief, self.committed)
+        return closing.report(outcomes, self.verbosity, written, brief, self.committed, self.undoable)
 
 
 def interactive() -> bool:
@@ -231,18 +235,24 @@ def forget_review() -> None:
     review.remember(review.Answers())
 
 
-@contextlib.contextmanager
-def _journal(result: Result) -> Iterator[set[str]]:
-    """What `journal.noted` does; a run goes on without a journal."""
-    from migrator import journal
+class _Journal:
+    """What --undo reads; a run goes on without it."""
 
-    with contextlib.ExitStack() as stack:
-        try:
-            noted = stack.enter_context(journal.noted(result.outcomes, result.groups))
-        except journal.JournalError as error:
-            click.echo(f"migrate: {error}", err=True)
-            noted = set()
-        yield noted
+    kept = True
+
+    @contextlib.contextmanager
+    def noted(self, result: Result) -> Iterator[set[str]]:
+        """What `journal.noted` does."""
+        from migrator import journal
+
+        with contextlib.ExitStack() as stack:
+            try:
+                noted = stack.enter_context(journal.noted(result.outcomes, result.groups))
+            except journal.JournalError as error:
+                click.echo(f"migrate: {error}", err=True)
+                self.kept = False
+                noted = set()
+            yield noted
 
 
 def undo(folder: str | None) -> int:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_tools import with_pack, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from notebook_tools import notebook, sources
@@ -127,3 +128,22 @@ def test_a_kill_leaves_each_file_old_or_new(tmp_path: Path, delay: float) -> Non
     contents = {path.read_bytes() for path in tmp_path.glob("f*.py")}
     assert contents <= {b"old\n" * 500, b"new\n" * 500}
     assert len(list(tmp_path.glob("f*.py"))) == 200
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
+def test_a_full_disk_leaves_each_file_old_or_new(sample_folder: Path) -> None:
+    small, large = write("a.py", "tf.old\n"), write("b.py", "tf.old\n" + "#" * 50_000)
+    before = large.read_bytes()
+    code = (
+        "import resource, runpy, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"  # as if the disk were full
+        "sys.argv = ['migrate', '.', '--apply']\n"
+        "runpy.run_module('migrator', run_name='__main__')\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **with_pack({}))
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert small.read_text().endswith("tf.new\n") and large.read_bytes() == before
+    assert "b.py:1:1: E004 not written: File too large" in done.stdout, done.stdout
+    assert "cannot be undone" in done.stderr and "--undo" not in done.stdout  # the journal found no room either
+    assert sorted(path.name for path in sample_folder.iterdir()) == ["a.py", "b.py", "pyproject.toml"]

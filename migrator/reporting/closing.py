@@ -26,6 +26,7 @@ def report(
     written: Sequence[str] | None = None,
     brief: bool = False,
     committed: bool = False,
+    undoable: bool = True,
 ) -> Iterator[Line]:
     """The whole report: diffs, or the files written, then `closing`.
 
@@ -36,6 +37,7 @@ def report(
         to be written.
       brief: mention new files only by name and length, unless `verbosity` is 1.
       committed: whether git has what was written.
+      undoable: whether --undo can take it back.
     """
     if written is not None and verbosity == 0:
         yield from written_files.lines(outcomes, written)
@@ -46,11 +48,15 @@ def report(
                 yield Line(f"new file {outcome.path}: {lines} line{'s' * (lines != 1)} (shown with -v)", "bold green")
             else:
                 yield from diff(outcome)
-    yield from closing(outcomes, verbosity, written, committed)
+    yield from closing(outcomes, verbosity, written, committed, undoable)
 
 
 def closing(
-    outcomes: Sequence[Outcome], verbosity: int = 0, written: Sequence[str] | None = None, committed: bool = False
+    outcomes: Sequence[Outcome],
+    verbosity: int = 0,
+    written: Sequence[str] | None = None,
+    committed: bool = False,
+    undoable: bool = True,
 ) -> Iterator[Line]:
     """Sections with something in them, each after an empty line and a heading; then the numbers and the next step."""
     for title, lines in _sections(outcomes, verbosity):
@@ -60,7 +66,7 @@ def closing(
             yield line
     yield Line("")
     yield Line(summary(outcomes, written), "bold")
-    step = next_step(outcomes, written, committed)
+    step = next_step(outcomes, written, committed, undoable)
     if step:
         yield Line(step)
 
@@ -95,14 +101,19 @@ def units(outcomes: Iterable[Outcome], verbosity: int = 0) -> Iterator[Line]:
             yield Line(f"{unit.location}: program {unit.name}: {unit.tier}{f': {reason}' if reason else ''}", style)
 
 
-def next_step(outcomes: Sequence[Outcome], written: Sequence[str] | None = None, committed: bool = False) -> str:
+def next_step(
+    outcomes: Sequence[Outcome],
+    written: Sequence[str] | None = None,
+    committed: bool = False,
+    undoable: bool = True,
+) -> str:
     """What a user would do now; nothing where nothing happened."""
     if not outcomes:
         return "No Python file or notebook is there: name others, or look at what `exclude` and .gitignore leave out."
     codes = {item.code for outcome in outcomes for item in outcome.remaining if item.severity != Severity.INFO}
     left = f"`migrate explain {min(codes)}` says what to do about what is left" if codes else ""
     if written:
-        steps = [*_written(written, committed), left]
+        steps = [*_written(written, committed, undoable), left]
     elif written is None and any(outcome.status in ("changed", "created") for outcome in outcomes):
         steps = [_proof(outcomes), "--review asks about each change", left]
     else:
@@ -111,12 +122,13 @@ def next_step(outcomes: Sequence[Outcome], written: Sequence[str] | None = None,
     return f"Next: {text}." if text else ""
 
 
-def _written(paths: Sequence[str], committed: bool) -> list[str]:
+def _written(paths: Sequence[str], committed: bool, undoable: bool) -> list[str]:
     """How to read what was written, and how to take it back; without git there is one way back only."""
     if not committed and not (dirty_files(paths[:1]) or dirty_files(paths)):  # no repository, or files that it ignores
-        return ["`migrate --undo`, from this folder, takes it back: the only way, as git does not have these files"]
-    read = "git log -p" if committed else "git diff"
-    return [f"read what changed, with `{read}`", "`migrate --undo`, from this folder, takes it back"]
+        only = "`migrate --undo`, from this folder, takes it back: the only way, as git does not have these files"
+        return [only] if undoable else []
+    read = f"read what changed, with `{'git log -p' if committed else 'git diff'}`"
+    return [read, "`migrate --undo`, from this folder, takes it back"] if undoable else [read]
 
 
 def _proof(outcomes: Sequence[Outcome]) -> str:
