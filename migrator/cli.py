@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from migrator.settings import Settings
 
-_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_HELP = ["-h", "--help"]
+_WIDTH = 100
+_CONTEXT = {"help_option_names": _HELP, "max_content_width": _WIDTH}
 
 _EXAMPLES = [
     ("migrate trainer/", "Show what would change."),
@@ -72,7 +74,7 @@ class _Migrate(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The help of the default command, and the other commands."""
-        context = click.Context(run, info_name=ctx.info_name)
+        context = click.Context(run, info_name=ctx.info_name, help_option_names=_HELP, max_content_width=_WIDTH)
         run.format_help(context, formatter)
         with formatter.section("Examples"):
             formatter.write_dl(_EXAMPLES)
