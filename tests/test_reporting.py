@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from notebook_tools import notebook
 from page import Page
+from sarif_schema import SCHEMA as SARIF
 from schema import errors
 
 from migrator import cli, runner
@@ -151,6 +153,18 @@ def test_sarif_has_rules_results_and_fixes(outcomes: Sequence[Outcome]) -> None:
     assert "n%20b.ipynb" in uris
     applied = json.loads(formats.render("sarif", outcomes, ["a.py"]))["runs"][0]["results"]
     assert "TST001" not in {result["ruleId"] for result in applied} and not any("fixes" in result for result in applied)
+
+
+def test_sarif_is_as_the_standard_says(outcomes: Sequence[Outcome]) -> None:
+    for written in (None, ["a.py"]):
+        log = json.loads(formats.render("sarif", outcomes, written))
+        assert list(errors(log, SARIF, SARIF)) == []
+        (run,) = log["runs"]
+        for change in (c for r in run["results"] for fix in r.get("fixes", ()) for c in fix["artifactChanges"]):
+            assert change["replacements"]  # 3.56.3: one at least
+        assert all(re.fullmatch(r"[!-~]+", uri) for uri in set(re.findall(r'"uri": "(.*)"', json.dumps(log, indent=1))))
+    wrong = {**log, "runs": [{**run, "results": [{"level": "bad"}], "more": 1}]}
+    assert len(list(errors(wrong, SARIF, SARIF))) == 3
 
 
 def test_absolute_paths_in_sarif_are_uris() -> None:
