@@ -57,19 +57,20 @@ def fingerprint(environment: Environment) -> str:
     return digest.hexdigest()
 
 
-def last_line(log: Path) -> str:
+def progress(directory: Path, log: Path) -> str:
     """What pip is at, in its own words, short enough for one line of a terminal."""
     lines = log.read_text(errors="replace").splitlines()
     said = [
         line.strip() for line in lines if line.lstrip().startswith(("Collecting", "Downloading", "Using", "Install"))
     ]
     if said and said[-1].startswith("Installing collected packages"):
-        return f"unpacking {said[-1].count(',') + 1} packages"
+        there = sum(1 for _ in directory.glob("lib/python*/site-packages/*.dist-info"))
+        return f"unpacking {said[-1].count(',') + 1} packages, {there} there"
     return said[-1][:70] if said else "starting"
 
 
-def run(command: list[str], log: Path, every: float = 15.0) -> int:
-    """Runs `command` with its output in `log`; says how it goes, live on a terminal, else every `every` seconds."""
+def run(command: list[str], directory: Path, log: Path, every: float = 15.0) -> int:
+    """Runs `command`, which fills `directory`, with its output in `log`; says how it goes, live on a terminal, else every `every` seconds."""
     live = sys.stdout.isatty()
     start = said = time.monotonic()
     with (
@@ -82,7 +83,7 @@ def run(command: list[str], log: Path, every: float = 15.0) -> int:
                 now = time.monotonic()
                 if now - said > (1.0 if live else every):
                     said = now
-                    text = f"    {now - start:4.0f} s  {last_line(log)}"
+                    text = f"    {now - start:4.0f} s  {progress(directory, log)}"
                     print(f"\r{text:<86}" if live else text, end="" if live else "\n", flush=True)
         except BaseException:
             child.terminate()
@@ -116,7 +117,7 @@ def create(directory: Path, environment: Environment) -> int:
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
     steps += [[*pip, "--constraint", environment.constraints, *what] for what in environment.installs]
     for step in steps:
-        code = run(step, log)
+        code = run(step, directory, log)
         if code:
             tail = "\n".join(f"    {line}" for line in log.read_text(errors="replace").splitlines()[-20:])
             print(
