@@ -70,7 +70,10 @@ def progress(directory: Path, log: Path) -> str:
 
 
 def run(command: list[str], directory: Path, log: Path, every: float = 15.0) -> int:
-    """Runs `command`, which fills `directory`, with its output in `log`; says how it goes, live on a terminal, else every `every` seconds."""
+    """Runs `command`, which fills `directory`, with its output in `log`.
+
+    Says how it goes, live on a terminal, else every `every` seconds.
+    """
     live = sys.stdout.isatty()
     start = said = time.monotonic()
     with (
