@@ -26,6 +26,7 @@ from migrator.parity.report import (
     Tolerance,
     ValueRow,
 )
+from migrator.parity.unmoved import unmoved
 
 
 def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: Collection[str] = SECTIONS) -> None:
@@ -45,13 +46,14 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
         left = [event for event in old.of("step") if event["stream"] == stream]
         right = [event for event in new.of("step") if event["stream"] == stream]
         rows = [_loss_row(stream, i + 1, a["loss"], b["loss"], tolerance) for i, (a, b) in enumerate(zip(left, right))]
+        idle = unmoved(old, new, stream) if all(row.equal for row in rows) else set()
         if "losses" in what:
             report.losses += rows
-            found += _loss_differences(name, rows, _first_variable(left, right, old, new, tolerance), left, right)
+            found += _loss_differences(name, rows, _first_variable(left, right, old, new, tolerance, idle), left, right)
         if "steps" in what:
             found += _step_differences(name, len(left), len(right), steps)
         if "weights" in what:
-            report.weights += _weights(name, stream, old, new, mapping, tolerance)
+            report.weights += _excused(report, _weights(name, stream, old, new, mapping, tolerance), idle)
     found += [
         Difference("weights", row.where + row.name, _apart(row, tolerance)) for row in report.weights if not row.equal
     ]
@@ -125,13 +127,18 @@ def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Toleran
 
 
 def _first_variable(
-    left: list[dict[str, Any]], right: list[dict[str, Any]], old: Reader, new: Reader, tolerance: Tolerance
+    left: list[dict[str, Any]],
+    right: list[dict[str, Any]],
+    old: Reader,
+    new: Reader,
+    tolerance: Tolerance,
+    idle: set[str],
 ) -> str:
-    """A phrase on the variable that went apart first, and after which step; empty if none did."""
+    """A phrase on the variable that went apart first, but for those in `idle`, and after which step; empty if none did."""
     for index, (a, b) in enumerate(zip(left, right)):
         worst: tuple[float, str] | None = None
         for name, sums in a["sums"].items():
-            if name not in b["sums"]:
+            if name not in b["sums"] or name in idle:
                 continue
             if name in a["values"] and name in b["values"]:
                 distance = array_distance(old.array(a["values"][name]), new.array(b["values"][name]))
@@ -204,6 +211,18 @@ def _weights(
         equal = arrays_close(*distance, tolerance)
         rows.append(ArrayRow(name, variable, pair[1], tuple(reference["shape"]), *distance, equal, pair[2]))
     return rows
+
+
+def _excused(report: CaseReport, rows: list[ArrayRow], idle: set[str]) -> list[ArrayRow]:
+    """The rows, those of variables that only rounding moved counted as equal, with a note that names them."""
+    names = [row.name for row in rows if row.name in idle and not row.equal and math.isfinite(row.max_abs)]
+    if names:
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        report.notes.append(
+            f"{', '.join(names[:3])}{more}: moved by less than a thousandth of what other weights did, as rounding moves weights "
+            "without a gradient; all losses are equal, so that they may differ"
+        )
+    return [replace(row, equal=True) if row.name in names else row for row in rows]
 
 
 def _apart(row: ArrayRow, tolerance: Tolerance) -> str:

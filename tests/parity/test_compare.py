@@ -50,6 +50,58 @@ class Side:
         return Reader(self.writer.folder)
 
 
+class TwoWeights:
+    """Writes a recording of a model whose ``kernel`` moves by one and whose ``bias`` by what is given."""
+
+    def __init__(self, folder: Path, side: str) -> None:
+        self.side = Side(folder, side)
+        if side == "new":
+            pairs = [[name, f"model/{name}", "name", [1]] for name in ("kernel", "bias")]
+            self.side.writer.event("mapping", stream=0, pairs=pairs)
+        else:
+            start = {"kernel": 1.0, "bias": 0.0}
+            listed = [{"name": n, "trainable": True, "value": self.array(v)} for n, v in start.items()]
+            self.side.writer.event("variables", stream=0, kind="train", call=1, variables=listed)
+
+    def array(self, value: float) -> dict[str, Any]:
+        return self.side.writer.array(np.array([value], np.float32))
+
+    def train(self, bias: float, loss: float = 1.0) -> Side:
+        kept = {"kernel": self.array(2.0), "bias": self.array(bias)}
+        sums = {"kernel": checksums(np.array([2.0], np.float32)), "bias": checksums(np.array([bias], np.float32))}
+        self.side.writer.event("step", stream=0, step=1, loss=loss, batch=[None, None], sums=sums, values=kept)
+        self.side.writer.event("final", stream=0, call=1, variables=kept)
+        return self.side
+
+
+def two(folder: Path, old: float, new: float, loss: float = 1.0) -> CaseReport:
+    return judge((TwoWeights(folder, "old").train(old), TwoWeights(folder, "new").train(new, loss)))
+
+
+def test_a_weight_that_only_rounding_moves_may_differ(tmp_path: Path) -> None:
+    report = two(tmp_path, 8e-6, -6e-6)
+    assert report.verdict == "equal" and all(row.equal for row in report.weights)
+    assert any("bias: moved by less than a thousandth" in note for note in report.notes)
+
+
+def test_nothing_is_said_where_such_a_weight_does_not_differ(tmp_path: Path) -> None:
+    assert not two(tmp_path, 8e-6, 8e-6).notes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "loss"),
+    [
+        (2e-3, 3e-3, 1.0),  # it moves as others do
+        (8e-6, 2e-3, 1.0),  # on one side only
+        (8e-6, -6e-6, 1.1),  # and the loss differs
+        (8e-6, math.nan, 1.0),
+    ],
+)
+def test_a_weight_that_moves_must_not_differ(tmp_path: Path, old: float, new: float, loss: float) -> None:
+    report = two(tmp_path, old, new, loss)
+    assert report.verdict == "different" and "bias" in texts(report)
+
+
 @pytest.fixture
 def sides(tmp_path: Path) -> tuple[Side, Side]:
     return Side(tmp_path, "old"), Side(tmp_path, "new")

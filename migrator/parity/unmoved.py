@@ -1,0 +1,41 @@
+"""Which weights a training moved by rounding alone, as they have no gradient: the bias before a softmax over the same axis.
+
+Adam divides a gradient by its own size, so that what rounding leaves of a gradient of zero moves such a weight, on each side
+another way. It stays far behind the others, as the optimizer's epsilon is larger than such gradients.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from migrator.parity.probe.store import Reader
+
+BEHIND = 1e-3
+"""How far a weight without a gradient may move, as a part of the largest movement of all weights."""
+
+
+def unmoved(old: Reader, new: Reader, stream: int) -> set[str]:
+    """Names of trained variables that both sides moved by less than `BEHIND` of what the most moved variable did."""
+    starts = [event["variables"] for event in old.of("variables") if event["stream"] == stream]
+    first = {entry["name"]: entry["value"] for entry in (starts[0] if starts else []) if entry["trainable"]}
+    ends = [[event["variables"] for event in side.of("final") if event["stream"] == stream] for side in (old, new)]
+    if not all(ends):
+        return set()
+    moved: dict[str, list[float]] = {}
+    """By how much each side moved a variable."""
+    for name, reference in first.items():
+        if all(name in side[-1] for side in ends):
+            start = old.array(reference)
+            distances = [_distance(start, side.array(end[-1][name])) for side, end in zip((old, new), ends)]
+            if all(map(np.isfinite, distances)):
+                moved[name] = distances
+    most = max((distances[0] for distances in moved.values()), default=0.0)
+    return {name for name, distances in moved.items() if max(distances) <= BEHIND * most}
+
+
+def _distance(start: Any, end: Any) -> float:
+    if start.size != end.size or not start.size or start.dtype.kind != "f" or end.dtype.kind != "f":
+        return float("inf")
+    return float(np.max(np.abs(start.astype(np.float64) - end.reshape(start.shape).astype(np.float64))))
