@@ -86,7 +86,8 @@ def _placeholders(driver: Driver, node: ast.expr, prefix: str | None) -> None:
         if short not in _PLACEHOLDERS or not isinstance(call, ast.Call) or call.func is not part:
             continue
         if prefix is not None:
-            driver.replace(part, prefix.format(driver.tensorflow()) + short)
+            text = prefix.format(driver.tensorflow()) + short
+            driver.replace(part, text.replace(".compat.v2.compat.v1.", "."))  # where the import stays that of version 1
         elif function_of(part) is around:
             if short != "placeholder" or not _is_only_kept(driver, call):
                 raise Unsupported("a placeholder outside of a receiver must be the entry of a dict", call)

@@ -127,6 +127,18 @@ def test_an_import_of_version_1_stays() -> None:
     assert "tf.compat.v1.losses" not in text and "graph_model(model_fn" in text
 
 
+def test_placeholders_of_a_receiver_keep_their_name_of_version_1() -> None:
+    receiver = (
+        "\n\ndef receiver():\n    x = tf.placeholder(tf.float32, [None, 2])\n"
+        "    return tf.estimator.export.ServingInputReceiver({'x': x}, {'x': x})\n\n\n"
+        "estimator.export_saved_model('folder', receiver)\n"
+    )
+    old = PROGRAM + receiver
+    assert "    x = tf.compat.v1.placeholder(tf.float32, [None, 2])\n" in migrated(old)[0]
+    text, _, _ = migrated(old.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf"))
+    assert "    x = tf.placeholder(tf.float32, [None, 2])\n" in text and "compat.v2.compat" not in text
+
+
 def test_helpers_in_other_files_follow() -> None:
     text, _, units = migrated(
         PROGRAM.replace("tf.square(w *", "helpers.net(w *").replace(
