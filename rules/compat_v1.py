@@ -239,7 +239,7 @@ def _obstacle(module: Module, name: str, references: list[tuple[ast.expr, str]])
             continue
         elif not _direct(module, node) and not _listed(short, endpoints().same):
             return f"line {node.lineno} uses tf.{short} through another name"
-        elif not _known(short) and not _is_module_alias(module, node, short):
+        elif not (_known(short) or _is_module_alias(module, node, short) or _is_activation(module, node, short)):
             return f"line {node.lineno} uses tf.{short}, which is not known"
     if blocked:
         first, short = blocked[0]
@@ -268,6 +268,17 @@ def _is_module_alias(module: Module, node: ast.expr, short: str) -> bool:
     parent = module.parent(node)
     prefix = short + "."
     return isinstance(parent, ast.Assign) and any(name.startswith(prefix) for name in endpoints().same)
+
+
+def _is_activation(module: Module, node: ast.expr, short: str) -> bool:
+    """``getattr(tf.nn, name)``, which asks for an activation; those are the same in TensorFlow 2."""
+    call = module.parent(node)
+    getter = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "getattr"
+    if short != "nn" or not getter or "getattr" in module.bound_names:
+        return False
+    assert isinstance(call, ast.Call)
+    name = call.args[1] if len(call.args) > 1 and call.args[0] is node else None
+    return name is not None and (not isinstance(name, ast.Constant) or _listed(f"nn.{name.value!s}", endpoints().same))
 
 
 def _reference(module: Module, node: ast.expr, full: str, root: str) -> Optional[list[Edit]]:

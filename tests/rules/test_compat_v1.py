@@ -88,6 +88,12 @@ def test_two_imports_become_one() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["name", "params['activation']", "'relu'"])
+def test_an_activation_by_its_name(name: str) -> None:
+    line = f"f = getattr(tf.nn, {name})\n"
+    check_transformed(f"import tensorflow.compat.v1 as tf\n{line}", f"import tensorflow as tf\n{line}", RULES)
+
+
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
@@ -104,6 +110,9 @@ def test_two_imports_become_one() -> None:
         ("nn = tf.nn\nnn.dropout(x, 0.5)", "through another name"),
         ("f(tf)", "as a whole"),
         ("tf.no_such_name(x)", "not known"),
+        ("getattr(tf.nn, 'dropout')(x, 0.5)", "not known"),
+        ("getattr(tf.train, name)()", "tf.train, which TensorFlow 2 does not have"),
+        ("f(tf.nn, name)", "not known"),
         ("x = tf.disable_v2_behavior()", "in an expression"),
         ("tf = 3", "bound to something else"),
         ("__all__ = ['tf']\ntf.abs(x)", "__all__"),
