@@ -47,9 +47,9 @@ class ModelFn:
     """A model_fn of the program and what it becomes."""
 
     definition: Definition
+    class_name: str
+    factory: str
     plan: Plan | None = None
-    class_name: str = ""
-    factory: str = ""
     generated: Generated | None = None
 
 
@@ -182,7 +182,6 @@ class ProgramRewrite:
             assert isinstance(model.definition.node, ast.FunctionDef)
             with obstacles:
                 model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
-            self._name(model)
         self._others.claim([c for c in self.constructions if c.name != ESTIMATOR])
         for construction in self.constructions:
             self.at = construction.module
@@ -251,7 +250,7 @@ class ProgramRewrite:
         definition = self._defined(construction.module, node)
         if definition is None or not isinstance(definition.node, ast.FunctionDef):
             raise Unsupported(self.drafts.obstacle(construction.module, node) or "the model_fn is not found", node)
-        return self.model_fns.setdefault(definition, ModelFn(definition))
+        return self.model_fns.get(definition) or self.model_fns.setdefault(definition, self._named(definition))
 
     def _defined(self, module: Module, node: ast.expr, depth: int = 0) -> Definition | None:
         """The model_fn behind an expression: a function, or what a builder function returns."""
@@ -280,11 +279,12 @@ class ProgramRewrite:
     def _function_of(module: Module, node: ast.AST) -> ast.AST | None:
         return next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
 
-    def _name(self, model: ModelFn) -> None:
-        others = self.model_fns.values()
-        taken = model.definition.module.bound_names | {m.class_name for m in others}
-        model.class_name = class_name(model.definition.name, taken, self.drafts.model_class(model.definition))
-        model.factory = factory_name(model.definition.name, taken | {m.factory for m in others})
+    def _named(self, definition: Definition) -> ModelFn:
+        taken = definition.module.bound_names | self.sublayers.reserved
+        wanted = class_name(definition.name, taken, self.drafts.model_class(definition))
+        model = ModelFn(definition, wanted, factory_name(definition.name, taken))
+        self.sublayers.reserved |= {model.class_name, model.factory}
+        return model
 
     def _construct(self, construction: Construction) -> None:
         if construction.name != ESTIMATOR:

@@ -108,10 +108,11 @@ class Body:
         if "self" in inside or ("training" in inside and "training" not in self.modes.names):
             raise Unsupported("a variable has a name that the generated methods need: self or training", self.function)
         outer = set().union(*(self.slicer.inputs(leaf) for leaf in self.flow.leaves)) - inside - set(self.modes.names)
-        taken = outer & _OWN_NAMES
+        taken = outer & _OWN_NAMES - self.sublayers.only_called(self.module, self.function)
         if taken:
             raise Unsupported(
-                f"`{sorted(taken)[0]}` from outside is a name that the generated code needs", self.function
+                f"`{sorted(taken)[0]}` from outside is a name that the generated code needs",
+                self.function,
             )
         self._check_loops()
 
@@ -220,7 +221,7 @@ class Body:
         )
         watched = leaf in self.watched
         known = function is not None and self.translations.effects(self.module.resolve(function), ast.unparse(function))
-        if not watched and not known:
+        if not (watched or known or isinstance(leaf.node, ast.Assert)):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
         needed: set[Leaf] = set()
         inputs = {name for name in self.slicer.inputs(leaf) if not self.is_schedule(name)}

@@ -72,7 +72,7 @@ def _step(plan: Plan, name: str, step: Leaf, carried: set[Leaf]) -> list[Pair]:
     node = step.node
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     target = targets[0] if len(targets) == 1 else None
-    if step.frames:
+    if not all(isinstance(frame.node, ast.With) for frame in step.frames):
         raise Unsupported("the metrics are not written as a dict", node)
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         if isinstance(target, ast.Name):

@@ -85,6 +85,8 @@ class Sublayers:
         self.translations = translations
         self.updates_run = updates_run
         """Whether the program runs UPDATE_OPS, without which moving statistics stand still."""
+        self.reserved: set[str] = set()
+        """Names of the models and of the functions that make them."""
         self.found: dict[Definition, Sublayer] = {}
         self.makers: dict[Definition, Maker | None] = {}
         self.optimizers: dict[Definition, OptimizerClass] = {}
@@ -97,6 +99,14 @@ class Sublayers:
         if definition is None or not isinstance(definition.node, ast.FunctionDef) or not self._needs(definition):
             return None
         return definition
+
+    def only_called(self, module: Module, function: ast.AST) -> set[str]:
+        """Names that a function reads to call helpers that make layers, and for nothing else."""
+        nodes = list(ast.walk(function))
+        calls = [n for n in nodes if isinstance(n, ast.Call) and self.definition(module, n) is not None]
+        called = {id(call.func) for call in calls}
+        reads = [n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        return {n.id for n in reads if id(n) in called} - {n.id for n in reads if id(n) not in called}
 
     def _needs(self, definition: Definition) -> bool:
         """Whether a function makes layers or variables, itself or in functions, constructors or methods that it calls."""
@@ -271,8 +281,10 @@ class Sublayers:
             body = HelperBody(definition, self.translations, self, dict(roles))
         finally:
             self._open.pop()
-        taken = set(definition.module.bound_names) | {s.class_name for s in self.found.values()}
+        taken = definition.module.bound_names | self.reserved | {s.class_name for s in self.found.values()}
         name = "".join(w[:1].upper() + w[1:] for w in _stem(definition.name).split("_") if w) or "Part"
+        if name == "Model" and name in taken:
+            name = "Network"
         while name in taken:
             name += "Layer"
         sublayer = self.found[definition] = Sublayer(definition, body, name)

@@ -20,6 +20,20 @@ IN_CALL = {
 }
 
 
+def test_assertions_stand_where_their_values_are_known() -> None:
+    body = f"{NET}\nassert predictions.shape[1:] == [3], 'three'\nassert params['u'] > 2\n"
+    text = migrate(model_fn(body, end=f"{LOSS}\nassert loss.shape == []\n{TRAIN_OP}\n{SPEC}"))
+    assert "    assert predictions.shape[1:] == [3], 'three'\n" in method(text, "call")
+    assert "    assert params['u'] > 2\n" in method(text, "__init__")
+    assert "    assert loss.shape == []\n" in method(text, "compute_loss")
+
+
+def test_assertions_of_a_helper_stand_in_its_layer() -> None:
+    helper = "\n\ndef net(x):\n    x = tf.layers.dense(x, 3)\n    assert x.shape[1] == 3\n    return x\n"
+    text = migrate(model_fn('predictions = net(features["x"])', before=helper))
+    assert "        x = self.dense(x)\n        assert x.shape[1] == 3\n" in text
+
+
 @pytest.mark.parametrize("name", sorted(IN_CALL))
 def test_loops_of_summaries_stand_in_call(name: str) -> None:
     text = migrate(model_fn(f"{NET}\n{IN_CALL[name]}"))

@@ -53,6 +53,12 @@ metrics = {**base, "label": tf.metrics.mean(labels)}
     "dict of pairs": 'metrics = dict([("mean", tf.metrics.mean(predictions)), ("label", tf.metrics.mean(labels))])',
     "annotated": 'metrics: dict = {}\nmetrics["mean"] = tf.metrics.mean(predictions)',
     "set twice": 'metrics = {"mean": tf.metrics.mean(labels)}\nmetrics["mean"] = tf.metrics.mean(predictions)',
+    "in a scope": """
+with tf.variable_scope("metrics"):
+    metrics = {"mean": tf.metrics.mean(predictions)}
+    with tf.name_scope("more"):
+        metrics["label"] = tf.metrics.mean(labels)
+""",
     "evaluation only": """
 metrics = None
 if mode == tf.estimator.ModeKeys.EVAL:

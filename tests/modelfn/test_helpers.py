@@ -120,3 +120,11 @@ def test_a_class_that_makes_no_layers_is_a_plain_object() -> None:
     before = f"\n\n{NETWORK.format(made='x * units')}"
     text = migrate(model_fn("predictions = tf.layers.dense(Network(features['x'], 2.0).output(), 1)", before=before))
     assert "Network(features['x'], 2.0).output()" in text
+
+
+@pytest.mark.parametrize("name", ["build_model", "model", "create_model"])
+def test_a_helper_named_like_the_model_becomes_a_layer_of_another_name(name: str) -> None:
+    helper = f"\n\ndef {name}(x, units):\n    return tf.layers.dense(x, units)\n"
+    text = assert_same(model_fn(f'predictions = {name}(features["x"], params["u"])', before=helper), u=3)
+    assert "class Network(tf.keras.layers.Layer):" in text and text.count("class Model(tf.keras.Model):") == 1
+    assert "= Network(params[" in text
