@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrator.calls import arguments, delete_arguments
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import bind
+from migrator.modelfn.translate import Expression, Writing, bind, format_call
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -30,6 +30,32 @@ _DEFAULTS = {
     "key_dtype": ("tensorflow.string",),
     "hasher_spec": (_PREFIX + "FastHashSpec",),
 }
+
+# What makes tables, and what they are made of.
+MAKERS = frozenset(
+    [_PREFIX + short for short in _SIGNATURES]
+    + [f"tensorflow.lookup.{name}" for name in ("StaticHashTable", "StaticVocabularyTable")]
+    + [f"tensorflow.lookup.{name}" for name in ("KeyValueTensorInitializer", "TextFileInitializer")]
+)
+
+
+def _made(short: str) -> Expression:
+    """The translation of a call inside a model_fn."""
+
+    def table(call: ast.Call, writing: Writing) -> str:
+        given: list[tuple[str | None, str]] = []
+        for parameter, value in bind(call, _SIGNATURES[short], short).items():
+            if parameter == "name" or writing.resolve(value) in _DEFAULTS.get(parameter, ()):
+                continue
+            if parameter not in _KEPT:
+                raise Unsupported(f"`{parameter}` of tf.contrib.lookup.{short} is not migrated yet", value)
+            given.append((parameter if given else None, writing.text(value)))
+        return format_call(writing.need(short), given)
+
+    return table
+
+
+EXPRESSIONS = {_PREFIX + short: _made(short) for short in _SIGNATURES}
 
 
 def table_reference(driver: Driver, node: ast.expr, name: str) -> bool:

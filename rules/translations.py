@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from migrator.modelfn.translate import Translations
 
-from . import collections, crf, losses, metrics, optimizer_classes, optimizers, rnn, schedules, summaries
+from . import collections, crf, lookup_tables, losses, metrics, optimizer_classes, optimizers, rnn, schedules, summaries
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
 from .graph_variables import VARIABLE
@@ -97,11 +97,14 @@ def translations() -> Translations:
             **rnn.EXPRESSIONS,
             **crf.EXPRESSIONS,
             **summaries.EXPRESSIONS,
+            **lookup_tables.EXPRESSIONS,
         },
         metrics=metrics.METRICS,
         summaries=frozenset(summaries.EXPRESSIONS),
         training=optimizers.OPTIMIZERS | schedules.SCHEDULES,
         initialized=frozenset({VARIABLE}),
+        made_once=lookup_tables.MAKERS,
+        constants=frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor"}),
         shaped=frozenset({"tensorflow.get_variable"}),
         steps=optimizers.STEPS,
         collections=collections.LossCollections(),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from migrator.modelfn.flow import Flow, Frame
 from migrator.modelfn.modes import ALL_MODES, Modes
-from migrator.modelfn.names import reads, targets
+from migrator.modelfn.names import binds, reads, targets
 from migrator.modelfn.translate import Time, Translations
 
 TENSOR_SHAPE = frozenset({"shape", "get_shape"})
@@ -36,6 +36,7 @@ class Times:
         self._names: dict[str, Time] = dict.fromkeys(dynamic, Time.DYNAMIC)
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
         counts = Counter(name for leaf in flow.leaves for name in leaf.defs)
+        self._settled = {name for leaf in flow.leaves for name in self._constants(leaf.node, flow) if counts[name] == 1}
         changed = True
         while changed:
             changed = False
@@ -49,10 +50,28 @@ class Times:
                         changed |= self._raise(name, self.head(frame))
 
     def _raise(self, name: str, time: Time) -> bool:
-        if time <= self._names.get(name, Time.STATIC):
+        if time <= self._names.get(name, Time.STATIC) or (time is Time.EAGER and name in self._settled):
             return False
         self._names[name] = time
         return True
+
+    def _named(self, node: ast.AST) -> Time:
+        """When all names are known that a node reads."""
+        return max((self.name(name) for name in reads(node)), default=Time.STATIC)
+
+    def _constants(self, node: ast.stmt, flow: Flow) -> set[str]:
+        """The name of a constant tensor of which an object is made once: it is known when the model is built as well."""
+        value = node.value if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if not isinstance(value, ast.Call) or self._resolve(value.func) not in self._translations.constants:
+            return set()
+        made = {
+            name
+            for leaf in flow.leaves
+            for call in ast.walk(leaf.node)
+            if isinstance(call, ast.Call) and self._resolve(call.func) in self._translations.made_once
+            for name in reads(call)
+        }
+        return binds(node) & made
 
     def head(self, frame: Frame) -> Time:
         """When the head of a compound statement is known."""
@@ -80,8 +99,6 @@ class Times:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             return [(node.name, self._function(node))]
         time = max((self.of(n) for n in ast.walk(node) if isinstance(n, ast.expr)), default=Time.STATIC)
-        from migrator.modelfn.names import binds
-
         return [(name, time) for name in binds(node)]
 
     def _function(self, node: ast.stmt) -> Time:
@@ -115,6 +132,8 @@ class Times:
             name = self._resolve(node.func)
             if name in self._translations.initialized:
                 return Time.STATIC
+            if name in self._translations.made_once and self._named(node) <= Time.MODE:
+                return self._named(node)
             own = self._calls(node)
             if own is None:
                 own = self._library_call(node)

@@ -152,6 +152,10 @@ class Translations:
     """Functions that make a variable out of a tensor, for which the rule of the layer finds an initializer."""
     shaped: frozenset[str] = frozenset()
     """Functions that make a variable out of a shape, or of a tensor as above; the shape may come from data."""
+    made_once: frozenset[str] = frozenset()
+    """Functions that make an object such as a lookup table, out of constants: once for all calls of the model."""
+    constants: frozenset[str] = frozenset()
+    """Functions that make a tensor of a plain value."""
     steps: frozenset[str] = frozenset()
     """Functions that give the global step."""
     task_fields: frozenset[str] = frozenset()
