@@ -58,7 +58,7 @@ class LossCollections(GraphCollections):
     def read(self, call: ast.Call, name: str, resolve: Resolve) -> tuple[str, ...]:
         if name == "tensorflow.get_collection":
             key = _key(call.args[0] if call.args else None, resolve)
-            return () if key is None or key == "update_ops" else (key,)
+            return () if key in (None, "update_ops", "trainable_variables") else (key,)
         if name == "tensorflow.losses.get_losses":
             return (_LOSSES,)
         if name == "tensorflow.losses.get_total_loss":

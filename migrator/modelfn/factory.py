@@ -109,8 +109,10 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     if train_op is not None and train_op.choice:
         chosen = [update.at for update in train_op.updates]
         last = chosen[-1].index + 1
-    elif update is not None:
-        results.append(update.optimizer)
+    elif train_op is not None and update is not None:
+        others = [other for other, _ in train_op.others]
+        main = next(update for update in train_op.updates if update not in others)
+        results += [main.optimizer, *(other.optimizer for other in others)]
         last = update.at.index
     hooks = plan.spec_hooks.hooks
     results += [value for hook in hooks for value in hook.values()]
@@ -156,9 +158,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
     inner = indent + generator.unit
     writer = _FactoryWriter(generator, train_op, renamed)
-    functions: list[str] = []
-    if update is not None and update.at not in leaves:
-        functions = writer.functions([update.at], inner, 0)
+    updates = train_op.updates if train_op is not None else ()
+    functions = writer.functions([update.at for update in updates if update.at not in leaves], inner, 0)
     body = [*writer.block(leaves, inner), *functions]
     early: list[str] = []
     if partitioner is not None:
@@ -190,6 +191,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         if at not in leaves and not isinstance(at.node, ast.Return):
             for node in (*at.lead, at.node):
                 lines += shared.renderer.comments(node, inner)
+    if train_op is not None:
+        lines += [f"{inner}model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])]
     lines.append(f"{inner}model.compile({f'optimizer={optimizer}, steps_per_execution=100' if optimizer else ''})")
     arguments = ["model", "config"]
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]

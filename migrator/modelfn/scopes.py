@@ -123,9 +123,15 @@ def _begins_with_literal(node: ast.expr | None) -> bool:
     return node is None or isinstance(node, (ast.Constant, ast.JoinedStr))
 
 
+def variable_pairs(plan: Body) -> Iterator[tuple[str, str, Sites]]:
+    """TF1 name (empty where it is not known), attribute path, and the sites that lead to each variable; ``*`` is a
+    running number."""
+    return _pairs(plan, plan.sites, "", "", {}, {}, False)
+
+
 def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
-    """Pairs of TF1 variable name and attribute path, where both are known from the source; ``*`` is a running number."""
-    return tuple((name, attribute) for name, attribute, _ in _pairs(plan, plan.sites, "", "", {}, {}, False) if name)
+    """Pairs of TF1 variable name and attribute path, where both are known from the source."""
+    return tuple((name, attribute) for name, attribute, _ in variable_pairs(plan) if name)
 
 
 def names_made(plan: Body, site: Site) -> frozenset[str] | None:

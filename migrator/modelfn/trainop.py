@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
-from migrator.modelfn.optimizerclass import class_of_optimizer
+from migrator.modelfn.optimizerclass import class_of_optimizer, is_training
 from migrator.modelfn.translate import bind, is_none
 
 if TYPE_CHECKING:
@@ -61,13 +61,19 @@ class Update:
 
 @dataclass(frozen=True)
 class TrainOp:
-    """The train op. `updates` are in source order; only one of them runs."""
+    """The train op. `updates` are in source order; only one of them runs, unless there are `others`."""
 
     updates: tuple[Update, ...]
     plain: bool
     """Whether all that happens is that one optimizer minimizes the loss."""
     choice: bool = False
     """Whether each update is of an optimizer of its own, so that static conditions choose the optimizer."""
+    others: tuple[tuple[Update, str], ...] = ()
+    """Where several optimizers take a step each: all but the one that counts the global step, with their attributes."""
+
+    def attribute(self, update: Update) -> str:
+        """The attribute of the model that holds the optimizer of an update."""
+        return next((name for other, name in self.others if other is update), "optimizer")
 
 
 @dataclass(frozen=True)
@@ -139,20 +145,23 @@ def train_op(plan: Plan) -> TrainOp | None:
         return None
     ways = _ways(plan, node, plan.specs["train"].leaf)
     updates: dict[ast.Call, Update] = {}
+    main: Update | None = None
     for way in ways:
         mine = [part.update for part in way if part.update is not None]
         if not mine:
             raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
-        if len({ast.dump(update.optimizer) for update in mine}) < len(mine) or len(mine) > 1:
-            raise Unsupported("several optimizers are not migrated yet", mine[1].call)
         steps = sum(part.advances for part in way)
+        if len(mine) > 1:
+            main = _check_several(plan, mine, steps, len(ways))
         for update in mine:
-            _check_update(plan, update, steps)
+            _check_update(plan, update, steps if len(mine) == 1 else None)
             updates[update.call] = update
         ran = any(part.update is None and not part.advances for part in way)
         if plan.updates_run and not ran and any(site.layer.moving for site in plan.sites):
             raise Unsupported("UPDATE_OPS are collected, but the train op does not run them", mine[0].call)
     ordered = sorted(updates.values(), key=lambda update: update.at.index)
+    if main is not None:
+        return TrainOp(tuple(ordered), plain=False, others=_attributes(plan, ordered, main))
     plain = all(update.minimizes and "var_list" not in update.arguments() for update in ordered)
     if len({ast.dump(update.optimizer) for update in ordered}) > 1:
         if not plain or not all(isinstance(u.at.node, ast.Assign) and u.at.node.value is u.call for u in ordered):
@@ -163,20 +172,68 @@ def train_op(plan: Plan) -> TrainOp | None:
     return TrainOp(tuple(ordered), plain)
 
 
-def _check_update(plan: Plan, update: Update, steps: int) -> None:
-    """Refuse an update that is not all there is to a step; `steps` is how often the train op itself counts one."""
+def _check_several(plan: Plan, updates: list[Update], steps: int, ways: int) -> Update:
+    """The update that counts the step, of several that run in one step. Raises Unsupported."""
+    if ways > 1 or len({ast.dump(update.optimizer) for update in updates}) < len(updates):
+        raise Unsupported("an optimizer that takes several steps at once is not migrated yet", updates[1].call)
+    for update in updates:
+        if update.at.loops:
+            raise Unsupported("optimizers in a loop are not migrated yet", update.call)
+        if class_of_optimizer(plan, update.optimizer, update.at) is not None:
+            raise Unsupported(
+                "an optimizer class of the program beside another optimizer is not migrated yet", update.call
+            )
+        if update.minimizes and "var_list" not in update.arguments():
+            raise Unsupported("several optimizers move the same variables", update.call)
+    for leaf in plan.flow.leaves:
+        if "train" in leaf.modes and any(map(plan.is_schedule, plan.slicer.inputs(leaf))):
+            if not any(is_training(plan, n) for n in ast.walk(leaf.node) if isinstance(n, ast.expr)):
+                raise Unsupported("a learning rate is read beside several optimizers", leaf.node)
+    counting = [update for update in updates if "global_step" in update.arguments()]
+    for update in counting:
+        _check_counted(plan, update)
+    if len(counting) + steps != 1:
+        problem = "never advances" if not counting and not steps else "advances more than once"
+        raise Unsupported(f"several optimizers: the step {problem}", updates[1].call)
+    return counting[0] if counting else updates[-1]
+
+
+def _attributes(plan: Plan, updates: list[Update], main: Update) -> tuple[tuple[Update, str], ...]:
+    """The attributes of the model for all optimizers but one."""
+    found: list[tuple[Update, str]] = []
+    for update in updates:
+        if update is not main:
+            node = update.optimizer
+            name = node.id if isinstance(node, ast.Name) and node.id != "optimizer" else f"optimizer_{len(found) + 2}"
+            if any(site.attribute == name for site in plan.sites) or name in plan.statics:
+                name += "_"
+            found.append((update, name))
+    return tuple(found)
+
+
+def _check_counted(plan: Plan, update: Update) -> None:
+    step = update.arguments().get("global_step")
+    if step is not None and not _is_step(plan, step, update.at):
+        what = "minimize" if update.minimizes else "apply_gradients"
+        raise Unsupported(f"{what}() counts something else than the global step", step)
+
+
+def _check_update(plan: Plan, update: Update, steps: int | None) -> None:
+    """Refuse an update that is not all there is to a step; `steps` is how often the train op itself counts one, None where
+    other updates count too."""
     given = update.arguments()
     if update.minimizes:
         check_loss(plan, given.get("loss"), update.at, update.call)
-        if "var_list" in given:
-            raise Unsupported(
-                "arguments of minimize() other than loss and global_step are not migrated yet", update.call
-            )
+        variables = given.get("var_list")
+        if isinstance(variables, (ast.List, ast.Tuple)) and not variables.elts:
+            raise Unsupported("a list of variables is empty", variables)
+    if steps is None:
+        return
     what = "minimize" if update.minimizes else "apply_gradients"
     if class_of_optimizer(plan, update.optimizer, update.at) is not None:
         given.pop("global_step", None)  # such a class does not count
-    if "global_step" in given and not _is_step(plan, given["global_step"], update.at):
-        raise Unsupported(f"{what}() counts something else than the global step", given["global_step"])
+    if "global_step" in given:
+        _check_counted(plan, update)
     steps += "global_step" in given
     if steps != 1:
         problem = "never advances" if not steps else "advances more than once"
@@ -220,12 +277,14 @@ def _ways(plan: Plan, node: ast.expr, at: Leaf) -> list[list[_Part]]:
     if _only_updates(plan, value, where):
         return [[_Part()]]
     before = _dependencies(plan, where, value)
+    if isinstance(value, ast.Attribute) and value.attr == "op" and isinstance(value.value, ast.Call):
+        value = value.value if counts_step(plan, value.value, where) else value
     if is_method(value, "minimize", "apply_gradients"):
         assert isinstance(value, ast.Call)
         return _joined([before, [[_Part(Update(value, where))]]])
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _GROUP:
-        inner = [e for a in value.args for e in _elements(a)]
-        return _joined([before, *(_ways(plan, part, where) for part in inner)])
+        inner = [e for a in value.args for e in _elements(plan, a, where)]
+        return _joined([before, *(_ways(plan, part, at) for part, at in inner)])
     if isinstance(value, ast.Call) and counts_step(plan, value, where):
         return _joined([before, [[_Part(advances=True)]]])
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _NO_OP and before != [[]]:
@@ -235,10 +294,38 @@ def _ways(plan: Plan, node: ast.expr, at: Leaf) -> list[list[_Part]]:
     raise Unsupported("the train op does more than to minimize the loss", node)
 
 
-def _elements(node: ast.expr) -> list[ast.expr]:
-    """The parts of an argument of ``tf.group``, which takes nested lists."""
+def _elements(plan: Plan, node: ast.expr, at: Leaf) -> list[tuple[ast.expr, Leaf]]:
+    """The parts of an argument of ``tf.group``, which takes nested lists, and where each stands."""
     node = node.value if isinstance(node, ast.Starred) else node
-    return [e for part in node.elts for e in _elements(part)] if isinstance(node, (ast.List, ast.Tuple)) else [node]
+    if isinstance(node, ast.Name):
+        return _gathered(plan, node, at) or [(node, at)]
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [e for part in node.elts for e in _elements(plan, part, at)]
+    return [(node, at)]
+
+
+def _gathered(plan: Plan, node: ast.Name, at: Leaf) -> list[tuple[ast.expr, Leaf]]:
+    """What a list holds that a literal begins and ``train_ops.append(…)`` goes on with; nothing for other names."""
+    found: list[tuple[ast.expr, Leaf]] = []
+    leaves = sorted(plan.slicer.reaching(node.id, at.index, "train", at), key=lambda leaf: leaf.index)
+    for leaf in leaves:
+        value = appended(leaf.node, node.id)
+        if isinstance(leaf.node, ast.Assign) and isinstance(leaf.node.value, (ast.List, ast.Tuple)):
+            found += _elements(plan, leaf.node.value, leaf)
+        elif value is not None and not leaf.loops and leaf.guard >= plan.specs["train"].leaf.guard:
+            found.append((value, leaf))
+        else:
+            return []
+    return found
+
+
+def appended(node: ast.AST, name: str | None = None) -> ast.expr | None:
+    """``op`` of ``train_ops.append(op)``."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not is_method(call, "append") or len(call.args) != 1:
+        return None
+    assert isinstance(call.func, ast.Attribute)
+    return call.args[0] if name is None or ast.unparse(call.func.value) == name else None
 
 
 def counts_step(plan: Plan, call: ast.Call, at: Leaf) -> bool:

@@ -13,12 +13,14 @@ from migrator.modelfn.trainop import (
     GRADIENTS,
     TrainOp,
     Update,
+    appended,
     check_loss,
     differentiation_arguments,
     gradient_arguments,
     is_method,
 )
 from migrator.modelfn.translate import Time
+from migrator.modelfn.variables import chosen_by_attributes
 from migrator.modelfn.writer import Writer
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class TrainStepWriter(Writer):
     def __init__(self, generator: Generator, train_op: TrainOp) -> None:
         super().__init__(generator.shared, "train", generator.names("train"))
         self.model = generator.plan
+        self.train_op = train_op
         self.updates = {update.call: update for update in train_op.updates}
         self.read: set[str] = set()
         self.derivatives = 0
@@ -48,6 +51,13 @@ class TrainStepWriter(Writer):
 
     def transform(self, node: ast.AST) -> str | None:
         """Gradients come from the tape; the step that the optimizer takes is a statement."""
+        added = appended(node)
+        if added is not None and self._is_update(added):
+            return self.text(added)
+        if isinstance(node, ast.ListComp):
+            text = chosen_by_attributes(self, node)
+            if text is not None:
+                return text
         if isinstance(node, ast.Assign):
             if self._is_update(node.value):
                 return self.text(node.value)
@@ -88,9 +98,14 @@ class TrainStepWriter(Writer):
         return isinstance(node, ast.Call) and node in self.updates
 
     def _update(self, update: Update) -> str:
-        if update.minimizes:
-            return f"self.optimizer.apply_gradients(zip({self._gradient(self._all())}, {self._all()}))"
-        return f"self.optimizer.apply_gradients({self.text(update.arguments()['grads_and_vars'])})"
+        optimizer, given = f"self.{self.train_op.attribute(update)}", update.arguments()
+        if not update.minimizes:
+            return f"{optimizer}.apply_gradients({self.text(given['grads_and_vars'])})"
+        before, variables = "", self._all() if "var_list" not in given else self.text(given["var_list"])
+        if "var_list" in given and not variables.replace("self.", "").isidentifier():
+            if self.list_of_variables == "variables":
+                before, variables = f"variables = {variables}\n", "variables"
+        return f"{before}{optimizer}.apply_gradients(zip({self._gradient(variables)}, {variables}))"
 
     def _all(self) -> str:
         self.names_variables |= self.list_of_variables == "variables"
@@ -184,7 +199,7 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
     for update in train_op.updates:
         if isinstance(update.at.node, ast.Return):
             writer.at = update.at
-            body.append(indent + writer.text(update.call))
+            body += [indent + line for line in writer.text(update.call).split("\n")]
     persistent = "persistent=True" if writer.derivatives > 1 else ""
     lines = [
         f"{generator.indent}{generator.unit}def train_step(self, data):",

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.scopes import Patterns, literal_pattern, scope_prefix
+from migrator.modelfn.scopes import Patterns, literal_pattern, scope_prefix, variable_pairs
 from migrator.modelfn.trainop import is_method
+from migrator.modelfn.variablelists import chosen, listed, written
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -26,19 +27,41 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
     plan = writer.plan
     if writer.where not in ("loss", "train"):
         raise Unsupported("the list of trainable variables is used outside of the loss and the train op", call)
-    if call.args or call.keywords:
-        raise Unsupported("the trainable variables of one scope are not migrated yet", call)
     leaf = next((leaf for leaf in plan.flow.leaves if any(n is call for n in ast.walk(leaf.node))), None)
     if leaf is None or any(site.leaf.index > leaf.index for site in plan.sites):
         raise Unsupported("the trainable variables are listed before all of them are made", call)
+    if call.args or call.keywords:
+        choice = listed(plan, call)
+        assert choice is not None
+        if not all(choice(f"{name}:0") for name, _, _ in variable_pairs(plan)):
+            return written(plan, choice, call)
     prefix = snake(writer.shared.class_name) + "/"
     names = list(variable_names(plan, "", prefix, {}))
-    for test, literal, node in _tests(plan, call):
+    explicit = {
+        id(part)
+        for node in ast.walk(plan.function)
+        if isinstance(node, ast.ListComp) and chosen_by_attributes(writer, node) is not None
+        for part in ast.walk(node)
+    }
+    for test, literal, node in _tests(plan, call, explicit):
         for old, new in names:
             if _answer(test, literal, old) != _answer(test, literal, new) or _answer(test, literal, old) is None:
                 shown = f"{old} and {new}".replace(_UNKNOWN, "?")
                 raise Unsupported(f"variables are chosen by name, and Keras may name them otherwise: {shown}", node)
     return "self.trainable_variables"
+
+
+def chosen_by_attributes(writer: Writer, node: ast.ListComp) -> str | None:
+    """A choice of variables by name, written as the attributes that hold them where Keras names them otherwise."""
+    plan = writer.plan
+    leaf = next((leaf for leaf in plan.flow.leaves if any(n is node for n in ast.walk(leaf.node))), None)
+    choice = chosen(plan, node, leaf) if leaf is not None else None
+    if choice is None:
+        return None
+    names = list(variable_names(plan, "", snake(writer.shared.class_name) + "/", {}))
+    if ".op.name" not in ast.unparse(node) and all(_UNKNOWN not in a + b and choice(a) == choice(b) for a, b in names):
+        return None  # the names in Keras give the same answers
+    return written(plan, choice, node)
 
 
 def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iterator[tuple[str, str]]:
@@ -84,15 +107,18 @@ def _answer(test: str, literal: str, name: str) -> bool | None:
     return None if _UNKNOWN in name else False
 
 
-def _tests(plan: Body, call: ast.Call) -> Iterator[tuple[str, str, ast.expr]]:
-    """Tests on the names of listed variables: kind, literal, place. Raises Unsupported for any other use of a name."""
+def _tests(plan: Body, call: ast.Call, known: set[int]) -> Iterator[tuple[str, str, ast.expr]]:
+    """Tests on the names of listed variables: kind, literal, place. Raises Unsupported for any other use of a name.
+
+    Nodes in `known` need no test: they become lists of attributes.
+    """
     lists = {id(call)}
     holders = _holders(plan, call)
     for node in ast.walk(plan.function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in holders:
             lists.add(id(node))
     for node in ast.walk(plan.function):
-        if id(node) in lists:
+        if id(node) in lists and id(node) not in known and id(plan.module.parent(node)) not in known:
             yield from _uses(plan, node)
 
 

@@ -19,6 +19,7 @@ from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import tagged
 from migrator.modelfn.translate import Time, Value, format_call
+from migrator.modelfn.variablelists import listed
 from migrator.modelfn.variables import trainable_variables
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
@@ -168,7 +169,7 @@ class Writer:
             if cells is not None:
                 return made_cell(cells, node, self)
             name = self.resolve(node.func)
-            if name in self.plan.translations.variables and self._is_old(node.func, name or ""):
+            if self._is_old(node.func, name or "") and listed(self.plan, node) is not None:
                 return trainable_variables(self, node)
             translate = self.plan.translations.expressions.get(name) if name is not None else None
             if translate is not None and name is not None and self._is_old(node.func, name):

@@ -210,7 +210,7 @@ def get_train_op(loss, rate, warmup, clip_norm=1.0):
         (f"pairs = optimizer.compute_gradients(loss, grad_loss=[1.0])  # HERE\n{APPLY}", "grad_loss"),
         (
             f"tvars = tf.trainable_variables('head')  # HERE\npairs = zip(tf.gradients(loss, tvars), tvars)\n{APPLY}",
-            "of one scope",
+            "a list of variables is empty",
         ),
         (
             f"pairs = optimizer.compute_gradients(loss)\nother = tf.train.AdamOptimizer()\n"

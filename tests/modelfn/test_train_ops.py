@@ -233,7 +233,7 @@ def test_defaults_of_the_parameters_stay() -> None:
         ),
         (
             f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP}, var_list=[])  # HERE",
-            "arguments of minimize()",
+            "a list of variables is empty",
         ),
         ("train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)  # HERE", "without global_step"),
         ("train_op = make_train_op(loss)", "not seen to be"),
@@ -248,8 +248,8 @@ def test_defaults_of_the_parameters_stay() -> None:
             "something else than the loss",
         ),
         (
-            f"one = tf.train.AdamOptimizer(0.1).minimize(loss, {STEP})\n"
-            f"train_op = tf.group(one, tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP}))  # HERE",
+            f"one = tf.train.AdamOptimizer(0.1).minimize(loss, {STEP})  # HERE\n"
+            f"train_op = tf.group(one, tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP}))",
             "several optimizers",
         ),
         (

@@ -91,7 +91,7 @@ def test_other_choices_are_left_alone(condition: str, reason: str) -> None:
     ("penalty", "reason"),
     [
         ("penalty = penalty_of(tf.trainable_variables())  # HERE", "handed to a function"),
-        ("penalty = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables('body')])  # HERE", "of one scope"),
+        ("penalty = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables(SCOPE)])  # HERE", "not a literal"),
     ],
 )
 def test_other_uses_are_left_alone(penalty: str, reason: str) -> None:

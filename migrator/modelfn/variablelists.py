@@ -1,0 +1,150 @@
+"""Lists of some of the trainable variables, chosen by their scope or name: in Keras, the attributes that hold them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.scopes import names_made, scope_prefix, variable_pairs
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.flow import Leaf
+    from migrator.modelfn.sites import Site
+
+Choice = Callable[[str], bool]
+"""Whether a list has the variable of this name in TF1, ``:0`` included."""
+_COLLECTION = "tensorflow.get_collection"
+
+
+def listed(plan: Body, node: ast.AST | None) -> Choice | None:
+    """The variables that a call lists: all, or those of a scope; None for any other call. Raises Unsupported."""
+    if not isinstance(node, ast.Call):
+        return None
+    name = plan.module.resolve(node.func)
+    arguments = list(node.args)
+    if name == _COLLECTION:
+        key = arguments.pop(0) if arguments else next((k.value for k in node.keywords if k.arg == "key"), None)
+        if _collection_name(plan, key) != "trainable_variables":
+            return None
+    elif name not in plan.translations.variables:
+        return None
+    scope = arguments[0] if arguments else next((k.value for k in node.keywords if k.arg == "scope"), None)
+    if scope is None or (isinstance(scope, ast.Constant) and scope.value is None):
+        return lambda name: True
+    if not isinstance(scope, ast.Constant) or not isinstance(scope.value, str):
+        raise Unsupported("variables are listed for a scope that is not a literal", scope)
+    pattern = scope.value
+    return lambda name: re.match(pattern, name) is not None
+
+
+def _collection_name(plan: Body, key: ast.expr | None) -> str:
+    if isinstance(key, ast.Constant):
+        return str(key.value)
+    return (plan.module.resolve(key) or "").rsplit(".", 1)[-1].lower() if key is not None else ""
+
+
+def chosen(plan: Body, node: ast.AST, at: Leaf) -> Choice | None:
+    """The variables that ``[v for v in tf.trainable_variables() if "head" in v.name]`` chooses; None for other nodes."""
+    if not isinstance(node, ast.ListComp) or len(node.generators) != 1:
+        return None
+    generator = node.generators[0]
+    target = generator.target
+    if not isinstance(target, ast.Name) or ast.unparse(node.elt) != target.id or not generator.ifs:
+        return None
+    source, _ = plan.followed_in(generator.iter, at, "train")
+    every = listed(plan, source)
+    tests = [_test(test, target.id) for test in generator.ifs]
+    if every is None or any(test is None for test in tests):
+        return None
+    known = [test for test in tests if test is not None]
+    return lambda name: every(name) and all(test(name) for test in known)
+
+
+def _test(node: ast.expr, variable: str) -> Choice | None:
+    """A question about the name of a variable: ``"head" in v.name``, ``v.name.startswith("head")`` and the like."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = _test(node.operand, variable)
+        return None if inner is None else lambda name: not inner(name)
+    if isinstance(node, ast.BoolOp):
+        parts = [_test(value, variable) for value in node.values]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        combine = all if isinstance(node.op, ast.And) else any
+        return lambda name: combine(part(name) for part in known)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        cut = _cut(node.comparators[0], variable)
+        if cut is None or not isinstance(node.left, ast.Constant) or not isinstance(node.left.value, str):
+            return None
+        literal, wanted = node.left.value, isinstance(node.ops[0], ast.In)
+        return lambda name: (literal in name[:cut]) is wanted
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "startswith":
+        cut = _cut(node.func.value, variable)
+        if cut is None or len(node.args) != 1 or not isinstance(node.args[0], ast.Constant):
+            return None
+        start = str(node.args[0].value)
+        return lambda name: name[:cut].startswith(start)
+    return None
+
+
+def _cut(node: ast.expr, variable: str) -> int | None:
+    """Where the name ends that an expression gives of a variable; None if it gives none."""
+    return {f"{variable}.name": 10**6, f"{variable}.op.name": -2}.get(ast.unparse(node))
+
+
+def written(plan: Body, choice: Choice, node: ast.AST) -> str:
+    """The list of the chosen variables by the attributes of the model. Raises Unsupported where some are not known."""
+    found: dict[int, tuple[Site, set[bool]]] = {}
+    for name, path, sites in variable_pairs(plan):
+        if not name or "late_weights" in path:
+            raise Unsupported("variables are listed by names of which the source does not tell all", node)
+        answers = {choice(name.replace("*", number) + ":0") for number in ("0", "7")}
+        outer, seen = found.setdefault(id(sites[0]), (sites[0], set()))
+        seen |= answers
+    parts: list[str] = []
+    for site in plan.sites:
+        if site.first is not None or not (site.layer.variables or site.layer.keras or site.layer.helper is not None):
+            continue
+        if site.layer.helper is not None and names_made(plan, site) is None:
+            raise Unsupported("variables are listed by names of which the source does not tell all", node)
+        answers = found[id(site)][1] if id(site) in found else _by_scope(plan, site, choice, node)
+        if len(answers) > 1:
+            raise Unsupported("a list of variables has some of those of one layer", node)
+        if True in answers and _is_trained(site):
+            parts.append(_part(site, node))
+    if not parts:
+        raise Unsupported("a list of variables is empty", node)
+    return f"[{', '.join(parts)}]"
+
+
+def _by_scope(plan: Body, site: Site, choice: Choice, node: ast.AST) -> set[bool]:
+    """Whether the variables of a layer with a running number are chosen."""
+    scope = scope_prefix(plan, site.leaf)
+    if scope is None or "*" in scope or site.layer.keras or site.layer.helper is not None or site.layer.late:
+        raise Unsupported("a list of variables is asked for where not all layers are known", node)
+    numbered = [f"{scope}{site.layer.scope}{number}" for number in ("", "_7")]
+    return {choice(f"{name}/{variable}:0") for name in numbered for variable, _ in site.layer.variables}
+
+
+def _is_trained(site: Site) -> bool:
+    value = next((k.value for k in site.call.keywords if k.arg == "trainable"), None)
+    if value is None:
+        return True
+    if not isinstance(value, ast.Constant):
+        raise Unsupported("whether a variable is trained is not a literal", value)
+    return bool(value.value)
+
+
+def _part(site: Site, node: ast.AST) -> str:
+    """The variables of one attribute, as elements of a list."""
+    if len(site.loops) > 1:
+        raise Unsupported("variables of nested loops are listed", node)
+    if site.layer.weight:
+        return f"*self.{site.attribute}" if site.loops else f"self.{site.attribute}"
+    if site.loops:
+        return f"*(variable for layer in self.{site.attribute} for variable in layer.trainable_variables)"
+    return f"*self.{site.attribute}.trainable_variables"

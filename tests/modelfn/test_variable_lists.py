@@ -1,0 +1,168 @@
+"""Lists of some variables, what is trained by them, and several optimizers: in Keras, attributes of the model."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import LOSS, SPEC, manual_reason, method, migrate, model_fn
+
+STEP = "tf.train.get_global_step()"
+LAYERS = """
+with tf.variable_scope("body"):
+    x = tf.layers.dense(features["x"], 4, name="first")
+    for units in params["units"]:
+        x = tf.layers.dense(x, units)
+    scale = tf.get_variable("scale", [4])
+    fixed = tf.get_variable("fixed", [4], trainable=False)
+with tf.variable_scope("head"):
+    predictions = tf.layers.dense(x * scale * fixed, 1)
+"""
+BODY = """[
+    *self.first.trainable_variables,
+    *(variable for layer in self.dense_layers for variable in layer.trainable_variables),
+    self.scale,
+]"""
+
+
+def program(train: str, body: str = LAYERS) -> str:
+    return model_fn(body, end=f"{LOSS}\noptimizer = tf.train.GradientDescentOptimizer(0.1)\n{train}\n{SPEC}")
+
+
+def flat(text: str) -> str:
+    return "".join(text.split()).replace(",]", "]")
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "tf.trainable_variables('body')",
+        "tf.trainable_variables(scope='body')",
+        "tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='body')",
+        "tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, 'body/')",
+        "tf.get_collection('trainable_variables', 'bo')",
+        "[v for v in tf.trainable_variables() if 'body' in v.name]",
+        "[v for v in tf.trainable_variables() if v.name.startswith('body')]",
+        "[v for v in tf.trainable_variables() if not v.op.name.startswith('head/')]",
+        "[v for v in tf.trainable_variables() if 'head' not in v.name and 'fixed' not in v.name]",
+    ],
+)
+def test_the_variables_of_a_scope_are_those_of_its_attributes(listed: str) -> None:
+    step = method(migrate(program(f"train_op = optimizer.minimize(loss, {STEP}, var_list={listed})")), "train_step")
+    assert f"variables={flat(BODY)}" in flat(step)
+    assert "self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))" in step
+    named = method(
+        migrate(program(f"body = {listed}\ntrain_op = optimizer.minimize(loss, {STEP}, body)")), "train_step"
+    )
+    assert f"body={flat(BODY)}" in flat(named)
+    assert "self.optimizer.apply_gradients(zip(tape.gradient(loss, body), body))" in named
+
+
+def test_a_choice_out_of_a_named_list() -> None:
+    train = f"""
+tvars = tf.trainable_variables()
+body = [v for v in tvars if v.name.startswith("body/")]
+grads, _ = tf.clip_by_global_norm(tf.gradients(loss, body), 1.0)
+train_op = optimizer.apply_gradients(zip(grads, body), global_step={STEP})
+"""
+    step = method(migrate(program(train)), "train_step")
+    assert f"body={flat(BODY)}" in flat(step) and "zip(grads, body)" in step
+
+
+def test_all_variables_under_another_name() -> None:
+    train = f"train_op = optimizer.minimize(loss, {STEP}, tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES))"
+    assert "variables" not in method(migrate(program(train)), "create_model")
+    assert "zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables)" in method(
+        migrate(program(train)), "train_step"
+    )
+
+
+TWO = """
+head_optimizer = tf.train.AdagradOptimizer(params["rate"])
+body = optimizer.minimize(loss, {first}var_list=tf.trainable_variables("body"))
+head = head_optimizer.minimize(loss, {second}var_list=tf.trainable_variables("head"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "group"),
+    [
+        (f"{STEP}, ", "", "train_op = tf.group(body, head)"),
+        ("", "", f"train_op = tf.group(body, head, tf.assign_add({STEP}, 1))"),
+        (f"{STEP}, ", "", "ops = [body]\nops.append(head)\ntrain_op = tf.group(*ops)"),
+        (f"{STEP}, ", "", "with tf.control_dependencies([body, head]):\n    train_op = tf.no_op()"),
+    ],
+)
+def test_two_optimizers_for_two_parts(first: str, second: str, group: str) -> None:
+    text = migrate(program(TWO.format(first=first, second=second) + group))
+    step, factory = method(text, "train_step"), method(text, "create_model")
+    counted = bool(first)
+    main, other = ("optimizer", "head_optimizer") if counted else ("head_optimizer", "optimizer_2")
+    own = "head_optimizer" if counted else "optimizer"
+    assert f"model.{other} = {own}\n" in factory and f"model.compile(optimizer={main}" in factory
+    assert "with tf.GradientTape(persistent=True) as tape:" in step
+    head = "self.head_optimizer" if counted else "self.optimizer"
+    assert f"{head}.apply_gradients(zip(tape.gradient(loss, variables), variables))" in step
+    assert step.count(".apply_gradients(") == 2 and "ops" not in step
+
+
+def test_optimizers_that_are_made_in_place() -> None:
+    train = f"""
+ops = []
+ops.append(optimizer.minimize(loss, {STEP}, var_list=tf.trainable_variables("body")))
+ops.append(tf.train.AdagradOptimizer(0.5).minimize(loss, var_list=tf.trainable_variables("head")))
+train_op = tf.group(ops)
+"""
+    text = migrate(program(train))
+    made = "tf.keras.optimizers.Adagrad(0.5, initial_accumulator_value=0.1, epsilon=0.0)"
+    assert f"model.optimizer_2 = {made}" in method(text, "create_model")
+    assert "self.optimizer_2.apply_gradients(" in method(text, "train_step")
+
+
+@pytest.mark.parametrize(
+    ("train", "reason"),
+    [
+        (TWO.format(first="", second="") + "train_op = tf.group(body, head)", "never advances"),
+        (TWO.format(first=f"{STEP}, ", second=f"{STEP}, ") + "train_op = tf.group(body, head)", "more than once"),
+        (
+            TWO.format(first=f"{STEP}, ", second="").replace('"head"))', '"head"))\nloss = 2.0 * loss')
+            + "train_op = tf.group(body, head)",
+            "something else than the loss",
+        ),
+        (
+            f"one = optimizer.minimize(loss, {STEP}, tf.trainable_variables('body'))\n"
+            "train_op = tf.group(one, optimizer.minimize(loss, var_list=tf.trainable_variables('head')))",
+            "takes several steps at once",
+        ),
+        (
+            f"one = optimizer.minimize(loss, {STEP})\n"
+            "train_op = tf.group(one, tf.train.AdamOptimizer().minimize(loss, var_list=tf.trainable_variables('head')))",
+            "move the same variables",
+        ),
+        (f"train_op = optimizer.minimize(loss, {STEP}, tf.trainable_variables('body/first/kernel'))", "some of those of"),
+        (f"train_op = optimizer.minimize(loss, {STEP}, tf.trainable_variables('nothing'))", "is empty"),
+        (f"train_op = optimizer.minimize(loss, {STEP}, tf.trainable_variables(params['scope']))", "not a literal"),
+        (
+            f"some = [v for v in tf.trainable_variables() if v.shape[0] > 3]\n"
+            f"train_op = optimizer.minimize(loss, {STEP}, some)",
+            "",
+        ),
+    ],
+)  # fmt: skip
+def test_what_stays_out_of_native(train: str, reason: str) -> None:
+    if reason:
+        assert reason in manual_reason(program(train))
+    else:
+        assert "if v.shape[0] > 3]" in method(migrate(program(train)), "train_step")
+
+
+def test_layers_of_helpers() -> None:
+    body = """
+with tf.variable_scope("body"):
+    x = block(features["x"])
+predictions = tf.layers.dense(x, 1, name="head")
+"""
+    helper = "\n\ndef block(x):\n    return tf.layers.dense(tf.layers.dense(x, 3, name='a'), 3, name='b')\n"
+    train = (
+        f"{LOSS}\ntrain_op = tf.train.AdamOptimizer().minimize(loss, {STEP}, tf.trainable_variables('body'))\n{SPEC}"
+    )
+    text = migrate(model_fn(body, end=train, before=helper))
+    assert "variables = [*self.block.trainable_variables]" in method(text, "train_step")
