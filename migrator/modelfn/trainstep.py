@@ -102,9 +102,9 @@ class TrainStepWriter(Writer):
         if not update.minimizes:
             return f"{optimizer}.apply_gradients({self.text(given['grads_and_vars'])})"
         before, variables = "", self._all() if "var_list" not in given else self.text(given["var_list"])
-        if "var_list" in given and not variables.replace("self.", "").isidentifier():
-            if self.list_of_variables == "variables":
-                before, variables = f"variables = {variables}\n", "variables"
+        if "var_list" in given and not variables.isidentifier() and variables != "self.trainable_variables":
+            name = next(n for n in ("variables", "trained", "trained_") if not self.model.is_local(n))
+            before, variables = f"{name} = {variables}\n", name
         return f"{before}{optimizer}.apply_gradients(zip({self._gradient(variables)}, {variables}))"
 
     def _all(self) -> str:

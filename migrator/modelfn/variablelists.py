@@ -118,6 +118,8 @@ def written(plan: Body, choice: Choice, node: ast.AST) -> str:
             parts.append(_part(site, node))
     if not parts:
         raise Unsupported("a list of variables is empty", node)
+    if len(parts) == 1 and parts[0].endswith(".trainable_variables"):
+        return parts[0][1:]
     return f"[{', '.join(parts)}]"
 
 

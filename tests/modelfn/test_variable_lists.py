@@ -101,6 +101,7 @@ def test_two_optimizers_for_two_parts(first: str, second: str, group: str) -> No
     assert "with tf.GradientTape(persistent=True) as tape:" in step
     head = "self.head_optimizer" if counted else "self.optimizer"
     assert f"{head}.apply_gradients(zip(tape.gradient(loss, variables), variables))" in step
+    assert "variables = self.predictions.trainable_variables\n" in step
     assert step.count(".apply_gradients(") == 2 and "ops" not in step
 
 
@@ -165,4 +166,16 @@ predictions = tf.layers.dense(x, 1, name="head")
         f"{LOSS}\ntrain_op = tf.train.AdamOptimizer().minimize(loss, {STEP}, tf.trainable_variables('body'))\n{SPEC}"
     )
     text = migrate(model_fn(body, end=train, before=helper))
-    assert "variables = [*self.block.trainable_variables]" in method(text, "train_step")
+    assert "variables = self.block.trainable_variables\n" in method(text, "train_step")
+
+
+def test_a_name_of_the_program_is_not_bound_anew() -> None:
+    train = f"""
+variables = tf.trainable_variables("head")
+body = optimizer.minimize(loss, {STEP}, tf.trainable_variables("body"))
+head = tf.train.AdagradOptimizer(0.5).apply_gradients(zip(tf.gradients(loss, variables), variables))
+train_op = tf.group(body, head)
+"""
+    step = method(migrate(program(train)), "train_step")
+    assert f"trained={flat(BODY)}" in flat(step) and "zip(tape.gradient(loss, trained), trained)" in step
+    assert "zip(tape.gradient(loss, variables), variables)" in step
