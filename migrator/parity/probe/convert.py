@@ -49,7 +49,7 @@ class Conversion:
             model.global_step.assign(step)
             return step
         found = self.weights(model)
-        for optimizer in getattr(model, "part_optimizers", None) or [model.optimizer]:
+        for optimizer in optimizers_of(model):
             if not self.weights_only:
                 self.optimizer(optimizer, found)
             optimizer.iterations.assign(step)
@@ -137,6 +137,13 @@ class Conversion:
 
     def unused(self) -> list[str]:
         return sorted(set(self.shapes) - self.used)
+
+
+def optimizers_of(model: Any) -> list[Any]:
+    """All optimizers of a model: those of its parts, or that of `compile` and any other that it holds."""
+    parts = getattr(model, "part_optimizers", None)
+    held = [value for value in vars(model).values() if hasattr(value, "apply_gradients")]
+    return list(parts) if parts else list({id(optimizer): optimizer for optimizer in (model.optimizer, *held)}.values())
 
 
 def slice_of(name: str, variables: Mapping[str, Any]) -> tuple[str, Any]:
