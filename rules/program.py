@@ -30,6 +30,7 @@ from .groups import program_groups, speaks_of_estimators
 from .library import is_mode_file, library_files, mode_files
 from .obstacles import independent
 from .preparing import prepared
+from .reached import reached
 from .replication import refuse_replication
 from .rewrite import ProgramRewrite
 from .shared_programs import Sharing
@@ -225,7 +226,7 @@ class EstimatorProgram(ProgramRule):
                     raise Unsupported("--style bridge", None)
                 if shared:
                     raise Unsupported(shared)
-                settle_tpus(drafts, [module.path for module in group])
+                settle_tpus(drafts, [module.path for module in reached(project, group, False)])
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
                     rewrite = self._rewrite(ProgramRewrite, drafts, group)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from migrator.module import Module
 
 SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.control_dependencies", "tensorflow.name_scope"})
-# Names of parameters and variables of the generated functions.
-_OWN_NAMES = frozenset({"self", "training", "x", "y", "y_pred", "sample_weight", "config", "model", "model_dir"})
+# Names of parameters and variables of the generated methods.
+_OWN_NAMES = frozenset({"self", "training", "x", "y", "y_pred", "sample_weight"})
 _OPAQUE = frozenset({"exec", "eval", "locals", "globals", "vars", "next", "super"})
 _ITERATORS = frozenset({"map", "filter", "zip", "iter", "reversed", "enumerate"})
 

@@ -144,7 +144,11 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
             if once and leaf in generator.init_leaves:
                 raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
     own = {"model", "config", "model_dir", *(("callbacks", "evaluation_callbacks") if hooks else ())}
-    clash = {name for leaf in leaves for name in leaf.defs} & own
+    bound = {name for leaf in leaves for name in leaf.defs}
+    clash = bound & own
+    outside = (tracing.read & own) - bound - set(plan.statics)
+    if outside:
+        raise Unsupported(f"`{sorted(outside)[0]}` is a name that the generated function needs", plan.function)
     if clash and hooks:
         raise Unsupported(f"`{sorted(clash)[0]}` is a name that the generated function needs", leaves[0].node)
     renamed = other_names(plan.function, clash)

@@ -128,3 +128,34 @@ def test_a_helper_named_like_the_model_becomes_a_layer_of_another_name(name: str
     text = assert_same(model_fn(f'predictions = {name}(features["x"], params["u"])', before=helper), u=3)
     assert "class Network(tf.keras.layers.Layer):" in text and text.count("class Model(tf.keras.Model):") == 1
     assert "= Network(params[" in text
+
+
+def test_a_parameter_named_config_is_kept_by_a_layer() -> None:
+    helper = "def block(config, x):\n    return tf.layers.dense(x, config['u']) * tf.add(config['s'], x[0])"
+    text = migrate(model_fn("predictions = block(params, features['x'])", before=f"\n\n{helper}\n"))
+    assert "self.config_ = config\n" in text and "tf.add(self.config_['s'], x[0])" in text
+
+
+def test_a_name_from_outside_that_only_the_factory_needs_for_itself() -> None:
+    source = """
+import tensorflow as tf
+
+
+def build(config, model):
+    def model_fn(features, labels, mode):
+        predictions = tf.layers.dense(features["x"], config.units) * model.scale
+        loss = tf.reduce_mean(tf.square(labels - predictions))
+        optimizer = tf.train.GradientDescentOptimizer({rate})
+        train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+    return model_fn
+
+
+estimator = tf.estimator.Estimator(build(CONFIG, MODEL))
+"""
+    text = migrate(source.replace("{rate}", "0.1"))
+    assert "tf.keras.layers.Dense(config.units)" in text and "* model.scale" in text
+    for name in ("config", "model"):
+        reason = manual_reason(source.replace("{rate}", f"{name}.rate"))
+        assert f"`{name}` is a name that the generated function needs" in reason
