@@ -12,6 +12,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import class_of_optimizer, is_training
+from migrator.modelfn.stepcount import counts_step, is_step
 from migrator.modelfn.translate import bind, is_none
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ DEPENDENCIES = "tensorflow.control_dependencies"
 _GROUP = "tensorflow.group"
 _NO_OP = "tensorflow.no_op"
 _COLLECTION = "tensorflow.get_collection"
-_ASSIGNMENTS = frozenset({"tensorflow.assign", "tensorflow.assign_add"})
 _MINIMIZE = "loss global_step var_list gate_gradients aggregation_method colocate_gradients_with_ops name grad_loss"
 _APPLY = "grads_and_vars global_step name"
 _COMPUTE = "loss var_list gate_gradients aggregation_method colocate_gradients_with_ops grad_loss"
@@ -213,7 +213,7 @@ def _attributes(plan: Plan, updates: list[Update], main: Update) -> tuple[tuple[
 
 def _check_counted(plan: Plan, update: Update) -> None:
     step = update.arguments().get("global_step")
-    if step is not None and not _is_step(plan, step, update.at):
+    if step is not None and not is_step(plan, step, update.at):
         what = "minimize" if update.minimizes else "apply_gradients"
         raise Unsupported(f"{what}() counts something else than the global step", step)
 
@@ -326,34 +326,6 @@ def appended(node: ast.AST, name: str | None = None) -> ast.expr | None:
         return None
     assert isinstance(call.func, ast.Attribute)
     return call.args[0] if name is None or ast.unparse(call.func.value) == name else None
-
-
-def counts_step(plan: Plan, call: ast.Call, at: Leaf) -> bool:
-    """Whether a call adds one to the global step: ``step.assign_add(1)``, ``tf.assign(step, step + 1)`` and the like."""
-    function = plan.module.resolve(call.func)
-    if function in _ASSIGNMENTS:
-        given = bind(call, "ref value validate_shape use_locking name", function.replace("tensorflow", "tf", 1))
-        step, value = given.get("ref"), given.get("value")
-    elif is_method(call, "assign", "assign_add"):
-        assert isinstance(call.func, ast.Attribute)
-        step, value = call.func.value, bind(call, "value use_locking name read_value", call.func.attr).get("value")
-    else:
-        return False
-    if step is None or value is None or not _is_step(plan, step, at):
-        return False
-    if ast.unparse(call.func).endswith("assign_add"):
-        return isinstance(value, ast.Constant) and value.value == 1
-    total, at = plan.followed_in(value, at, "train")
-    if not isinstance(total, ast.BinOp) or not isinstance(total.op, ast.Add):
-        return False
-    sides = (total.left, total.right) if isinstance(total.right, ast.Constant) else (total.right, total.left)
-    return _is_step(plan, sides[0], at) and isinstance(sides[1], ast.Constant) and sides[1].value == 1
-
-
-def _is_step(plan: Plan, node: ast.expr, at: Leaf) -> bool:
-    """Whether the value is the global step in training."""
-    followed, _ = plan.followed_in(node, at, "train")
-    return plan.is_step(node) or (followed is not None and plan.is_step(followed))
 
 
 def _assignments(statement: ast.stmt, name: str) -> Iterator[ast.Assign]:
