@@ -18,7 +18,7 @@ from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.sites import RESERVED, Site
 from migrator.modelfn.translate import is_none
-from migrator.modelfn.turns import filled_by_loops, made_in_turns
+from migrator.modelfn.turns import filled_by_loops, made_in_turns, refuse_mixed
 from migrator.modelfn.writer import TRAINING, Shared, static_support
 
 _BUILTINS = frozenset(name for name in vars(builtins) if name.islower())
@@ -134,6 +134,7 @@ class ClassWriter:
     ) -> list[str]:
         """``__init__``: the layers made in the leaves `sites_in`; `last` gives further lines and the names they read."""
         plan = self.plan
+        refuse_mixed(plan)
         indent = self.indent + self.unit * 2
         kept_leaves = {leaf for name in (*self.kept, *self.turns) for leaf in plan.definitions(name)}
         wanted_leaves = set(sites_in) | kept_leaves

@@ -36,6 +36,16 @@ def made_in_turns(plan: Body, name: str) -> list[Site]:
     return sites
 
 
+def refuse_mixed(plan: Body) -> None:
+    """Raise Unsupported where a name stands for a variable of each turn of a loop, and for another one."""
+    looped = {holder(site) for site in plan.sites if site.loops} - {None}
+    for site in plan.sites:
+        if not site.loops and holder(site) in looped:
+            raise Unsupported(
+                f"`{holder(site)}` is a variable in one place and something else in another", site.leaf.node
+            )
+
+
 def filled_by_loops(plan: Body, name: str) -> bool:
     """Whether loops add to what `name` holds (``weights["w%d" % i] = …``), and it is read after them only.
 

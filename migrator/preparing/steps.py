@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
+from migrator.preparing.apart import named_apart
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
@@ -74,6 +75,11 @@ class Preparation:
                 changes = self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
                 if changes:
                     return changes
+        for definition in self._reachable():
+            assert isinstance(definition.node, ast.FunctionDef)
+            changes = named_apart(definition.module, definition.node)
+            if changes:
+                return changes
         return []
 
     def _try(self, module: Module, node: ast.expr, step: Callable[[], list[Change]]) -> list[Change]:

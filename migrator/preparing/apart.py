@@ -1,0 +1,83 @@
+"""Names that stand for a variable of each turn of a loop first, and for another variable below it: the second gets its own.
+
+``W`` and ``b`` of every convolution in a loop, and then ``W`` and ``b`` of the layer on top, are such names.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.module import Module
+from migrator.preparing.draft import Change
+
+_MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
+
+
+def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
+    """Edits that give the variables of one name below a loop another name than those that its turns make."""
+    looped = {
+        name
+        for loop in _own(function)
+        if isinstance(loop, ast.For)
+        for node in ast.walk(loop)
+        if (name := _made(module, node)) is not None
+    }
+    straight = list(_straight(function.body))
+    for name in sorted(looped):
+        stores = [statement for statement in straight if _target(statement) == name]
+        if not stores or _made(module, stores[-1]) is None:
+            continue
+        last = stores[-1]
+        found = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+        below = [n for n in found if (n.lineno, n.col_offset) > (last.lineno, last.col_offset)]
+        scope = module.scope(function.body[0])
+        inside = set(ast.walk(last))
+        reading = [n for n in found if n in inside and isinstance(n.ctx, ast.Load)]
+        stored = [n for n in below if not isinstance(n.ctx, ast.Load)]
+        if reading or stored or any(module.scope(n) is not scope for n in found):
+            continue
+        assert isinstance(last, ast.Assign)
+        new = _free(module, function, name)
+        strings = [n for n in _own(function) if isinstance(n, ast.JoinedStr) and n.lineno >= last.lineno]
+        if any(n in set(ast.walk(text)) for text in strings for n in below):
+            continue  # what f-strings read has no reliable place
+        return [Change(module.edit(node, new)) for node in (last.targets[0], *below)]
+    return []
+
+
+def _made(module: Module, node: ast.AST) -> str | None:
+    """The name that a statement gives to a variable which it makes."""
+    made = (
+        isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and module.resolve(node.value.func) in _MADE
+    )
+    return _target(node) if made else None
+
+
+def _target(node: ast.AST) -> str | None:
+    """The one name that a statement gives a value."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+
+
+def _straight(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run once, in their order, whatever the conditions."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.With):
+            yield from _straight(statement.body)
+
+
+def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _free(module: Module, function: ast.FunctionDef, name: str) -> str:
+    """``W_2`` for ``W``, or the next number that is free."""
+    used = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} | set(module.bound_names)
+    return next(text for text in (f"{name}_{number}" for number in range(2, len(used) + 4)) if text not in used)
