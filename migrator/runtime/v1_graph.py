@@ -17,6 +17,7 @@ from migrator.runtime.training import configure
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession
 from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
+from migrator.runtime.v1_partitions import restore_any_parts
 from migrator.runtime.v1_tables import kept_tables
 
 
@@ -53,6 +54,7 @@ def graph_model(
         model = GraphModel(model_fn, {} if params is None else params)
         model.compile(steps_per_execution=100)
     configured: GraphModel = configure(model, config, params=params, model_dir=model_dir)
+    restore_any_parts(configured)
     return configured
 
 

@@ -1,0 +1,67 @@
+"""Checkpoints whose partitioned variables have other parts than those of the graph, such as in an evaluator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from migrator.runtime.v1_checkpoints import saved_keys
+
+
+def restore_any_parts(model: Any) -> None:
+    """Lets a `GraphModel` load variables as wholes where the checkpoint has them in other parts, as TensorFlow 1 did.
+
+    The number of parts may go by that of parameter servers, of which an evaluator or a later process sees none.
+    """
+    checkpoints = model.run_state.checkpoints
+    restore = checkpoints.restore
+
+    def restore_parts(path: str | None = None, with_optimizer: bool = False) -> None:
+        path = path or checkpoints.newest()
+        if path in (None, checkpoints.held):
+            return
+        variables = {"global_step": model.global_step, **model.tf1_variables}
+        keys, reader = saved_keys(path), tf.train.load_checkpoint(path)
+        shapes = reader.get_variable_to_shape_map()
+        same = all(name in keys and shapes[keys[name]] == v.shape.as_list() for name, v in variables.items())
+        same = same or "_CHECKPOINTABLE_OBJECT_GRAPH" not in shapes  # of TensorFlow 1, which `restore` refuses
+        values = {} if same else {name: saved_value(reader, keys, variables, name) for name in variables}
+        if not values or any(value is None for value in values.values()):
+            restore(path, with_optimizer)  # which says what is missing
+            return
+        tf.get_logger().info("Restoring parameters from %s", path)
+        for name, variable in variables.items():
+            variable.assign(values[name])
+        checkpoints.held = path if with_optimizer else None
+
+    checkpoints.restore = restore_parts
+
+
+def saved_value(reader: Any, keys: Mapping[str, str], variables: Mapping[str, tf.Variable], name: str) -> Any:
+    """The value of one of `variables` in a checkpoint, with its parts shared out anew; None if it is not there."""
+    shape, part = variables[name].shape.as_list(), None
+    inside = re.fullmatch(r"(.+/part_\d+)(/.+)?", name)
+    if inside and inside[1] in variables:  # a part, or a slot of one
+        info = variables[inside[1]]._get_save_slice_info()
+        if info and list(info.var_shape) == shape:
+            part, name, shape = info, info.full_name + (inside[2] or ""), list(info.full_shape)
+    pieces: dict[int, Any] = {}
+    for saved, key in keys.items():
+        found = re.fullmatch(r"(.+)/part_(\d+)(/.+)?", saved)
+        if saved == name:
+            pieces = {0: reader.get_tensor(key)}
+            break
+        if found and found[1] + (found[3] or "") == name:
+            pieces[int(found[2])] = reader.get_tensor(key)
+    if not pieces:
+        return None
+    arrays = [pieces[number] for number in sorted(pieces)]
+    axis = next((n for n, size in enumerate(shape) if arrays[0].shape[n] != size), 0)
+    value = np.concatenate(arrays, axis) if len(arrays) > 1 else arrays[0]
+    if list(value.shape) != shape:
+        return None
+    return value if part is None else value[tuple(slice(o, o + n) for o, n in zip(part.var_offset, part.var_shape))]
