@@ -13,7 +13,7 @@ from migrator.preparing.arguments import defaults, given, parameters
 from migrator.preparing.draft import Change, Drafts, Origin
 from migrator.preparing.globals import outer_names
 from migrator.preparing.local_names import binds_locally, first_reads, is_dotted, names_in
-from migrator.preparing.returns import check_structure, has_return, own_returns, terminates
+from migrator.preparing.returns import check_structure, has_return, inverted, own_returns, terminates
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition
 
@@ -312,13 +312,10 @@ class Inliner:
         return Renderer(self.home).expression(node, self._transform)
 
     def _lines(self, arguments: dict[str, ast.expr], target: str | None) -> tuple[list[str], list[Origin]]:
-        indent = " " * 0 + self._indent()
+        indent = self._indent()
         order = self._bind(arguments, target)
-        lines = [f"{indent}{name} = {text}" for name, text, _ in order]
-        origins = [self.drafts.origin(self.module, self.call.lineno)] * len(
-            "\n".join(lines).split("\n") if lines else []
-        )
-        lines = "\n".join(lines).split("\n") if lines else []
+        lines = "\n".join(f"{indent}{name} = {text}" for name, text, _ in order).split("\n") if order else []
+        origins = [self.drafts.origin(self.module, self.call.lineno)] * len(lines)
         for text, origin in self._body(self.body, indent, target):
             lines.append(text)
             origins.append(origin)
@@ -349,12 +346,16 @@ class Inliner:
                 body, orelse = node.body, [*node.orelse, *rest]
                 if not terminates(node.body):
                     body, orelse = [*node.body, *rest], node.orelse
-                yield from self._placed_lines(renderer.header(node, self._transform, indent), node)
-                yield from self._body(body, indent + self._unit(), target)
+                done = list(self._body(body, indent + self._unit(), target))
                 inner = list(self._body(orelse, indent + self._unit(), target))
-                if inner:
+                head = renderer.header(node, self._transform, indent)
+                if not done:  # it returned what the target holds already
+                    head = [*renderer.comments(node, indent), f"{indent}if {inverted(node.test, self._expression)}:"]
+                yield from self._placed_lines(head if done or inner else [f"{indent}pass"], node)
+                yield from done
+                if inner and done:
                     yield f"{indent}else:", inner[0][1]
-                    yield from inner
+                yield from inner
                 return
 
     def _assigned(self, node: ast.Return, indent: str, target: str | None) -> Iterator[tuple[str, Origin]]:
@@ -393,8 +394,7 @@ class Inliner:
         indent = self._indent()
         whole = getattr(statement, "value", None) is self.call
         whole = whole and isinstance(statement, (ast.Return, ast.Expr, ast.Assign))
-        if isinstance(statement, ast.Assign) and len(statement.targets) != 1:
-            whole = False
+        whole = whole and len(getattr(statement, "targets", [None])) == 1
         if whole:
             text = "\n".join(lines)[len(indent) :] if lines else "pass"
             return [Change(module.edit(statement, text), tuple(origins))]

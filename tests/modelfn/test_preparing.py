@@ -56,6 +56,20 @@ return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, trai
         "a = tf.layers.dense(features['x'], 3)",
         f"predictions = a\nloss = losses(labels, a, params['u'] > 3)\n{TRAIN_OP}\n{SPEC}",
     ),
+    **{
+        f"what is there already, where {test}": (
+            f"""def weigh(labels, a, few):
+    parts = [tf.losses.mean_squared_error(labels, a)]
+    # Few are enough.
+    if {test}:
+        return parts
+    parts = [parts[0] * 2.0]
+    return parts""",
+            "a = tf.layers.dense(features['x'], 3)",
+            f"predictions = a\nloss = weigh(labels, a, params['u'] > {u})[0]\n{TRAIN_OP}\n{SPEC}",
+        )
+        for test, u in (("few", 3), ("not few", 3), ("few and labels is not None", 9), ("(not\n        few)", 9))
+    },
     "names that meet": (
         """def losses(labels, net):
     x = net * 2.0
