@@ -16,6 +16,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.losswriter import LossWriter, loss_results, test_step_lines
 from migrator.modelfn.metrics import MetricEntry, metric_entries
+from migrator.modelfn.metricwriter import MetricsWriter
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizernames import check_optimizer
 from migrator.modelfn.outputs import boundary, outputs, repr_key
@@ -62,7 +63,7 @@ class Generator(ClassWriter):
         for entry in entries:
             entry.attribute = self._metric_attribute(entry.key)
             for leaf in entry.leaves:
-                for name in leaf.defs if plan.metric_call(leaf) is entry.call else ():
+                for name in leaf.defs if plan.metric_call(leaf) is entry.call and entry.loop is None else ():
                     self.shared.metrics[name] = f"self.{entry.attribute}.result()"
         self._check_metrics()
         skip = {leaf for entry in entries for leaf in entry.leaves}
@@ -213,18 +214,18 @@ class Generator(ClassWriter):
         indent = self.indent + self.unit * 2
         values = [value for entry in entries for value in entry.values]
         support = self.static_names(leaves, values)
-        writer = Writer(self.shared, "metrics", self.names("metrics"))
-        every = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+        writer = MetricsWriter(self.shared, self.names("metrics"), entries)
+        every = sorted({*leaves, *support, *writer.turned}, key=lambda leaf: leaf.index)
         lines = self._prologue(writer, every, indent)
         lines += writer.block(every, indent)
         carried = sorted({leaf for entry in entries for leaf in entry.leaves}, key=lambda leaf: leaf.index)
         for leaf in carried:
+            if leaf in writer.turned:
+                continue
             for node in (*leaf.lead, leaf.node):
                 lines += self.shared.renderer.comments(node, indent)
         for entry in entries:
-            entry.metric = entry.translate(writer)
-            update = [(n, writer.text(v)) for n, v in entry.metric.update]
-            lines.append(f"{indent}{format_call(f'self.{entry.attribute}.update_state', update)}")
+            lines += writer.updates(entry, indent)
         lines += writer.block(self.plan.metric_effects, indent)
         lines.append(f"{indent}return self.get_metrics_result()")
         head = f"{self.indent}{self.unit}def compute_metrics(self, x, y, y_pred, sample_weight):"
@@ -253,8 +254,12 @@ class Generator(ClassWriter):
             for _, value in entry.metric.arguments:
                 wanted |= set() if isinstance(value, str) else reads(value)
             arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
-            name: list[tuple[str | None, str]] = [("name", repr_key(entry.key))]
-            lines.append(f"{indent}self.{entry.attribute} = {format_call(entry.metric.constructor, arguments + name)}")
+            key = repr_key(entry.key) if entry.name is None else writer.text(entry.name)
+            made = format_call(entry.metric.constructor, [*arguments, ("name", key)])
+            if entry.loop is not None:
+                made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
+                wanted |= reads(entry.loop.iter)
+            lines.append(f"{indent}self.{entry.attribute} = {made}")
         return lines, wanted
 
     def names(self, where: str) -> dict[str, str]:

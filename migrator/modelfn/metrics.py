@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.names import reads
+from migrator.modelfn.names import reads, targets
 from migrator.modelfn.plan import Plan
-from migrator.modelfn.translate import Metric, Writing
+from migrator.modelfn.scopes import literal_pattern
+from migrator.modelfn.translate import Metric, Time, Writing
 
 
 @dataclass
@@ -25,6 +26,10 @@ class MetricEntry:
     """Where the metric is made."""
     attribute: str = ""
     metric: Metric | None = None
+    name: ast.expr | None = None
+    """The expression of the key, where each turn of a loop makes a metric."""
+    loop: ast.For | ast.comprehension | None = None
+    """That loop."""
 
     @property
     def values(self) -> list[ast.expr]:
@@ -62,6 +67,8 @@ def _pairs(plan: Plan, node: ast.expr, at: Leaf, carried: set[Leaf]) -> list[Pai
             for key, value in zip(node.keys, node.values)
         ]
         return [pair for entry in entries for pair in entry]
+    elif isinstance(node, ast.DictComp) and len(node.generators) == 1 and not node.generators[0].ifs:
+        return [(node, node.value, at)]
     elif isinstance(node, ast.Call) and _makes_dict(plan, node):
         return _given(plan, node, at, carried)
     raise Unsupported("the metrics are not written as a dict", node)
@@ -72,7 +79,8 @@ def _step(plan: Plan, name: str, step: Leaf, carried: set[Leaf]) -> list[Pair]:
     node = step.node
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     target = targets[0] if len(targets) == 1 else None
-    if not all(isinstance(frame.node, ast.With) for frame in step.frames):
+    around = [frame for frame in step.frames if not isinstance(frame.node, ast.With)]
+    if around and not (isinstance(target, ast.Subscript) and _is_turn(plan, step)):
         raise Unsupported("the metrics are not written as a dict", node)
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         if isinstance(target, ast.Name):
@@ -111,7 +119,46 @@ def _makes_dict(plan: Plan, call: ast.Call) -> bool:
     return plan.module.qualified(call.func) == "collections.OrderedDict"
 
 
+def _is_turn(plan: Plan, leaf: Leaf) -> bool:
+    """Whether a statement runs in each turn of one loop that is known when the model is built."""
+    kept = [frame for frame in leaf.frames if not isinstance(frame.node, ast.With)]
+    return len(kept) == 1 and isinstance(kept[0].node, ast.For) and plan.times.head(kept[0]) is Time.STATIC
+
+
+def _turned(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set[Leaf]) -> MetricEntry:
+    """The metrics that the turns of a loop, or of a dict comprehension, make."""
+    loop: ast.For | ast.comprehension
+    leaf = where
+    if isinstance(key, ast.DictComp):
+        loop, key = key.generators[0], key.key
+        if where.loops or plan.times.of(loop.iter) is not Time.STATIC:
+            raise Unsupported("the metrics are not written as a dict", key)
+    else:
+        loop = where.loops[0]
+        followed, leaf = plan.followed_in(value, where, "eval")
+        value = followed or value
+        if leaf.loops != where.loops:
+            raise Unsupported("a metric that a loop names is not made in it", value)
+    made = targets(loop.target)
+    outside = (reads(loop.iter) | reads(key)) - made
+    if not reads(key) & made or any(plan.is_local(name) for name in outside):
+        raise Unsupported("the key of a metric in a loop is not made of the loop alone", key)
+    name = (plan.module.resolve(value.func) or "") if isinstance(value, ast.Call) else ""
+    rule = plan.translations.metrics.get(name)
+    if rule is None or not isinstance(value, ast.Call):
+        raise Unsupported("a metric in a loop is none that is known", value)
+    call, found = value, rule
+    pattern = literal_pattern(key) or name.rsplit(".", 1)[1]
+    leaves = carried | ({leaf} if leaf.loops else set())
+    entry = MetricEntry(pattern, call, lambda writing: found(call, writing), leaves, leaf, name=key, loop=loop)
+    for argument in entry.values if isinstance(loop, ast.comprehension) else ():
+        plan.check_still(reads(argument) - made, leaf, plan.specs["eval"].leaf, "eval")
+    return entry
+
+
 def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set[Leaf]) -> MetricEntry:
+    if where.loops or isinstance(key, ast.DictComp):
+        return _turned(plan, key, value, where, carried)
     key = _named_constant(plan, key)
     if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
         raise Unsupported("the key of a metric is not a literal", key)

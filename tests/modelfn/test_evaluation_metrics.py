@@ -145,14 +145,9 @@ def test_keys_that_the_module_names() -> None:
     ("metrics", "reason"),
     [
         (
-            'metrics = {}\nfor k in ["a"]:\n    metrics[k] = tf.metrics.mean(labels)',
-            "the metrics are not written as a dict",
-        ),
-        (
             'metrics = {}\nif params["k"]:\n    metrics["a"] = tf.metrics.mean(labels)',
             "the metrics are not written as a dict",
         ),
-        ("metrics = {k: tf.metrics.mean(labels) for k in params}", "the metrics are not written as a dict"),
         ('metrics = {}\nmetrics.setdefault("a", tf.metrics.mean(labels))', "the metrics are not written as a dict"),
         ('metrics = dict(zip(["a"], [tf.metrics.mean(labels)]))', "the metrics are not written as a dict"),
         ('metrics = {params["k"]: tf.metrics.mean(labels)}', "the key of a metric is not a literal"),
@@ -170,3 +165,80 @@ def test_metrics_that_stay(metrics: str, reason: str) -> None:
 def test_a_dict_of_the_programs_own_is_none() -> None:
     text = "def dict(**named):\n    return {}\n\n\n" + program("metrics = dict(mean=tf.metrics.mean(predictions))")
     assert "metrics" in manual_reason(text)
+
+
+TURNS = "(1, 2)"
+
+
+@pytest.mark.parametrize(
+    ("statements", "made", "updated"),
+    [
+        (
+            f'for k in {TURNS}:\n    metrics["top_%d" % k] = tf.metrics.mean(predictions * k)',
+            f'self.top = [tf.keras.metrics.Mean(name="top_%d" % k) for k in {TURNS}]',
+            f"for k, top_metric in zip({TURNS}, self.top):\n        top_metric.update_state(y_pred * k)\n",
+        ),
+        (
+            f'for k in {TURNS}:\n    scaled = predictions * k\n    m = tf.metrics.mean(scaled)\n    metrics["top_%d" % k] = m',
+            f'self.top = [tf.keras.metrics.Mean(name="top_%d" % k) for k in {TURNS}]',
+            f"for k, top_metric in zip({TURNS}, self.top):\n"
+            "        scaled = y_pred * k\n        top_metric.update_state(scaled)\n",
+        ),
+        (
+            'for k in params["k"]:\n    metrics["k/%d" % k] = tf.metrics.precision_at_k(labels, predictions, k)',
+            'self.k = [PrecisionAtK(k, name="k/%d" % k) for k in params["k"]]',
+            "for k_metric in self.k:\n        k_metric.update_state(y, y_pred)\n",
+        ),
+        (
+            'for k in ["a"]:\n    metrics[k] = tf.metrics.mean(labels)',
+            'self.mean = [tf.keras.metrics.Mean(name=k) for k in ["a"]]',
+            "for mean_metric in self.mean:\n        mean_metric.update_state(y)\n",
+        ),
+        (
+            f'metrics.update({{"m_%d" % i: tf.metrics.mean(predictions * i) for i in {TURNS}}})',
+            f'self.m = [tf.keras.metrics.Mean(name="m_%d" % i) for i in {TURNS}]',
+            f"for i, m_metric in zip({TURNS}, self.m):\n        m_metric.update_state(y_pred * i)\n",
+        ),
+        (
+            f'metrics = {{"m" + name: tf.metrics.mean(p) for name, p in zip("ab", {TURNS})}}',
+            f'self.m = [tf.keras.metrics.Mean(name="m" + name) for name, p in zip("ab", {TURNS})]',
+            f'for (name, p), m_metric in zip(zip("ab", {TURNS}), self.m):\n        m_metric.update_state(p)\n',
+        ),
+    ],
+)
+def test_loops_of_metrics(statements: str, made: str, updated: str) -> None:
+    text = migrate(looped(statements))
+    assert f"    {made}\n" in text
+    assert f"    {updated}" in method(text, "compute_metrics")
+
+
+@pytest.mark.parametrize(
+    ("statements", "reason"),
+    [
+        (f'for k in {TURNS}:\n    metrics["top"] = tf.metrics.mean(predictions * k)', "not made of the loop alone"),
+        (
+            f'for k in {TURNS}:\n    if params["x"]:\n        metrics["m%d" % k] = tf.metrics.mean(predictions)',
+            "not written as a dict",
+        ),
+        (
+            f'for i in {TURNS}:\n    for j in {TURNS}:\n        metrics["m%d" % j] = tf.metrics.mean(predictions)',
+            "not written as a dict",
+        ),
+        (f'for k in {TURNS}:\n    metrics["m%d" % k] = mine(predictions)', "not written as a dict"),
+        (f'metrics = {{"m%d" % k: tf.metrics.mean(predictions) for k in {TURNS} if k}}', "not written as a dict"),
+        ('n = [1]\nfor k in n:\n    metrics["m%d" % k] = tf.metrics.mean(predictions)', "not made of the loop alone"),
+        (
+            f'for k in {TURNS}:\n    m = tf.metrics.mean(predictions)\n    tf.summary.scalar("m", m[1])\n'
+            '    metrics["m%d" % k] = m',
+            "not among eval_metric_ops",
+        ),
+    ],
+)
+def test_other_loops_of_metrics_are_left(statements: str, reason: str) -> None:
+    assert reason in manual_reason(looped(statements))
+
+
+def looped(statements: str) -> str:
+    """A model_fn whose metrics `statements` add to."""
+    end = f"{LOSS}\n{TRAIN_OP}\nmetrics = {{}}\n{statements}\n{SPEC}"
+    return model_fn('predictions = tf.layers.dense(features["x"], 3)', end=end, before="from mine import mine\n")
