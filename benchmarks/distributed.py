@@ -1,6 +1,6 @@
 """Steps per second of a program before and after migration on the same cluster of processes of this machine.
 
-    python benchmarks/distributed.py [--steps 1000] [--rounds 3] [--trainers 1 2] [--timeout 300] [--json FILE]
+    python benchmarks/distributed.py [--steps 2000] [--rounds 3] [--trainers 1 2] [--timeout 300] [--json FILE]
 
 The program is the fixture `distribution/sharded_tables`, with two parameter servers and as MultiWorkerMirroredStrategy. Both
 sides have as many trainers: the chief of an Estimator trains, that of a Keras program with parameter servers only
@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "fixtures" / "distribution" / "sharded_tables"
 TAG = "global_step/sec"
 """The summary that both sides write every few steps."""
-MARKS = 20
-"""Summaries of a training."""
+EVERY = 100
+"""Steps between summaries, log lines and checkpoints, the default of Estimators for the first two."""
 WARM_UP = 0.2
 HEADER = "| cluster | trainers | Estimator steps/s | Keras steps/s | ratio |\n| --- | ---: | ---: | ---: | ---: |\n"
 
@@ -90,6 +90,7 @@ def marks_of(folder: Path) -> list[tuple[int, float]]:
     """Step and time of each summary of the speed in the event files of a folder."""
     import tensorflow as tf
 
+    tf.get_logger().setLevel("ERROR")  # the reader of event files is deprecated
     found = []
     for path in folder.glob("events.out.tfevents.*"):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
@@ -124,7 +125,7 @@ def measure(side: str, cluster: Cluster, steps: int, timeout: float) -> float:
         program.mkdir()
         for file in ("before.py",) if side == "old" else ("after.py", "tf2_training.py"):
             (program / file).write_bytes((PROGRAM / file).read_bytes())
-        arguments = [f"--max_steps={steps}", f"--save_every={max(1, steps // MARKS)}", f"--model_dir={model}"]
+        arguments = [f"--max_steps={steps}", f"--save_every={EVERY}", f"--model_dir={model}"]
         arguments += [] if cluster.servers else ["--mirrored"]
         command = [sys.executable, str(Path(__file__).resolve()), "--side", side, "--", *arguments]
         env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2", CUDA_VISIBLE_DEVICES="-1", TMPDIR=name)
@@ -142,7 +143,7 @@ def _tail(run: Run) -> str:
 def main() -> None:
     """Compare, and print the table."""
     parser = argparse.ArgumentParser(description="speed of a program on a local cluster before and after migration")
-    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--trainers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one training")

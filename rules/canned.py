@@ -143,7 +143,10 @@ def rewrite(
         if name == "warm_start_from" or name in _PARTITIONERS:
             doomed.append(argument)
             if not is_none(value):
-                remark(value, f"{name} is dropped: it splits variables over parameter servers and changes no number")
+                remark(
+                    value,
+                    f"{name} is dropped, as it changes no number: parameter servers share tables of 64 MiB and more",
+                )
         elif isinstance(argument, ast.expr):
             edits.append(name_argument(module, call, argument, name))
     said = []

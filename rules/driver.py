@@ -107,6 +107,8 @@ class Driver:
         """Whether the model_fn stays a graph, which runs hooks as they are."""
         self.readers = readers
         """What reads variables by their names in TensorFlow 1, by method; empty where models do not have these."""
+        self.early_strategy = ""
+        """The helper that a RunConfig asks for the strategy of a cluster, where the program makes tensors before its model."""
         self.watched: dict[str, ast.expr] = {}
         """Names of ops whose values callbacks read, and where they say so."""
         self.edits: list[Edit] = []
@@ -261,9 +263,18 @@ class Driver:
                 doomed += self._strategy_field(argument, name)
             elif isinstance(argument, ast.expr) and doomed:
                 self.edits.append(name_argument(self.module, call, argument, name))
+        gone = [argument.value if isinstance(argument, ast.keyword) else argument for argument in doomed]
+        if self.early_strategy and not set(given) & set(_STRATEGY_FIELDS):
+            text = f"strategy={self.need(self.early_strategy, call)}()"
+            place = next((argument for argument in doomed if isinstance(argument, ast.keyword)), None)
+            if place is not None:  # where another one goes
+                doomed.remove(place)
+                self.edits.append(self.module.edit(place, text))
+            else:
+                self.edits.append(add_keyword(self.module, call, text))
         if doomed:
             self.edits += delete_arguments(self.module, call, doomed)
-        return [argument.value if isinstance(argument, ast.keyword) else argument for argument in doomed]
+        return gone
 
     def _strategy_field(self, argument: ast.expr | ast.keyword, name: str) -> list[ast.expr | ast.keyword]:
         """Rename a field of RunConfig that holds a strategy; the argument itself where it is to be dropped."""

@@ -15,7 +15,7 @@ from . import canned, keras_estimator
 from .canned import CANNED
 from .canned_optimizers import OptimizerArguments, mentions
 from .driver import Driver
-from .estimator_values import Construction
+from .estimator_values import PREFIX, Construction
 from .finishing import within
 from .keras_estimator import MODEL_TO_ESTIMATOR
 
@@ -41,6 +41,13 @@ class OtherEstimators:
             self.driver(construction.module).handled.update(canned.replaced(construction))
         for module in self.group if constructions else ():
             self.driver(module).handled.update(mentions(module))
+        if any(construction.name in CANNED for construction in constructions) and self._may_be_distributed():
+            for module in self.group:
+                self.driver(module).early_strategy = "canned_strategy"
+
+    def _may_be_distributed(self) -> bool:
+        """Whether the program calls what trains on clusters."""
+        return any(name == f"{PREFIX}train_and_evaluate" for module in self.group for _, name in module.references())
 
     def rewrite(self, construction: Construction) -> list[Edit]:
         """The edits of one construction, which are given to the drivers as well. Raises Unsupported."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import hashlib
 import json
 import math
@@ -49,9 +48,16 @@ def multi_worker_strategy(communication: Any = None) -> tf.distribute.Strategy:
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
 
 
-@functools.lru_cache(None)  # a process can connect to its cluster once
+CONNECTED: dict[ClusterTask, tf.distribute.Strategy] = {}
+
+
 def parameter_server_strategy(task: ClusterTask, variable_partitioner: Any = None) -> tf.distribute.Strategy:
-    """In the chief: the strategy. In a worker or parameter server: serves until the chief is done, then exits."""
+    """In the chief: the strategy. In a worker or parameter server: serves until the chief is done, then exits.
+
+    A process can connect to its cluster once, so all its models share one strategy: the first partitioner is that of all.
+    """
+    if task in CONNECTED:
+        return CONNECTED[task]
     cluster = tf.train.ClusterSpec(task.cluster)
     if task.task_type != "chief":
         threads = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=max(4, os.cpu_count() or 1))
@@ -68,7 +74,8 @@ def parameter_server_strategy(task: ClusterTask, variable_partitioner: Any = Non
         cluster, task_type="chief", task_id=0, rpc_layer="grpc"
     )
     atexit.register(dismiss_servers, task)
-    return ShardingStrategy(resolver, variable_partitioner=variable_partitioner)
+    CONNECTED[task] = ShardingStrategy(resolver, variable_partitioner=variable_partitioner)
+    return CONNECTED[task]
 
 
 class ShardingStrategy(tf.distribute.ParameterServerStrategy):

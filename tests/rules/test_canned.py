@@ -279,3 +279,19 @@ def test_run_config_of_contrib(imported: str, name: str) -> None:
 def test_run_config_of_contrib_by_position() -> None:
     program = "c = tf.contrib.learn.RunConfig('grpc://worker')  # HERE\ne = tf.estimator.LinearRegressor(C, config=c)\n"
     assert "arguments of tf.contrib.learn.RunConfig by position" in manual_reason(V2 + program)
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        ("", "strategy=canned_strategy()"),
+        ("save_summary_steps=1", "save_summary_steps=1, strategy=canned_strategy()"),
+        ("session_config=None, save_summary_steps=1", "strategy=canned_strategy(), save_summary_steps=1"),
+        ("device_fn=None, session_config=None", "strategy=canned_strategy()"),
+        ("train_distribute=S", "strategy=S"),
+    ],
+)
+def test_where_clusters_may_train_the_strategy_is_made_before_optimizers(given: str, made: str) -> None:
+    lines = f"c = tf.estimator.RunConfig({given})\ne = tf.estimator.LinearRegressor(COLUMNS, config=c)"
+    assert f"c = RunConfig({made})\n" in migrated(f"{lines}\ntf.estimator.train_and_evaluate(e, T, E)")
+    assert "canned_strategy" not in migrated(f"{lines}\ne.train(INPUT)")

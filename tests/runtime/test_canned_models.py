@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Callable
 
@@ -316,3 +317,22 @@ def test_values_are_read_from_checkpoints(tmp_path: Path) -> None:
     assert variable_value(fresh, "global_step") == 1
     with pytest.raises(KeyError, match="other"):
         variable_value(fresh, "other")
+
+
+@pytest.mark.parametrize(("servers", "parts"), [(0, 1), (1, 1), (2, 2), (3, 3), (9, 4)])
+def test_parameter_servers_share_large_tables(servers: int, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the partitioner of canned Estimators makes of 256 MiB, and of as many bytes as no other server gets."""
+    given: list[Any] = []
+
+    def make_strategy(variable_partitioner: Any) -> Any:
+        given.append(variable_partitioner)
+        return tf.distribute.get_strategy()
+
+    cluster = {"chief": ["a:1"], "worker": ["b:1"], "ps": [f"c:{n}" for n in range(servers)]}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "chief", "index": 0}}))
+    monkeypatch.setattr(canned, "make_strategy", make_strategy)
+    canned.baseline_regressor(AdagradOptimizer(0.1), "sum")
+    old = v1.min_max_variable_partitioner(max_partitions=max(1, servers), min_slice_size=64 << 20)
+    for rows, wanted in ((1 << 22, parts), (1 << 20, 1), (100, 1)):
+        size = {"shape": tf.TensorShape([rows, 16]), "dtype": tf.float32}
+        assert given[0](**size)[0] == old(**size)[0] == wanted

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from migrator.runtime import strategy
 from migrator.runtime.cluster import ClusterError, ClusterTask, cluster_task
 from migrator.runtime.config import RunConfig
 from migrator.runtime.strategy import (
@@ -85,8 +86,25 @@ def test_a_master_is_the_chief(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_strategy_of_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     set_config(monkeypatch, {**CHIEF, **WORKER}, "chief")
-    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
-    assert make_strategy(RunConfig(strategy=strategy)) is strategy
+    given = tf.distribute.OneDeviceStrategy("/cpu:0")
+    assert make_strategy(RunConfig(strategy=given)) is given
+
+
+def test_all_models_of_a_process_share_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    def connect(resolver: Any, variable_partitioner: Any) -> Any:
+        made.append(variable_partitioner)
+        return object()
+
+    monkeypatch.setattr(strategy, "ShardingStrategy", connect)
+    monkeypatch.setattr(strategy, "CONNECTED", {})
+    monkeypatch.setattr(strategy.atexit, "register", lambda *given: None)
+    set_config(monkeypatch, {**CHIEF, **WORKER, **PS}, "chief")
+    assert make_strategy(variable_partitioner="one") is make_strategy(variable_partitioner="two")
+    set_config(monkeypatch, {**CHIEF, **WORKER, "ps": ["c:1", "d:1"]}, "chief")
+    make_strategy(variable_partitioner="three")
+    assert made == ["one", "three"]
 
 
 def test_each_server_of_each_cluster_has_a_file_of_its_own() -> None:
