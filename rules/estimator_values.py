@@ -9,6 +9,12 @@ from migrator.module import Module
 
 PREFIX = "tensorflow.estimator."
 ESTIMATOR = PREFIX + "Estimator"
+EXTENDERS = frozenset(
+    family + name
+    for family in (PREFIX, "tensorflow.contrib.estimator.")
+    for name in ("add_metrics", "forward_features")
+)
+"""Functions that return the Estimator they are given, with more to it."""
 
 
 @dataclass(eq=False)

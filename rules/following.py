@@ -15,7 +15,7 @@ from migrator.preparing.methods import class_of, lookup, method_of
 from migrator.project import Definition, Project
 from migrator.symbols import Scope
 
-from .estimator_values import Construction, Values
+from .estimator_values import EXTENDERS, Construction, Values
 from .value_paths import ANY, CALL, Path, Step, attribute, of_instance, shape
 
 _DEEP = 6
@@ -121,7 +121,8 @@ class Follower:
         elif isinstance(parent, ast.IfExp) and node is not parent.test:
             self._either(module, parent, [parent.body, parent.orelse], path)
         elif isinstance(parent, ast.Lambda):
-            if not (isinstance(node, ast.Call) and _is_train(node)):  # whose value is of no interest
+            train = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "train"
+            if not train:  # whose value is of no interest
                 self.follow(module, parent, (CALL, *path))
         elif not isinstance(
             parent, (ast.Expr, ast.If, ast.While, ast.IfExp, ast.Compare, ast.FormattedValue, ast.Delete)
@@ -296,6 +297,8 @@ class Follower:
     ) -> None:
         name = module.resolve(call.func)
         if name in _RUNNERS or (name is not None and name.startswith("tensorflow.") and not path):
+            if name in EXTENDERS:
+                self.follow(module, call, ())
             return  # looked at by the rule that knows the function
         if name is not None and (name.startswith(("logging.", "absl.logging.", "tensorflow.logging."))):
             return
@@ -414,7 +417,3 @@ class Follower:
 def _is_static(function: ast.AST) -> bool:
     decorators = getattr(function, "decorator_list", [])
     return any(isinstance(node, ast.Name) and node.id == "staticmethod" for node in decorators)
-
-
-def _is_train(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "train"

@@ -15,7 +15,8 @@ from . import canned, keras_estimator
 from .canned import CANNED
 from .canned_optimizers import OptimizerArguments, mentions
 from .driver import Driver
-from .estimator_values import PREFIX, Construction
+from .estimator_values import ESTIMATOR, PREFIX, Construction
+from .extenders import extend
 from .finishing import within
 from .keras_estimator import MODEL_TO_ESTIMATOR
 
@@ -36,7 +37,10 @@ class OtherEstimators:
 
     def claim(self, constructions: list[Construction]) -> None:
         """Take over what the rewrites are going to replace, before any of them asks what becomes of the file: each may
-        be rewritten together with what the next one takes."""
+        be rewritten together with what the next one takes. Raises Unsupported."""
+        every, constructions = constructions, [c for c in constructions if c.name != ESTIMATOR]
+        if constructions:
+            extend(self.project, self.group, every, self.driver)
         for construction in constructions:
             self.driver(construction.module).handled.update(canned.replaced(construction))
         for module in self.group if constructions else ():

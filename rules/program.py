@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from migrator.settings import Settings
 
 # Classes and functions that make Estimators, beside tf.estimator.Estimator itself.
-_KINDS = re.compile(
-    r"(Estimator|Classifier|Regressor|Ranker|Experiment)$|^model_to_estimator$|^add_metrics$|^learn_runner$"
-)
+_KINDS = re.compile(r"(Estimator|Classifier|Regressor|Ranker|Experiment)$|^model_to_estimator$|^learn_runner$")
 _NO_MATCH = {
     "BoostedTrees": "boosted trees have no match in Keras, and other libraries for them are other algorithms; "
     "train such a model anew, with TensorFlow Decision Forests for example",

@@ -182,7 +182,7 @@ class ProgramRewrite:
             assert isinstance(model.definition.node, ast.FunctionDef)
             with obstacles:
                 model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
-        self._others.claim([c for c in self.constructions if c.name != ESTIMATOR])
+        self._others.claim(self.constructions)
         for construction in self.constructions:
             self.at = construction.module
             with obstacles:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -218,15 +219,23 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         base.__init__,
     )
 
+    within = threading.local()  # replicas are built in threads that take turns
+
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def watched_call_model_fn(self: Any, features: Any, labels: Any, mode: Any, config: Any) -> Any:
         # Not converted: strategies convert to AutoGraph what they call on replicas.
+        if getattr(within, "model_fn", False):  # of an Estimator that another one extends
+            return call_model_fn(self, features, labels, mode, config)
         graph = tf.compat.v1.get_default_graph()
         if graph.seed is None:  # so that a verdict can be had twice
             graph.seed = recorder.cluster.get("seed", 1)
         copy = [None if tree is None else _shallow(tree) for tree in (features, labels)]
-        with draws.switched(True):
-            spec = call_model_fn(self, features, labels, mode, config)
+        within.model_fn = True
+        try:
+            with draws.switched(True):
+                spec = call_model_fn(self, features, labels, mode, config)
+        finally:
+            within.model_fn = False
         kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
         if not kind or (kind == "predict" and not (recorder.stack and recorder.stack[-1][0] == "predict")):
             return spec  # an export: nothing runs

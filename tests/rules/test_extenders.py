@@ -1,0 +1,79 @@
+"""`add_metrics` and `forward_features` around canned Estimators."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import USE, manual_reason, migrate, model_fn
+
+METRIC = """
+def my_rmse(labels, predictions):
+    return {"rmse": tf.metrics.root_mean_squared_error(labels, predictions["predictions"])}
+
+
+"""
+HEAD = f"import tensorflow as tf\n\n{METRIC}"
+MADE = "e = tf.estimator.LinearRegressor(C, model_dir='dir')\n"
+
+
+@pytest.mark.parametrize("place", ["tf.contrib.estimator", "tf.estimator"])
+def test_metrics_are_those_of_tensorflow_1(place: str) -> None:
+    text = migrate(f"{HEAD}{MADE}e = {place}.add_metrics(e, my_rmse)\ne.evaluate(F)\n")
+    assert 'return {"rmse": tf.compat.v1.metrics.root_mean_squared_error(labels, predictions["predictions"])}' in text
+    assert "\ne = add_metrics(e, my_rmse)\nevaluate(e, F)\n" in text
+
+
+def test_by_keyword_and_around_the_construction() -> None:
+    statements = f"e = tf.contrib.estimator.add_metrics(metric_fn=my_rmse, estimator={MADE[4:-1]})\n"
+    text = migrate(HEAD + statements)
+    assert (
+        "e = add_metrics(metric_fn=my_rmse, model=linear_regressor(\n    feature_columns=C, model_dir='dir',\n" in text
+    )
+
+
+def test_lambda_and_return() -> None:
+    program = f"""import tensorflow as tf
+
+
+def build():
+    {MADE}    return tf.contrib.estimator.add_metrics(e, lambda features: {{"x": tf.metrics.mean(features["x"])}})
+
+
+build().evaluate(F)
+"""
+    text = migrate(program)
+    assert 'return add_metrics(e, lambda features: {"x": tf.compat.v1.metrics.mean(features["x"])})' in text
+    assert "evaluate(build(), F)" in text
+
+
+def test_features_are_forwarded() -> None:
+    text = migrate(
+        f"import tensorflow as tf\n\n{MADE}e = tf.contrib.estimator.forward_features(e, 'key', sparse_default_values=None)\n"
+    )
+    assert "e = forward_features(e, 'key')\n" in text
+
+
+@pytest.mark.parametrize(
+    ("statements", "reason"),
+    [
+        ("other = tf.contrib.estimator.add_metrics(e, my_rmse)  # HERE", "makes a second Estimator of one that stays"),
+        ("e = tf.contrib.estimator.add_metrics(e, UNSEEN)  # HERE", "the function of `add_metrics` is not found"),
+        ("e = tf.contrib.estimator.add_metrics(e)  # HERE", "`add_metrics` without its arguments"),
+        (
+            "e = tf.contrib.estimator.forward_features(e, sparse_default_values={'x': 0})  # HERE",
+            "`sparse_default_values` of forward_features",
+        ),
+        (
+            "e = tf.contrib.estimator.add_metrics(e, lambda labels: {'a': tf.keras.metrics.Mean()})  # HERE",
+            "metrics of Keras in a function of `add_metrics`",
+        ),
+    ],
+)
+def test_refused(statements: str, reason: str) -> None:
+    assert reason in manual_reason(f"{HEAD}{MADE}{statements}\n")
+
+
+def test_estimators_with_a_model_fn() -> None:
+    after = f"{USE.format(params='')}{METRIC}estimator = tf.estimator.add_metrics(estimator, my_rmse)  # HERE\n"
+    assert "tf.estimator.add_metrics is not migrated yet" in manual_reason(
+        model_fn("predictions = tf.layers.dense(features, 1)", after=after)
+    )
