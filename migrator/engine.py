@@ -90,17 +90,28 @@ def _migrate(
 def parse(source: SourceFile) -> Module:
     """The parsed module. Raises SyntaxError, RecursionError, MemoryError or ValueError."""
     module = Module(source.path, source.text)
+    if source.path in _context_modules:
+        module.share(_context_modules[source.path])
     module.tree  # noqa: B018  parses now
     return module
 
 
-@functools.lru_cache(maxsize=64)
+_CONTEXT_MODULES = 64
+_context_modules: dict[str, Module] = {}
+
+
 def _context_module(source: SourceFile) -> Module:
     """The module, kept for other components, as many programs share the same helpers.
 
     It is parsed when a rule first looks into it; errors are reported where the file is worked on.
     """
-    return Module(source.path, source.text, lenient=True)
+    module = _context_modules.pop(source.path, None)
+    if module is None or module.text != source.text:
+        module = Module(source.path, source.text, lenient=True)
+    _context_modules[source.path] = module  # the last one used is the last one in it
+    while len(_context_modules) > _CONTEXT_MODULES:
+        del _context_modules[next(iter(_context_modules))]
+    return module
 
 
 class _Context:

@@ -32,6 +32,7 @@ class Module(Text):
         self._qualified: dict[ast.AST, str | None] = {}
         self._raw_names: dict[ast.AST, frozenset[str]] = {}
         self._lenient = lenient
+        self._failed = False
         self.inherited_dialect: str | None = None
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
@@ -53,8 +54,18 @@ class Module(Text):
             return ast.parse(self.text, filename=self.path)
         except Exception:
             if self._lenient:
+                self._failed = True
                 return ast.Module(body=[], type_ignores=[])
             raise
+
+    def share(self, other: Module) -> None:
+        """Take over what is known of the same text: the tree, and what its names stand for."""
+        if self.text != other.text or other._failed:
+            return
+        for name in ("tree", "analysis", "_references"):
+            if name in other.__dict__:
+                self.__dict__[name] = other.__dict__[name]
+        self._qualified, self._raw_names = other._qualified, other._raw_names
 
     def outer_span(self, node: ast.expr) -> Span:
         """Span of an expression together with the parentheses that wrap just it, if any.

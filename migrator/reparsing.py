@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import ast
 import bisect
+import keyword
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from migrator.diagnostics import Edit
 from migrator.fixes import in_order, splice
 from migrator.module import Module
 
+_NAME = re.compile(rb"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*")
+_PART_OF_NAME = re.compile(rb"[A-Za-z_0-9.\x80-\xff]")
+_RESERVED = frozenset(word.encode() for word in (*keyword.kwlist, "match", "case", "type"))
 _LONE_BACKSLASH = re.compile(r"^ *\\$", re.MULTILINE)
 """Before a statement it tells the indentation, whatever the column of the statement."""
 
@@ -29,8 +34,22 @@ def still_parses(module: Module, edits: Sequence[Edit]) -> bool:
     """Whether `module`, which parses, surely does so after `edits`, which are disjoint. False: that cannot be told."""
     if b"\r" in module.source or b"\f" in module.source or not module.source.endswith(b"\n"):
         return False
-    touched = [(_lines(module, edit), edit) for edit in in_order(edits)]
+    borders = Counter(border for edit in edits for border in (edit.start, edit.end))
+    touched = []
+    for edit in in_order(edits):
+        alone = borders[edit.start] == borders[edit.end] == 1
+        if not (alone and _renames(module, edit)):
+            touched.append((_lines(module, edit), edit))
     return _block_parses(module, module.tree.body, (1, len(module.line_starts) - 1), touched, top=True)
+
+
+def _renames(module: Module, edit: Edit) -> bool:
+    """Whether a name with dots becomes another name: it can stand wherever the old one stood."""
+    old, new = module.source[edit.start : edit.end], edit.text.encode("utf-8", "surrogatepass")
+    if b"." not in old or not _NAME.fullmatch(old) or not _NAME.fullmatch(new) or _RESERVED & {*new.split(b".")}:
+        return False
+    around = module.source[max(0, edit.start - 1) : edit.start], module.source[edit.end : edit.end + 1]
+    return not any(_PART_OF_NAME.match(byte) for byte in around)
 
 
 def _lines(module: Module, edit: Edit) -> Lines:

@@ -88,6 +88,8 @@ def edit(source: str, old: str, new: str) -> bool:
         ("# last\n", "# first\nw = 1\n"),
         ("lambda: 0", "lambda: 1"),
         ("elif n > 2", "elif n > 3"),
+        ("a.b", "tf.a.c"),
+        ("a.b", "c"),
     ],
 )
 def test_what_parses_by_itself_is_known_to_parse(old: str, new: str) -> None:
@@ -98,6 +100,8 @@ def test_what_parses_by_itself_is_known_to_parse(old: str, new: str) -> None:
     ("old", "new"),
     [
         ("import a", "import (a"),
+        ("a.b", "a.if"),
+        ("a.b", "lambda"),
         ("            pass\n", ""),
         ("            pass\n", "        pass\n"),
         ("            pass\n", "            pass\n    y\n"),
@@ -111,6 +115,41 @@ def test_what_parses_by_itself_is_known_to_parse(old: str, new: str) -> None:
 )
 def test_what_does_not_or_may_not_is_parsed_whole(old: str, new: str) -> None:
     assert not edit(SOURCE, old, new)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "a.b", "tf", "tf.c", "match", "if", "x1", "1", '"t"', "é", "a.b.c"]), min_size=1),
+    st.data(),
+)
+def test_never_wrong_about_names(names: list[str], data: st.DataObject) -> None:
+    forms = [
+        "import {}\n",
+        "from {} import d\n",
+        "{}\n",
+        "y = 1if {}else 2\n",
+        "f(k={})\n",
+        "{} = 1\n",
+        "match {}:\n  case {}: pass\n",
+    ]
+    forms += [
+        "@{}\ndef g(): pass\n",
+        "f'{{{}}}'\n",
+        "s = '{}'  # {}\n",
+        "d.{}\n",
+        "del {}\n",
+        "x: {} = 3\n",
+        "def g({}=1): pass\n",
+    ]
+    source = "".join(text for text in (form.format(*["a.b"] * 2) for form in forms) if parses(text.encode()))
+    module = Module("p.py", source)
+    place, edits = -1, []
+    for name in names:
+        place = source.find("a.b", place + 1)
+        if place >= 0 and data.draw(st.booleans()):
+            edits.append(Edit("p.py", place, place + 3, name))
+    if parses(module.source) and still_parses(module, edits):
+        assert parses(splice(module.source, edits))
 
 
 @settings(max_examples=300, deadline=None)

@@ -15,7 +15,6 @@ NO_NEWLINE = "\\ No newline at end of file\n"
 
 _SPECIAL = re.compile(r'[\x00-\x1f\x7f"\\]')
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def readable_diff(outcome: Outcome) -> Iterator[str]:
@@ -68,7 +67,8 @@ def _diff(outcome: Outcome, before: str, after: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Sequence[str]:
-    return _LINE.findall(text)
+    *lines, last = text.split("\n")
+    return [line + "\n" for line in lines] + ([last] if last else [])
 
 
 def _name(outcome: Outcome) -> str:
