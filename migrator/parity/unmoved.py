@@ -17,7 +17,10 @@ BEHIND = 1e-3
 
 
 def unmoved(old: Reader, new: Reader, stream: int) -> set[str]:
-    """Names of trained variables that both sides moved by less than `BEHIND` of what the most moved variable did."""
+    """Names of trained variables that both sides moved, by less than `BEHIND` of what the most moved variable did.
+
+    One that stands still on a single side is not among them: there it is not trained.
+    """
     starts = [event["variables"] for event in old.of("variables") if event["stream"] == stream]
     first = {entry["name"]: entry["value"] for entry in (starts[0] if starts else []) if entry["trainable"]}
     ends = [[event["variables"] for event in side.of("final") if event["stream"] == stream] for side in (old, new)]
@@ -32,7 +35,7 @@ def unmoved(old: Reader, new: Reader, stream: int) -> set[str]:
             if all(map(np.isfinite, distances)):
                 moved[name] = distances
     most = max((distances[0] for distances in moved.values()), default=0.0)
-    return {name for name, distances in moved.items() if max(distances) <= BEHIND * most}
+    return {name for name, distances in moved.items() if 0 < min(distances) <= max(distances) <= BEHIND * most}
 
 
 def _distance(start: Any, end: Any) -> float:

@@ -93,6 +93,7 @@ def test_nothing_is_said_where_such_a_weight_does_not_differ(tmp_path: Path) -> 
     [
         (2e-3, 3e-3, 1.0),  # it moves as others do
         (8e-6, 2e-3, 1.0),  # on one side only
+        (2e-5, 0.0, 1.0),  # the other side does not train it
         (8e-6, -6e-6, 1.1),  # and the loss differs
         (8e-6, math.nan, 1.0),
     ],
