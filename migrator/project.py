@@ -127,6 +127,16 @@ class Project:
                 return self.exported(entry.target, target, depth + 1)
         return None
 
+    def uses(self, definition: Definition, module: Module) -> Iterator[ast.expr]:
+        """Every place of a module that reads a function or class: by its name, or as a member of what it stands in."""
+        name = definition.name
+        if name.encode() not in module.source:
+            return
+        members = [node for node in module.nodes(ast.Attribute) if node.attr == name and isinstance(node.ctx, ast.Load)]
+        for node in [*module.loads(name), *members]:
+            if self.definition(module, node) == definition:
+                yield node
+
     def subclasses(self, owner: Definition) -> list[Definition]:
         """Classes of the project that name the class as a base."""
         return self._subclasses.get(owner, [])

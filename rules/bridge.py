@@ -27,6 +27,7 @@ from .finishing import touches, within
 from .graph_heads import OPTIMIZERS, rewrite_heads
 from .graph_specs import GraphSpecs
 from .helpers import Helpers
+from .model_fns import model_fn_behind
 from .reached import reached
 from .rewrite import ProgramRewrite
 from .sessions import session_reference
@@ -144,7 +145,7 @@ class BridgeRewrite(ProgramRewrite):
         """The modules of the program, with those of a model_fn that its Estimator gets from elsewhere."""
         start = [*self.group, *(self.project.modules[path] for path in self._drivers)]
         own = [c for c in self.constructions if c.name == ESTIMATOR]
-        handed = any(self._defined(c.module, c.arguments["model_fn"]) is None for c in own)
+        handed = any(model_fn_behind(self.project, c.module, c.arguments["model_fn"]) is None for c in own)
         return reached(self.project, start, handed)
 
     def _spec(self, module: Module, driver: Driver, node: ast.expr) -> None:

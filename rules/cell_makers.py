@@ -29,16 +29,9 @@ def rewrite_maker(found: Maker, project: Project, bodies: list[Definition], driv
 
 def _check_used_here(found: Maker, project: Project, bodies: list[Definition]) -> None:
     """Refuse a function that is also used where cells stay those of TensorFlow 1."""
-    name, functions = found.definition.name, {id(body.node) for body in bodies}
+    functions = {id(body.node) for body in bodies}
     for module in project.modules.values():
-        if name.encode() not in module.source:
-            continue
-        for node in ast.walk(module.tree):
-            if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
-                continue
-            last = node.id if isinstance(node, ast.Name) else node.attr
-            if last != name or project.definition(module, node) != found.definition:
-                continue
+        for node in project.uses(found.definition, module):
             call = module.parent(node)
             called = isinstance(call, ast.Call) and call.func is node
             if not called or not any(id(around) in functions for around in module.ancestors(node)):

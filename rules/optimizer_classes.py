@@ -40,14 +40,7 @@ def rewrite_optimizer(
 def _check_used_here(found: OptimizerClass, project: Project, bodies: list[Definition]) -> None:
     functions = {id(body.node) for body in bodies}
     for module in project.modules.values():
-        if found.node.name.encode() not in module.source:
-            continue
-        for node in ast.walk(module.tree):
-            if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
-                continue
-            last = node.id if isinstance(node, ast.Name) else node.attr
-            if last != found.node.name or project.definition(module, node) != found.definition:
-                continue
+        for node in project.uses(found.definition, module):
             around = list(module.ancestors(node))
             if found.node in around or any(id(a) in functions for a in around):
                 continue

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from migrator import vendoring
 from migrator.diagnostics import Edit, Location, NewFile, ProgramUnit
 from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.errors import Obstacles, Unsupported
-from migrator.modelfn.generate import Generated, Generator
+from migrator.modelfn.generate import Generator
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.sublayers import Sublayer, Sublayers
@@ -29,28 +28,17 @@ from .helpers import Helpers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
+from .model_fns import PARTIAL, ModelFn, check_partial, model_fn_behind, whole_span
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
+from .renaming import idle_imports, layer_edits, model_fn_edits
 from .settled import estimator_values
 from .spec_hooks import watched_names
 from .task_fields import configuration_edits
 from .translations import translations
 from .variable_readers import variable_readers
-
-PARTIAL = "functools.partial"
-
-
-@dataclass
-class ModelFn:
-    """A model_fn of the program and what it becomes."""
-
-    definition: Definition
-    class_name: str
-    factory: str
-    plan: Plan | None = None
-    generated: Generated | None = None
 
 
 class ProgramRewrite:
@@ -247,37 +235,10 @@ class ProgramRewrite:
         node = construction.arguments.get("model_fn")
         if node is None:
             raise Unsupported("an Estimator without model_fn", construction.call)
-        definition = self._defined(construction.module, node)
+        definition = model_fn_behind(self.project, construction.module, node)
         if definition is None or not isinstance(definition.node, ast.FunctionDef):
             raise Unsupported(self.drafts.obstacle(construction.module, node) or "the model_fn is not found", node)
         return self.model_fns.get(definition) or self.model_fns.setdefault(definition, self._named(definition))
-
-    def _defined(self, module: Module, node: ast.expr, depth: int = 0) -> Definition | None:
-        """The model_fn behind an expression: a function, or what a builder function returns."""
-        if depth > 5:
-            return None
-        if isinstance(node, ast.Call):
-            if module.resolve(node.func) == PARTIAL and node.args:
-                return self._defined(module, node.args[0], depth + 1)
-            builder = self.project.definition(module, node.func)
-            if builder is None or not isinstance(builder.node, ast.FunctionDef):
-                return None
-            returned = [n for n in ast.walk(builder.node) if isinstance(n, ast.Return) and n.value is not None]
-            own = [r for r in returned if self._function_of(builder.module, r) is builder.node]
-            found = {self._defined(builder.module, r.value, depth + 1) for r in own if r.value is not None}
-            return found.pop() if len(found) == 1 else None
-        definition = self.project.definition(module, node)
-        if definition is None and isinstance(node, ast.Name):
-            bindings = module.bindings(node)
-            if len(bindings) == 1 and isinstance(bindings[0].node, ast.Name):
-                statement = module.statement(bindings[0].node)
-                if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-                    return self._defined(module, statement.value, depth + 1)
-        return definition
-
-    @staticmethod
-    def _function_of(module: Module, node: ast.AST) -> ast.AST | None:
-        return next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
 
     def _named(self, definition: Definition) -> ModelFn:
         taken = definition.module.bound_names | self.sublayers.reserved
@@ -302,21 +263,11 @@ class ProgramRewrite:
         elif direct and isinstance(node, ast.Name):
             factory = model.factory if node.id == model.definition.name else node.id
         if partial is not None and direct and factory is not None:
-            self._check_partial(partial, model.plan)
+            check_partial(partial, model.plan)
             self._unfolded.append(partial.func)
         self._driver(module).construction(
             construction.call, factory, "params" in model.plan.statics, construction.arguments, partial, params
         )
-
-    def _check_partial(self, partial: ast.Call, plan: Plan) -> None:
-        """Refuse a `functools.partial` that gives more than what is known when the model is built."""
-        if len(partial.args) > 1:
-            raise Unsupported("a partial model_fn with positional arguments is not followed", partial)
-        for keyword in partial.keywords:
-            if keyword.arg is None:
-                raise Unsupported("a partial model_fn with ** is not followed", keyword.value)
-            if keyword.arg not in plan.statics or keyword.arg in ("params", "config"):
-                raise Unsupported(f"a partial model_fn that fixes `{keyword.arg}` is not followed", keyword.value)
 
     def _home(self) -> str:
         """The folder of the first model_fn: where the helpers live, for every file that can import them from there."""
@@ -353,68 +304,16 @@ class ProgramRewrite:
                 if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         configuration_edits(driver, inside, self.obstacles)
-        driver.edits += self._idle_imports(module)
-        self._rename_model_fns(module, driver, inside)
-        self._rename_helpers(module, driver, inside)
-
-    def _idle_imports(self, module: Module) -> Iterator[Edit]:
-        """Deletions of imports of functools that only served partial model_fns."""
-        gone = {id(n) for reference in self._unfolded for n in ast.walk(reference)}
-        for entry in module.imports:
-            if entry.target in ("functools", PARTIAL) and len(getattr(entry.statement, "names", [])) == 1:
-                uses = module.loads(entry.name)
-                if uses and all(id(node) in gone for node in uses):
-                    yield module.delete_statement(entry.statement)
-
-    def _rename_model_fns(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> None:
-        """References to a model_fn by name: imports of it, and `return model_fn` of a builder."""
-        constructed = {
-            id(n)
-            for c in self.constructions
-            if c.module is module and "model_fn" in c.arguments
-            for n in ast.walk(c.arguments["model_fn"])
-        }
+        driver.edits += idle_imports(module, self._unfolded)
         for model in self.model_fns.values():
-            name = model.definition.name
-            for entry in module.imports:
-                if entry.alias.name == name and self.project.exported(entry.target, module) == model.definition:
-                    start, _ = module.span(entry.alias)
-                    driver.edits.append(module.edit((start, start + len(name.encode())), model.factory))
-            for node in module.loads(name):
-                if id(node) in constructed or within(module.span(node), inside):
-                    continue
-                if self.project.definition(module, node) != model.definition:
-                    continue
-                parent = module.parent(node)
-                partial = isinstance(parent, ast.Call) and module.resolve(parent.func) == PARTIAL
-                if isinstance(parent, ast.Call) and partial and parent.args[:1] == [node]:
-                    assert model.plan is not None
-                    self._check_partial(parent, model.plan)
-                elif not isinstance(parent, ast.Return):
-                    raise Unsupported("the model_fn is used for more than an Estimator", node)
-                driver.edits.append(module.edit(node, model.factory))
-
-    def _rename_helpers(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> None:
-        """Imports of helpers that became layers; any other use of them stands in the way."""
+            driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside)
         for definition, sublayer in self.sublayers.found.items():
-            known = {id(call.func) for _, call in sublayer.calls}
-            for entry in module.imports:
-                if entry.alias.name == definition.name and self.project.exported(entry.target, module) == definition:
-                    if entry.alias.asname is not None:
-                        raise Unsupported("a helper that makes layers is imported under another name", entry.statement)
-                    driver.edits.append(module.edit(entry.alias, sublayer.class_name))
-            for node in ast.walk(module.tree):
-                if not isinstance(node, (ast.Name, ast.Attribute)) or id(node) in known:
-                    continue
-                last = node.id if isinstance(node, ast.Name) else node.attr
-                if last == definition.name and isinstance(node.ctx, ast.Load):
-                    if self.project.definition(module, node) == definition:
-                        raise Unsupported("a helper that makes layers is used outside of the model as well", node)
+            driver.edits += layer_edits(definition, sublayer, self.project, module)
 
     def _spans(self, module: Module) -> list[tuple[int, int]]:
         """The spans of the model_fns of a module."""
         every = [*self.model_fns, *self.sublayers.found]
-        return [_whole_span(module, d.node) for d in every if d.module is module]
+        return [whole_span(module, d.node) for d in every if d.module is module]
 
     def _facts(self) -> dict[str, bool]:
         """What translations may ask about the model: over the model_fns and all helpers."""
@@ -457,7 +356,7 @@ class ProgramRewrite:
             lambda name: helpers.need(name, outer),
         )
         model.generated = generator.generate()
-        span = _whole_span(module, model.definition.node)
+        span = whole_span(module, model.definition.node)
         self._drivers[module.path].edits.append(module.edit(span, model.generated.text.lstrip()))
 
     def _generate_layer(self, sublayer: Sublayer) -> None:
@@ -471,20 +370,8 @@ class ProgramRewrite:
             sublayer.body, renderer, helpers.tensorflow(), sublayer.class_name, self._facts(), helpers.need
         )
         text = generator.generate()
-        self._drivers[module.path].edits.append(module.edit(_whole_span(module, node), text.lstrip()))
+        self._drivers[module.path].edits.append(module.edit(whole_span(module, node), text.lstrip()))
 
     def _base_edits(self, module: Module) -> list[Edit]:
         fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module))
         return [edit for fix in fixes for edit in fix.edits]
-
-
-def _whole_span(module: Module, node: ast.AST) -> tuple[int, int]:
-    """From the first decorator of a function to its end, with a comment behind it."""
-    start, end = module.span(node)
-    line = module.source[end:].split(b"\n", 1)[0]
-    if line.lstrip().startswith(b"#"):
-        end += len(line.rstrip())
-    decorators = getattr(node, "decorator_list", [])
-    if decorators:
-        start = min(module.span(d)[0] - 1 for d in decorators)
-    return start, end

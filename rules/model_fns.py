@@ -1,0 +1,76 @@
+"""The model_fns of a program: where they are, and what they become."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.generate import Generated
+from migrator.modelfn.plan import Plan
+from migrator.module import Module
+from migrator.project import Definition, Project
+
+PARTIAL = "functools.partial"
+
+
+@dataclass
+class ModelFn:
+    """A model_fn of the program and what it becomes."""
+
+    definition: Definition
+    class_name: str
+    factory: str
+    plan: Plan | None = None
+    generated: Generated | None = None
+
+
+def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int = 0) -> Definition | None:
+    """The model_fn behind an expression: a function, or what a builder function returns."""
+    if depth > 5:
+        return None
+    if isinstance(node, ast.Call):
+        if module.resolve(node.func) == PARTIAL and node.args:
+            return model_fn_behind(project, module, node.args[0], depth + 1)
+        builder = project.definition(module, node.func)
+        if builder is None or not isinstance(builder.node, ast.FunctionDef):
+            return None
+        returned = [n for n in ast.walk(builder.node) if isinstance(n, ast.Return) and n.value is not None]
+        own = [r for r in returned if _function_of(builder.module, r) is builder.node]
+        found = {model_fn_behind(project, builder.module, r.value, depth + 1) for r in own if r.value is not None}
+        return found.pop() if len(found) == 1 else None
+    definition = project.definition(module, node)
+    if definition is None and isinstance(node, ast.Name):
+        bindings = module.bindings(node)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.Name):
+            statement = module.statement(bindings[0].node)
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+                return model_fn_behind(project, module, statement.value, depth + 1)
+    return definition
+
+
+def _function_of(module: Module, node: ast.AST) -> ast.AST | None:
+    return next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+
+
+def check_partial(partial: ast.Call, plan: Plan) -> None:
+    """Refuse a `functools.partial` that gives more than what is known when the model is built."""
+    if len(partial.args) > 1:
+        raise Unsupported("a partial model_fn with positional arguments is not followed", partial)
+    for keyword in partial.keywords:
+        if keyword.arg is None:
+            raise Unsupported("a partial model_fn with ** is not followed", keyword.value)
+        if keyword.arg not in plan.statics or keyword.arg in ("params", "config"):
+            raise Unsupported(f"a partial model_fn that fixes `{keyword.arg}` is not followed", keyword.value)
+
+
+def whole_span(module: Module, node: ast.AST) -> tuple[int, int]:
+    """From the first decorator of a function to its end, with a comment behind it."""
+    start, end = module.span(node)
+    line = module.source[end:].split(b"\n", 1)[0]
+    if line.lstrip().startswith(b"#"):
+        end += len(line.rstrip())
+    decorators = getattr(node, "decorator_list", [])
+    if decorators:
+        start = min(module.span(d)[0] - 1 for d in decorators)
+    return start, end

@@ -1,0 +1,66 @@
+"""References to functions that become something of another name: model_fns, and helpers that become layers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from migrator.diagnostics import Edit
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.sublayers import Sublayer
+from migrator.module import Module
+from migrator.project import Definition, Project
+from migrator.text import Span
+
+from .estimator_values import Construction
+from .finishing import within
+from .model_fns import PARTIAL, ModelFn, check_partial
+
+
+def idle_imports(module: Module, gone: Iterable[ast.expr]) -> Iterator[Edit]:
+    """Deletions of imports of functools that only served partial model_fns, references to which are `gone`."""
+    nodes = {id(n) for reference in gone for n in ast.walk(reference)}
+    for entry in module.imports:
+        if entry.target in ("functools", PARTIAL) and len(getattr(entry.statement, "names", [])) == 1:
+            uses = module.loads(entry.name)
+            if uses and all(id(node) in nodes for node in uses):
+                yield module.delete_statement(entry.statement)
+
+
+def model_fn_edits(
+    model: ModelFn, project: Project, module: Module, constructions: Iterable[Construction], inside: list[Span]
+) -> Iterator[Edit]:
+    """References to a model_fn by name, but for those `inside` of model_fns: imports, and `return model_fn` of a builder."""
+    given = [c.arguments["model_fn"] for c in constructions if c.module is module and "model_fn" in c.arguments]
+    constructed = {id(n) for argument in given for n in ast.walk(argument)}
+    name = model.definition.name
+    for entry in module.imports:
+        if entry.alias.name == name and project.exported(entry.target, module) == model.definition:
+            start, _ = module.span(entry.alias)
+            yield module.edit((start, start + len(name.encode())), model.factory)
+    for node in module.loads(name):
+        if id(node) in constructed or within(module.span(node), inside):
+            continue
+        if project.definition(module, node) != model.definition:
+            continue
+        parent = module.parent(node)
+        partial = isinstance(parent, ast.Call) and module.resolve(parent.func) == PARTIAL
+        if isinstance(parent, ast.Call) and partial and parent.args[:1] == [node]:
+            assert model.plan is not None
+            check_partial(parent, model.plan)
+        elif not isinstance(parent, ast.Return):
+            raise Unsupported("the model_fn is used for more than an Estimator", node)
+        yield module.edit(node, model.factory)
+
+
+def layer_edits(definition: Definition, sublayer: Sublayer, project: Project, module: Module) -> Iterator[Edit]:
+    """Imports of a helper that becomes a layer; any other use of it stands in the way."""
+    known = {id(call.func) for _, call in sublayer.calls}
+    for entry in module.imports:
+        if entry.alias.name == definition.name and project.exported(entry.target, module) == definition:
+            if entry.alias.asname is not None:
+                raise Unsupported("a helper that makes layers is imported under another name", entry.statement)
+            yield module.edit(entry.alias, sublayer.class_name)
+    for node in project.uses(definition, module):
+        if id(node) not in known:
+            raise Unsupported("a helper that makes layers is used outside of the model as well", node)
