@@ -14,8 +14,8 @@ from migrator.preparing.draft import Drafts
 from migrator.preparing.methods import method_of
 from migrator.preparing.partials import PARTIAL
 from migrator.preparing.returns import own_returns
-from migrator.preparing.steps import Preparation
-from migrator.project import Definition
+from migrator.preparing.steps import Preparation, calls_below
+from migrator.project import Definition, Project
 
 from . import optimize_loss
 from .estimator_values import Construction
@@ -43,21 +43,39 @@ class _Judge:
     def __init__(self, drafts: Drafts, known: Translations) -> None:
         self.drafts = drafts
         self.known = known
+        self._project: Project | None = None
+        self._answers: dict[tuple[str, ast.AST], bool] = {}
 
-    def makes_layers(self, definition: Definition, depth: int = 0) -> bool:
+    def makes_layers(self, definition: Definition) -> bool:
         """Whether a function makes layers or variables."""
+        return self._answer("layers", definition, self._makes_layers)
+
+    def inlined(self, definition: Definition) -> bool:
+        """Whether a function says what only a method of the model, or its factory, can say."""
+        return self._answer("inlined", definition, self._is_inlined)
+
+    def _answer(self, question: str, definition: Definition, answer: Callable[[Definition], bool]) -> bool:
+        """An answer, kept as long as no file of the program changes."""
+        if self._project is not self.drafts.project:
+            self._project = self.drafts.project
+            self._answers.clear()
+        key = question, definition.node
+        if key not in self._answers:
+            self._answers[key] = answer(definition)
+        return self._answers[key]
+
+    def _makes_layers(self, definition: Definition, depth: int = 0) -> bool:
         if self._of_optimizer(definition):
             return False
         for call, name in self._called(definition):
             if name is not None and name in self.known.layers:
                 return True
             other = self._other(definition, call)
-            if other is not None and depth < 8 and self.makes_layers(other, depth + 1):
+            if other is not None and depth < 8 and self._makes_layers(other, depth + 1):
                 return True
         return False
 
-    def inlined(self, definition: Definition, depth: int = 0) -> bool:
-        """Whether a function says what only a method of the model, or its factory, can say."""
+    def _is_inlined(self, definition: Definition, depth: int = 0) -> bool:
         if self._of_optimizer(definition):
             return False
         calls = self._called(definition)
@@ -68,7 +86,7 @@ class _Judge:
             if name is not None and (name in (SPEC, optimize_loss.NAME) or self._is_said_outside(name, layers)):
                 return True
             other = self._other(definition, call)
-            if other is not None and depth < 8 and self.inlined(other, depth + 1):
+            if other is not None and depth < 8 and self._is_inlined(other, depth + 1):
                 return True
         return layers and (self._returns_object(definition) or self._only_makes(definition))
 
@@ -142,9 +160,13 @@ class _Judge:
 
     def _called(self, definition: Definition) -> list[tuple[ast.Call, str | None]]:
         module = definition.module
-        calls = [node for node in ast.walk(definition.node) if isinstance(node, ast.Call)]
-        found = [(call, module.resolve(call.func)) for call in calls]
-        return found + [(call, module.resolve(call.args[0])) for call, name in found if name == PARTIAL and call.args]
+        known: dict[ast.AST, list[tuple[ast.Call, str | None]]] = module.memo.setdefault("preparing", {})
+        found = known.get(definition.node)
+        if found is None:
+            found = [(call, module.resolve(call.func)) for call in calls_below(module, definition.node)]
+            found += [(call, module.resolve(call.args[0])) for call, name in found if name == PARTIAL and call.args]
+            known[definition.node] = found
+        return found
 
     def _other(self, definition: Definition, call: ast.Call) -> Definition | None:
         project = self.drafts.project

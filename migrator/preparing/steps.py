@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
@@ -65,7 +65,7 @@ class Preparation:
             if changes:
                 return changes
         for definition in self._reachable():
-            for call in _calls(definition.node):
+            for call in calls_below(definition.module, definition.node):
                 module = definition.module
                 changes = self._try(module, call, lambda: self._call(module, call))
                 if changes:
@@ -104,12 +104,12 @@ class Preparation:
     def _removed(self, path: str, name: str) -> bool:
         """Whether there was a function or class of the name that nothing uses."""
         module = self.drafts.project.modules[path]
-        for node in ast.walk(module.tree):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
-                if unused(self.drafts, module, node):
-                    self._taken_out.discard((path, name))
-                    self.drafts.apply([removal(module, node)])
-                    return True
+        nodes: list[ast.FunctionDef | ast.ClassDef] = [*module.nodes(ast.FunctionDef), *module.nodes(ast.ClassDef)]
+        for node in nodes:
+            if node.name == name and unused(self.drafts, module, node):
+                self._taken_out.discard((path, name))
+                self.drafts.apply([removal(module, node)])
+                return True
         return False
 
     # -- where to look ------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Preparation:
             if definition in found:
                 continue
             found[definition] = None
-            for call in _calls(definition.node):
+            for call in calls_below(definition.module, definition.node):
                 other = project.definition(definition.module, call.func)
                 if other is not None and isinstance(other.node, ast.FunctionDef) and self._makes_layers(other):
                     if not any(a is definition.node for a in other.module.ancestors(other.node)):
@@ -183,7 +183,7 @@ class Preparation:
 
     def _inner_calls(self, found: Method) -> list[Change]:
         """The methods that a method calls on its own object come first."""
-        for call in _calls(found.function):
+        for call in calls_below(found.module, found.function):
             changes = self._try(found.module, call, lambda: self._call(found.module, call))
             if changes:
                 return changes
@@ -341,7 +341,10 @@ def snakeless(found: Method) -> str:
     return snake(found.owner.name) if name == "__call__" else name
 
 
-def _calls(function: ast.AST) -> Iterator[ast.Call]:
+def calls_below(module: Module, function: ast.AST) -> list[ast.Call]:
     """Calls below a function in source order, innermost of one place first."""
-    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
-    yield from sorted(calls, key=lambda call: (call.lineno, call.col_offset, -(call.end_col_offset or 0)))
+    known: dict[ast.AST, list[ast.Call]] = module.memo.setdefault("calls below", {})
+    if function not in known:
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        known[function] = sorted(calls, key=lambda call: (call.lineno, call.col_offset, -(call.end_col_offset or 0)))
+    return known[function]
