@@ -15,6 +15,7 @@ from .binding import analyze
 from .diagnostics import Edit, Fix
 from .dialect import module_dialect, reference_dialect
 from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, dotted, normalize
+from .syntax import walk
 from .text import Place, Span, Text
 
 N = TypeVar("N", ast.Attribute, ast.Call, ast.ClassDef, ast.FunctionDef)
@@ -270,7 +271,7 @@ class Module(Text):
             except (SyntaxError, ValueError, IndexError):
                 exact = False
             if not exact:
-                bad.update(ast.walk(field.value))
+                bad.update(walk(field.value))
         return frozenset(bad)
 
     # -- dialect ------------------------------------------------------------------------------------------------------

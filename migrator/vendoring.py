@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from migrator.syntax import walk
 from migrator.vendored_imports import Import, imports_of, internal_modules, render_imports
 
 FILE_NAME = "tf2_training.py"
@@ -155,7 +156,7 @@ def _definitions(text: str) -> dict[str, Definition]:
         found[name] = Definition(
             name=name,
             source="".join(lines[start - 1 : end]).rstrip("\n"),
-            uses=frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)) - {name},
+            uses=frozenset(inner.id for inner in walk(node) if isinstance(inner, ast.Name)) - {name},
             constant=isinstance(node, (ast.Assign, ast.AnnAssign)),
             adjacent=start - 1 == last_end,
         )

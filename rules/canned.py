@@ -22,6 +22,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
+from migrator.syntax import walk
 
 from .canned_heads import loss_reduction
 from .canned_optimizers import OptimizerArguments
@@ -116,7 +117,7 @@ def replaced(construction: Construction) -> Iterator[ast.AST]:
     """What stands in arguments that go or become text."""
     for keyword in construction.call.keywords:
         if keyword.arg in (*_PARTITIONERS, "loss_reduction"):
-            yield from ast.walk(keyword.value)
+            yield from walk(keyword.value)
 
 
 def rewrite(
@@ -206,7 +207,7 @@ def _check_columns(module: Module, given: dict[str, ast.expr]) -> None:
     for name, value in given.items():
         if not name.endswith("feature_columns"):
             continue
-        for node in ast.walk(value):
+        for node in walk(value):
             library = module.resolve(node.func) if isinstance(node, ast.Call) else None
             if library is not None and library.endswith("_column") and not library.startswith("tensorflow."):
                 raise Unsupported(f"`{name}` has a feature column of another library, {library}", node)

@@ -11,6 +11,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.module import Module
+from migrator.syntax import walk
 
 CLIP = "tensorflow.contrib.estimator.clip_gradients_by_norm"
 
@@ -40,7 +41,7 @@ def rebound(module: Module, name: ast.Name) -> tuple[ast.expr, ast.expr, Edit] |
     found = clipped(module, second.value)
     if found is None or not (isinstance(found[0], ast.Name) and found[0].id == name.id):
         return None
-    inside = {id(node) for node in ast.walk(second)}
+    inside = {id(node) for node in walk(second)}
     end = module.span(second)[1]
     early = [n for n in module.loads_of(name.id, scope) if id(n) not in inside]
     if any(module.span(n)[0] < end for n in early) or not _neighbours(module, first, second):

@@ -11,6 +11,7 @@ from migrator.modelfn.render import Renderer
 from migrator.modelfn.translate import Value
 from migrator.module import Module
 from migrator.project import Project
+from migrator.syntax import walk
 
 from . import optimizers, schedules
 from .canned_clipping import CLIP, clipped, rebound
@@ -148,7 +149,7 @@ class OptimizerArguments:
             return
         definition = self.project.definition(where, function)
         if definition is not None and isinstance(definition.node, ast.FunctionDef) and depth < _DEPTH:
-            returned = [n for n in ast.walk(definition.node) if isinstance(n, ast.Return) and n.value is not None]
+            returned = [n for n in walk(definition.node) if isinstance(n, ast.Return) and n.value is not None]
             for statement in returned:
                 assert statement.value is not None
                 yield from self._sources(definition.module, statement.value, what, depth + 1)

@@ -10,6 +10,7 @@ from migrator.modelfn.render import Renderer
 from migrator.modelfn.translate import Value, Writing
 from migrator.module import Module
 from migrator.project import Definition, Project
+from migrator.syntax import walk
 
 from .driver import Driver
 from .rnn import EXPRESSIONS
@@ -20,11 +21,11 @@ def rewrite_maker(found: Maker, project: Project, bodies: list[Definition], driv
     definition, module = found.definition, found.definition.module
     _check_used_here(found, project, bodies)
     writing = _Writing(found, driver, renderer)
-    for node in ast.walk(definition.node):
+    for node in walk(definition.node):
         if isinstance(node, ast.Call) and module.resolve(node.func) in EXPRESSIONS and node not in writing.written:
             text = renderer.expression(node, writing.transform)
             driver.edits.append(module.edit(node, text))
-            driver.handled.update(child for child in ast.walk(node) if isinstance(child, ast.expr))
+            driver.handled.update(child for child in walk(node) if isinstance(child, ast.expr))
 
 
 def _check_used_here(found: Maker, project: Project, bodies: list[Definition]) -> None:
@@ -54,7 +55,7 @@ class _Writing(Writing):
         name = self.module.resolve(node.func) if isinstance(node, ast.Call) else None
         if not isinstance(node, ast.Call) or name not in EXPRESSIONS or name is None:
             return None
-        self.written.update(ast.walk(node))
+        self.written.update(walk(node))
         return EXPRESSIONS[name](node, self)
 
     def text(self, value: Value) -> str:

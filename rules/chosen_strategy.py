@@ -11,6 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import is_none
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
+from migrator.syntax import walk
 
 from .driver import CONTRIB_CONFIG
 from .estimator_kinds import KINDS
@@ -41,7 +42,7 @@ def choose_strategy(drafts: Drafts, group: Iterable[Module], strategy: str) -> N
 
 
 def _told(module: Module, strategy: str) -> Iterator[Edit]:
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if not isinstance(node, ast.Call):
             continue
         name = module.resolve(node.func) or ""
@@ -96,14 +97,14 @@ def _root(module: Module, call: ast.Call) -> str:
 def _idle(module: Module) -> Iterator[Edit]:
     """Deletions of what gives a name to strategies that nothing reads any more."""
     doomed: set[ast.AST] = set()
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _makes(module, node.value):
             name = node.targets[0].id
             holder = module.scope(node.targets[0]).holder(name)
             if not module.loads_of(name, holder):
                 values = [module.statement(binding.node) for binding in holder.bindings[name]]
                 doomed |= {s for s in values if isinstance(s, ast.Assign) and _is_value(module, s.value)}
-    gone = {node for node in ast.walk(module.tree) if _is_idle(node, doomed)}
+    gone = {node for node in walk(module.tree) if _is_idle(node, doomed)}
     for node in gone:
         if module.parent(node) not in gone and isinstance(node, ast.stmt):
             yield module.delete_statement(node)
@@ -111,9 +112,7 @@ def _idle(module: Module) -> Iterator[Edit]:
 
 def _is_idle(node: ast.AST, doomed: set[ast.AST]) -> bool:
     """Whether a statement is doomed, or a condition around nothing else."""
-    if isinstance(node, ast.If) and not any(
-        isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(node.test)
-    ):
+    if isinstance(node, ast.If) and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(node.test)):
         return all(_is_idle(inner, doomed) for inner in (*node.body, *node.orelse))
     return node in doomed
 
@@ -124,7 +123,7 @@ def _is_value(module: Module, node: ast.expr) -> bool:
 
 def refuse_other_strategies(module: Module) -> None:
     """Raises Unsupported where a program makes a strategy for something else than its RunConfig."""
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         parent = module.parent(node)
         if _makes(module, node) and not (isinstance(parent, ast.keyword) and parent.arg == "train_distribute"):
             raise Unsupported(

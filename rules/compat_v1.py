@@ -11,6 +11,7 @@ from migrator.calls import bind, call_of, merge_insertions, value_span
 from migrator.diagnostics import Diagnostic, Edit, Severity
 from migrator.module import Import, Module
 from migrator.rule import Rule
+from migrator.syntax import walk
 
 from .absl_modules import absl_edits, is_absl, short_name
 from .symbol_rows import endpoints, find_row, rows
@@ -344,7 +345,7 @@ def _stop_gradient(module: Module, node: ast.expr, root: str) -> list[Edit]:
 def _exported(module: Module) -> set[str]:
     for node in module.tree.body:
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
-            return {c.value for c in ast.walk(node.value) if isinstance(c, ast.Constant) and isinstance(c.value, str)}
+            return {c.value for c in walk(node.value) if isinstance(c, ast.Constant) and isinstance(c.value, str)}
     return set()
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -77,7 +78,7 @@ def _placeholders(driver: Driver, node: ast.expr, prefix: str | None) -> None:
         return next((a for a in module.ancestors(inner) if isinstance(a, functions)), module.tree)
 
     around = function_of(node)
-    for part in ast.walk(around):
+    for part in walk(around):
         if not isinstance(part, (ast.Name, ast.Attribute)) or part in driver.handled:
             continue
         name = module.resolve(part) or ""
@@ -115,6 +116,6 @@ def _as_spec(driver: Driver, call: ast.Call) -> None:
     parts = [text(names["shape"]), text(names["dtype"])]
     if "name" in names:
         parts.append(f"name={text(names['name'])}")
-    driver.handled.update(ast.walk(call))
+    driver.handled.update(walk(call))
     tf = driver.tensorflow()
     driver.edits.append(driver.module.edit(call, f"{tf}.TensorSpec({', '.join(parts)})"))

@@ -13,6 +13,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.project import Project
+from migrator.syntax import walk
 
 from .canned import CANNED
 from .driver import Driver
@@ -70,7 +71,7 @@ def _metrics(project: Project, module: Module, value: ast.expr, driver: Callable
         if definition is None or not isinstance(definition.node, ast.FunctionDef):
             raise Unsupported("the function of `add_metrics` is not found", value)
         where, function = definition.module, definition.node  # type: ignore[assignment]
-    inside = {id(node) for node in ast.walk(function)}
+    inside = {id(node) for node in walk(function)}
     for node, name in where.references():
         if id(node) not in inside or node in driver(where).handled:
             continue

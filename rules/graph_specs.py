@@ -8,6 +8,7 @@ from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import bind, is_empty, is_none
 from migrator.module import Module
+from migrator.syntax import walk
 
 from .driver import Driver
 from .hooks import IN_GRAPH, PROFILER, assigned_value, hook_of
@@ -39,7 +40,7 @@ class GraphSpecs:
 
     def check(self, obstacles: Obstacles) -> None:
         """Refuse what a graph without a session cannot do."""
-        keywords = [n for function in self.functions for n in ast.walk(function) if isinstance(n, ast.keyword)]
+        keywords = [n for function in self.functions for n in walk(function) if isinstance(n, ast.keyword)]
         for node in sorted(keywords, key=lambda node: (node.value.lineno, node.value.col_offset)):
             with obstacles:
                 if node.arg == "feed_dict":
@@ -74,7 +75,7 @@ class GraphSpecs:
     def _trains(self, node: ast.expr) -> bool:
         """Whether the function around a hook also trains."""
         around = next((a for a in self.module.ancestors(node) if isinstance(a, ast.FunctionDef)), self.module.tree)
-        attributes = [n for n in ast.walk(around) if isinstance(n, ast.Attribute)]
+        attributes = [n for n in walk(around) if isinstance(n, ast.Attribute)]
         names = {n.attr for n in attributes if self.module.resolve(n) != "tensorflow.train"}
         return bool(names & {"train", "TrainSpec", "train_and_evaluate"})
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Value
+from migrator.syntax import walk
 
 Resolve = Callable[[ast.expr], "str | None"]
 
@@ -52,7 +53,7 @@ def is_keras_object(name: str) -> bool:
 
 def is_phased(node: ast.AST, resolve: Resolve) -> bool:
     """Whether what is made anywhere below `node` may do something else in training."""
-    for call in ast.walk(node):
+    for call in walk(node):
         if not isinstance(call, ast.Call):
             continue
         name = resolve(call.func)
@@ -69,7 +70,7 @@ def is_phased(node: ast.AST, resolve: Resolve) -> bool:
 
 def _check_defaults(node: ast.AST, resolve: Resolve) -> None:
     """Refuse layers in layers whose defaults TensorFlow 2 changed, and those that it does not have any more."""
-    for call in ast.walk(node):
+    for call in walk(node):
         name = resolve(call.func) if isinstance(call, ast.Call) else None
         if not isinstance(call, ast.Call) or name is None or not name.startswith(KERAS):
             continue

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from migrator.calls import arguments, delete_arguments
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Expression, Writing, bind, format_call
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -79,6 +80,6 @@ def table_reference(driver: Driver, node: ast.expr, name: str) -> bool:
             raise Unsupported(f"`{parameter}` of tf.contrib.lookup.{short} is not migrated yet", value)
     driver.replace(node, driver.need(short, node))
     for argument in doomed:
-        driver.handled.update(ast.walk(argument))
+        driver.handled.update(walk(argument))
     driver.edits += delete_arguments(module, call, doomed)
     return True

@@ -10,6 +10,7 @@ from migrator.modelfn.generate import Generated
 from migrator.modelfn.plan import Plan
 from migrator.module import Module
 from migrator.project import Definition, Project
+from migrator.syntax import walk
 
 PARTIAL = "functools.partial"
 
@@ -35,7 +36,7 @@ def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int
         builder = project.definition(module, node.func)
         if builder is None or not isinstance(builder.node, ast.FunctionDef):
             return None
-        returned = [n for n in ast.walk(builder.node) if isinstance(n, ast.Return) and n.value is not None]
+        returned = [n for n in walk(builder.node) if isinstance(n, ast.Return) and n.value is not None]
         own = [r for r in returned if _function_of(builder.module, r) is builder.node]
         found = {model_fn_behind(project, builder.module, r.value, depth + 1) for r in own if r.value is not None}
         return found.pop() if len(found) == 1 else None

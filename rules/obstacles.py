@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
+from migrator.syntax import walk
 
 
 def independent(problem: Unsupported, modules: list[Module]) -> Iterator[Unsupported]:
@@ -41,4 +42,4 @@ def _subject(problem: Unsupported, modules: list[Module]) -> ast.AST | None:
 
 
 def _holds(outer: ast.AST | None, inner: ast.AST | None) -> bool:
-    return isinstance(outer, ast.expr) and inner is not None and any(node is inner for node in ast.walk(outer))
+    return isinstance(outer, ast.expr) and inner is not None and any(node is inner for node in walk(outer))

@@ -10,6 +10,7 @@ import ast
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
+from migrator.syntax import walk
 
 from .dataset_attributes import dataset_attribute_edits
 
@@ -38,7 +39,7 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
         initialized = _initialized(module, function, node)
         edits += _edits(module, function, node, initialized)
         for statement in (module.statement(node), *initialized):
-            handled.update(ast.walk(statement))
+            handled.update(walk(statement))
     for other in module.nodes(ast.Attribute):
         if other.attr == INITIALIZABLE and other not in handled:
             raise Unsupported("an initializable iterator is not migrated yet", other)
@@ -57,11 +58,11 @@ def _made(module: Module, node: ast.AST | None) -> ast.expr | None:
 
 def _initialized(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call) -> list[ast.stmt]:
     """The statements that hand the iterator's initializer to those of the tables. Raises Unsupported for another use."""
-    if not any(isinstance(n, ast.Attribute) and n.attr == INITIALIZABLE for n in ast.walk(made.func)):
+    if not any(isinstance(n, ast.Attribute) and n.attr == INITIALIZABLE for n in walk(made.func)):
         return []
     target = getattr(module.statement(made), "targets", [None])[0]
     found = []
-    for node in ast.walk(function):
+    for node in walk(function):
         if not (isinstance(node, ast.Attribute) and node.attr == "initializer"):
             continue
         if not (isinstance(node.value, ast.Name) and isinstance(target, ast.Name) and node.value.id == target.id):
@@ -116,12 +117,10 @@ def _edits(
             edits += [module.edit(statement.targets[0], name), *_only(module, made, dataset)]
     fetches = [
         n
-        for n in ast.walk(function)
+        for n in walk(function)
         if (inner := _fetched(n)) is made or (isinstance(inner, ast.Name) and inner.id == iterator)
     ]
-    reads = [
-        n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == iterator and isinstance(n.ctx, ast.Load)
-    ]
+    reads = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == iterator and isinstance(n.ctx, ast.Load)]
     if len(fetches) != 1 or (iterator is not None and len(reads) != 1 + len(initialized)):
         raise Unsupported("the iterator is used for more than one get_next()", made)
     fetch = fetches[0]
@@ -160,7 +159,7 @@ def _mapped(
     module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.stmt], dataset: str, gone: list[ast.stmt]
 ) -> list[Edit]:
     """What was done to the batch becomes a function that the dataset maps; the statements in `gone` are deleted."""
-    if any(isinstance(n, ast.Return) for s in rest[:-1] for n in ast.walk(s)):
+    if any(isinstance(n, ast.Return) for s in rest[:-1] for n in walk(s)):
         raise Unsupported("the function returns in more than one way after it has read the iterator", line)
     elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     if not all(isinstance(e, ast.Name) for e in elements):
@@ -215,7 +214,7 @@ def _follows_code(module: Module, line: ast.stmt, gone: list[ast.stmt]) -> bool:
 
 def _check_kept(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt, name: str) -> None:
     """Refuse a dataset whose name gets another value once the iterator is made."""
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
             if node.lineno > statement.lineno:
                 raise Unsupported(f"`{name}` gets another value after its iterator is made", node)
@@ -224,7 +223,7 @@ def _check_kept(module: Module, function: ast.FunctionDef | ast.Lambda, statemen
 def _is_dict(module: Module, rest: list[ast.stmt], name: str) -> bool:
     """Whether a use of a batch, before its name gets another value, is one that only a dict has: ``batch.pop("key")``."""
     for statement in rest:
-        nodes = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
+        nodes = [n for n in walk(statement) if isinstance(n, ast.Name) and n.id == name]
         if any(_is_read_as_dict(module, n) for n in nodes if isinstance(n.ctx, ast.Load)):
             return True
         if any(isinstance(n.ctx, ast.Store) for n in nodes):
@@ -250,7 +249,7 @@ def _is_read_as_dict(module: Module, node: ast.Name) -> bool:
 def _inside_strings(node: ast.AST) -> set[int]:
     """Numbers of the lines that begin inside a string."""
     found: set[int] = set()
-    for child in ast.walk(node):
+    for child in walk(node):
         if isinstance(child, ast.JoinedStr) or (
             isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))
         ):

@@ -15,6 +15,7 @@ from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.preparing.draft import Change
 from migrator.preparing.stuck import Stuck
+from migrator.syntax import walk
 
 from .optimizers import OPTIMIZERS
 from .tensorflow_names import PLAIN, VERSION_1, root_name
@@ -159,7 +160,7 @@ class _Spelling:
             return f"{self.module.segment(function)}({', '.join(arguments)})"
         parameters = [argument.arg for argument in function.args.args]
         others = function.args.vararg or function.args.kwarg or function.args.kwonlyargs or function.args.defaults
-        inner = [node for node in ast.walk(function.body) if isinstance(node, (ast.Lambda, ast.comprehension))]
+        inner = [node for node in walk(function.body) if isinstance(node, (ast.Lambda, ast.comprehension))]
         if len(parameters) != len(arguments) or others or inner:
             raise Stuck("a function that optimize_loss calls is not followed", function)
         values = dict(zip(parameters, arguments))

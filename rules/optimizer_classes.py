@@ -11,6 +11,7 @@ from migrator.modelfn.optimizerclass import OptimizerClass
 from migrator.modelfn.render import Renderer, Transform
 from migrator.modelfn.translate import bind, is_none
 from migrator.project import Definition, Project
+from migrator.syntax import walk
 
 from .driver import Driver
 
@@ -75,7 +76,7 @@ class _ClassRewrite:
         self._constructor()
         lines = self._update(method)
         self.driver.replace(node.bases[0], self.driver.need(_BASE, node))
-        self.driver.handled.update(n for n in ast.walk(method) if isinstance(n, ast.expr))
+        self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
         indent = self.renderer.indent_of(method)
         start = self.module.span(method)[0]
         self.driver.edits.append(
@@ -103,7 +104,7 @@ class _ClassRewrite:
         if "kwargs" in self.found.parameters:
             raise Unsupported("`kwargs` is a name that the generated constructor needs", constructor)
         for statement in body[1:]:
-            for node in ast.walk(statement):
+            for node in walk(statement):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == this:
                     if isinstance(node.ctx, ast.Store) and node.attr in _TAKEN:
                         raise Unsupported(f"`{node.attr}` means something else to a Keras optimizer", node)
@@ -118,12 +119,12 @@ class _ClassRewrite:
                     continue
                 if isinstance(statement.value, ast.Name) and statement.value.id == target.attr:
                     self.kept.append(target.attr)
-            if any(isinstance(n, ast.Name) and n.id == self.found.rate for n in ast.walk(statement)):
+            if any(isinstance(n, ast.Name) and n.id == self.found.rate for n in walk(statement)):
                 raise Unsupported("an optimizer class computes with its learning rate when it is made", statement)
         if not self.rate:
             raise Unsupported("where an optimizer class keeps its learning rate is not seen", constructor)
         self._hyperparameters(constructor)
-        for node in ast.walk(self.found.node):
+        for node in walk(self.found.node):
             if isinstance(node, ast.Attribute) and node.attr == self.rate and isinstance(node.value, ast.Name):
                 around = [a.name for a in self.module.ancestors(node) if isinstance(a, ast.FunctionDef)]
                 if around[:1] not in (["__init__"], ["apply_gradients"]):
@@ -186,7 +187,7 @@ class _ClassRewrite:
 
     def _check_names(self, method: ast.FunctionDef, names: list[str]) -> None:
         """Refuse what reads the global step, or binds a name that the new method needs."""
-        for node in ast.walk(method):
+        for node in walk(method):
             if isinstance(node, ast.Name) and node.id in names[2:3]:
                 raise Unsupported("an optimizer class that counts the steps itself is not migrated yet", node)
             if isinstance(node, ast.Name) and node.id == "learning_rate" and isinstance(node.ctx, ast.Store):
@@ -238,9 +239,9 @@ class _ClassRewrite:
                 text = f'{slot} = {this}.slot("{list(self.slots)[-1]}", {param})'
                 lines += [*self.renderer.statement(statement, _placeholder(statement), indent)[:-1], indent + text]
                 continue
-            if any(isinstance(n, ast.Name) and n.id == updates for n in ast.walk(statement)):
+            if any(isinstance(n, ast.Name) and n.id == updates for n in walk(statement)):
                 raise self._unseen(statement)
-            if any(isinstance(n, (ast.Continue, ast.Return)) for n in ast.walk(statement)):
+            if any(isinstance(n, (ast.Continue, ast.Return)) for n in walk(statement)):
                 raise self._unseen(statement)
             lines += self.renderer.statement(statement, transform, indent)
         if not ended:
@@ -309,7 +310,7 @@ class _ClassRewrite:
         for call in calls:
             assert isinstance(call.func, ast.Attribute)
             own = ast.unparse(call.func.value)
-            read = {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)} & variables
+            read = {n.id for a in call.args for n in walk(a) if isinstance(n, ast.Name)} & variables
             if read - {own}:
                 raise Unsupported("an optimizer class updates variables in an order that matters", call)
 

@@ -10,6 +10,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.project import Project
+from migrator.syntax import walk
 
 from . import canned, keras_estimator
 from .canned import CANNED
@@ -99,7 +100,7 @@ def _check_alone(module: Module, span: tuple[int, int], own: set[ast.Call], modu
     """Refuse a change of a named value, or of a function, that something else than the Estimators in `own` takes."""
     statement = _definition_around(module, span)
     for other in modules if statement is not None else ():
-        for node in ast.walk(other.tree):
+        for node in walk(other.tree):
             name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
             if name not in _names(statement) or not isinstance(getattr(node, "ctx", None), ast.Load):
                 continue
@@ -110,7 +111,7 @@ def _check_alone(module: Module, span: tuple[int, int], own: set[ast.Call], modu
 def _definition_around(module: Module, span: tuple[int, int]) -> ast.stmt | None:
     """The innermost assignment or function around a place."""
     kinds = (ast.Assign, ast.AnnAssign, ast.FunctionDef)
-    found = [node for node in ast.walk(module.tree) if isinstance(node, kinds) and within(span, [module.span(node)])]
+    found = [node for node in walk(module.tree) if isinstance(node, kinds) and within(span, [module.span(node)])]
     return found[-1] if found else None  # `walk` goes down
 
 
@@ -118,4 +119,4 @@ def _names(statement: ast.stmt | None) -> set[str]:
     if isinstance(statement, ast.FunctionDef):
         return {statement.name}
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    return {n.id for target in targets if target is not None for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return {n.id for target in targets if target is not None for n in walk(target) if isinstance(n, ast.Name)}

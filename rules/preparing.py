@@ -16,6 +16,7 @@ from migrator.preparing.partials import PARTIAL
 from migrator.preparing.returns import own_returns
 from migrator.preparing.steps import Preparation, calls_below
 from migrator.project import Definition, Project
+from migrator.syntax import walk
 
 from . import optimize_loss
 from .estimator_values import Construction
@@ -98,7 +99,7 @@ class _Judge:
     def _only_makes(self, definition: Definition) -> bool:
         """Whether a function makes variables and computes nothing with them, such as one that returns a dict of them."""
         assert isinstance(definition.node, ast.FunctionDef)
-        returned = [node for value in own_returns(definition.node) for node in ast.walk(value)]
+        returned = [node for value in own_returns(definition.node) for node in walk(value)]
         if any(isinstance(node, (ast.BinOp, ast.UnaryOp)) for node in returned):
             return False
         stack: list[ast.AST] = [definition.node]
@@ -137,7 +138,7 @@ class _Judge:
         assert isinstance(function, ast.FunctionDef)
         made = {
             target.id: node.value
-            for node in ast.walk(function)
+            for node in walk(function)
             if isinstance(node, ast.Assign)
             for target in node.targets
             if isinstance(target, ast.Name)

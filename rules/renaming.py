@@ -10,6 +10,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.sublayers import Sublayer
 from migrator.module import Module
 from migrator.project import Definition, Project
+from migrator.syntax import walk
 from migrator.text import Span
 
 from .estimator_values import Construction
@@ -19,7 +20,7 @@ from .model_fns import PARTIAL, ModelFn, check_partial
 
 def idle_imports(module: Module, gone: Iterable[ast.expr]) -> Iterator[Edit]:
     """Deletions of imports of functools that only served partial model_fns, references to which are `gone`."""
-    nodes = {id(n) for reference in gone for n in ast.walk(reference)}
+    nodes = {id(n) for reference in gone for n in walk(reference)}
     for entry in module.imports:
         if entry.target in ("functools", PARTIAL) and len(getattr(entry.statement, "names", [])) == 1:
             uses = module.loads(entry.name)
@@ -32,7 +33,7 @@ def model_fn_edits(
 ) -> Iterator[Edit]:
     """References to a model_fn by name, but for those `inside` of model_fns: imports, and `return model_fn` of a builder."""
     given = [c.arguments["model_fn"] for c in constructions if c.module is module and "model_fn" in c.arguments]
-    constructed = {id(n) for argument in given for n in ast.walk(argument)}
+    constructed = {id(n) for argument in given for n in walk(argument)}
     name = model.definition.name
     for entry in module.imports:
         if entry.alias.name == name and project.exported(entry.target, module) == model.definition:

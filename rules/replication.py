@@ -6,6 +6,7 @@ import ast
 
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
+from migrator.syntax import walk
 
 _HOROVOD = (
     "Horovod trains with sessions here: remove it, and let RunConfig(train_distribute=…) have a MirroredStrategy or "
@@ -32,6 +33,6 @@ def refuse_replication(module: Module) -> None:
         if name in _REFUSED:
             raise Unsupported(_REFUSED[name], node)
     if any(f"{entry.target}.".startswith("horovod.") for entry in module.imports):
-        for part in ast.walk(module.tree):
+        for part in walk(module.tree):
             if isinstance(part, (ast.Name, ast.Attribute)) and (module.resolve(part) or "").startswith("horovod."):
                 raise Unsupported(_HOROVOD, part)

@@ -19,6 +19,7 @@ from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
+from migrator.syntax import walk
 
 from . import tpu, without_tpu
 from .driver import CONTRIB_CONFIG, Driver
@@ -321,7 +322,7 @@ class ProgramRewrite:
         called = {
             body.module.resolve(node.func)
             for body in bodies
-            for node in ast.walk(body.function)
+            for node in walk(body.function)
             if isinstance(node, ast.Call)
         }
         regularized = any(

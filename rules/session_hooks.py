@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from migrator.calls import arguments
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
+from migrator.syntax import walk
 
 _STEPS = ("tensorflow.train.get_global_step", "tensorflow.train.get_or_create_global_step")
 _FAMILIES = ("tensorflow.train.", "tensorflow.estimator.")
@@ -91,7 +92,7 @@ class SessionHook:
             self._before_run(self.methods["before_run"])
         self._references()
         if evaluated:
-            for node in ast.walk(self.definition):
+            for node in walk(self.definition):
                 if isinstance(node, ast.Attribute) and node.attr == "request_stop":
                     raise Unsupported("a hook that stops an evaluation is not migrated yet", node)
             for node in self.names.values():
@@ -99,7 +100,7 @@ class SessionHook:
 
     def spelled(self) -> Iterator[tuple[ast.expr, str]]:
         """References to what only `tf.compat.v1` has, and their names there."""
-        inside = {id(node) for node in ast.walk(self.definition)}
+        inside = {id(node) for node in walk(self.definition)}
         for node, name in self.module.references():
             if id(node) in inside and name in _ALLOWED:
                 yield node, f"train.{name.rpartition('.')[2]}"
@@ -110,7 +111,7 @@ class SessionHook:
         if len(given.args) != len(allowed) + 1 or given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs:
             raise Unsupported(f"`{method.name}` of a hook with other parameters is not migrated yet", method)
         for argument, attribute in zip(given.args[1:], allowed):
-            for node in ast.walk(method):
+            for node in walk(method):
                 if isinstance(node, ast.Name) and node.id == argument.arg:
                     parent = self.module.parent(node)
                     if not attribute or not isinstance(parent, ast.Attribute) or parent.attr != attribute:
@@ -121,7 +122,7 @@ class SessionHook:
     def _before_run(self, method: ast.FunctionDef) -> None:
         """What is fetched must be seen. Where data end, Keras may begin one step more or less than a session, so what
         this method notes must not be read later than in `after_run`."""
-        for node in ast.walk(method):
+        for node in walk(method):
             if isinstance(node, ast.Return) and node.value is not None:
                 self._returned(node.value)
             elif isinstance(node, (ast.Delete, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.NamedExpr)):
@@ -141,7 +142,7 @@ class SessionHook:
         """Whether a call, other than that of `SessionRunArgs`, is given the hook or anything in it."""
         if _is(self.module.resolve(call.func), "SessionRunArgs"):
             return False
-        return any(isinstance(node, ast.Name) and node.id == "self" for node in ast.walk(call))
+        return any(isinstance(node, ast.Name) and node.id == "self" for node in walk(call))
 
     def _noted(self, stored: ast.Attribute) -> None:
         begin = self.methods.get("begin")
@@ -151,7 +152,7 @@ class SessionHook:
             if isinstance(n.ctx, ast.Store)
         )
         near = [self.methods[name] for name in ("before_run", "after_run") if name in self.methods]
-        inside = {id(node) for method in near for node in ast.walk(method)}
+        inside = {id(node) for method in near for node in walk(method)}
         for node in self._attributes(self.module.tree):
             if node.attr == stored.attr and isinstance(node.ctx, ast.Load) and id(node) not in inside:
                 raise Unsupported(f"`{stored.attr}`, which `before_run` of a hook sets, is read elsewhere", node)
@@ -222,13 +223,13 @@ class SessionHook:
         if init is None or not isinstance(statement, ast.Assign) or statement.targets != stores:
             return None
         name = statement.value.id if isinstance(statement.value, ast.Name) else None
-        loads = [n for n in ast.walk(init) if isinstance(n, ast.Name) and n.id == name]
+        loads = [n for n in walk(init) if isinstance(n, ast.Name) and n.id == name]
         known = name in [argument.arg for argument in (*init.args.args[1:], *init.args.kwonlyargs)]
         return name if known and loads == [statement.value] and self.module.parent(statement) is init else None
 
     def _references(self) -> None:
         """Of TensorFlow, only what needs no graph; the global step only where it is fetched."""
-        for node in ast.walk(self.definition):
+        for node in walk(self.definition):
             held = isinstance(node, ast.Attribute) and (node.attr in self.step_attributes or node.attr in self.tensors)
             if held and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 parent = self.module.parent(node)
@@ -244,7 +245,7 @@ class SessionHook:
                         raise Unsupported(
                             "a hook that calls a function which uses TensorFlow is not migrated yet", node
                         )
-        inside = {id(node) for node in ast.walk(self.definition)}
+        inside = {id(node) for node in walk(self.definition)}
         for node, name in self.module.references():
             if id(node) not in inside or not name.startswith("tensorflow"):
                 continue
@@ -260,7 +261,7 @@ class SessionHook:
         return isinstance(parent, ast.Call) and _is(self.module.resolve(parent.func), "SessionRunArgs")
 
     def _reaches_tensorflow(self, function: ast.FunctionDef) -> bool:
-        inside = {id(node) for node in ast.walk(function)}
+        inside = {id(node) for node in walk(function)}
         return any(id(node) in inside and name.startswith("tensorflow") for node, name in self.module.references())
 
     @staticmethod
@@ -269,4 +270,4 @@ class SessionHook:
 
     @staticmethod
     def _attributes(tree: ast.AST) -> Iterator[ast.Attribute]:
-        return (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+        return (node for node in walk(tree) if isinstance(node, ast.Attribute))

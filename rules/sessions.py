@@ -7,6 +7,7 @@ import ast
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
+from migrator.syntax import walk
 
 from .driver import Driver
 from .hooks import assigned_value
@@ -42,7 +43,7 @@ def on_own_graph(module: Module, node: ast.expr) -> bool:
         if isinstance(ancestor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return False
         for item in ancestor.items if isinstance(ancestor, ast.With) else ():
-            if any(part is node for part in ast.walk(item)):
+            if any(part is node for part in walk(item)):
                 break
             entered = item.context_expr
             method = entered.func if isinstance(entered, ast.Call) else None

@@ -9,6 +9,7 @@ from migrator.module import Module
 from migrator.preparing.methods import class_of
 from migrator.project import Definition, Project
 from migrator.symbols import Binding
+from migrator.syntax import walk
 
 from .estimator_values import Construction, Values
 from .following import Follower
@@ -150,7 +151,7 @@ class _Checks:
 def _stores(owner: Definition, name: str) -> Iterator[tuple[ast.AST, ast.expr | None]]:
     """Where methods of a class set an attribute of their object, and to what."""
     module = owner.module
-    for node in ast.walk(owner.node):
+    for node in walk(owner.node):
         if not isinstance(node, ast.Attribute) or node.attr != name or isinstance(node.ctx, ast.Load):
             continue
         if not isinstance(node.value, ast.Name):
@@ -161,7 +162,7 @@ def _stores(owner: Definition, name: str) -> Iterator[tuple[ast.AST, ast.expr | 
 
 def _returns(module: Module, function: ast.FunctionDef) -> list[ast.Return]:
     found = []
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Return) and node.value is not None:
             owner = next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
             if owner is function:

@@ -11,6 +11,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
+from migrator.syntax import walk
 
 Need = Callable[[str, ast.AST], str]
 
@@ -170,7 +171,7 @@ def _of(argument: ast.expr | ast.keyword) -> ast.expr:
 
 def _copied(module: Module, node: ast.expr) -> str:
     """The text of an argument, in which no other rule will rewrite anything."""
-    for part in ast.walk(node):
+    for part in walk(node):
         name = module.resolve(part) if isinstance(part, (ast.Name, ast.Attribute)) else None
         if name is not None and name.startswith("tensorflow.") and not f"{name}.".startswith(_CORE):
             raise Unsupported(f"tf.{name.partition('.')[2]} is not migrated yet as an argument of a strategy", part)

@@ -9,6 +9,7 @@ from typing import Any
 
 from migrator.modelfn.translate import is_none
 from migrator.module import Module
+from migrator.syntax import walk
 
 from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
 from .estimator_kinds import KINDS
@@ -28,7 +29,7 @@ def configuration_edits(driver: Driver, inside: list[tuple[int, int]], obstacles
     `inside` are the spans of functions that are written anew, which see to their own parameters.
     """
     module = driver.module
-    for part in ast.walk(module.tree):
+    for part in walk(module.tree):
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":
             with obstacles:
                 driver.replacement(part)

@@ -12,6 +12,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
+from migrator.syntax import walk
 
 from .driver import Driver
 
@@ -86,14 +87,14 @@ def _deletion(module: Module, statement: ast.stmt) -> Edit:
     if isinstance(branch, ast.If) and branch.body == [statement] and not branch.orelse:
         outer = module.parent(branch)
         elif_ = isinstance(outer, ast.If) and branch in outer.orelse
-        if not elif_ and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(branch.test)):
+        if not elif_ and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(branch.test)):
             return module.delete_statement(branch)
     return module.delete_statement(statement)
 
 
 def _drop_names(module: Module, driver: Driver, value: ast.expr) -> None:
     """Deletes `is_per_host = tf.contrib.tpu.…` where only a dropped argument reads the name."""
-    inside = set(ast.walk(value))
+    inside = set(walk(value))
     driver.handled |= {node for node, name in module.references() if node in inside and short_name(name)}
     for node in inside:
         if not isinstance(node, ast.Name):

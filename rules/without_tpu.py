@@ -15,6 +15,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
+from migrator.syntax import walk
 
 from .driver import Driver
 from .estimator_values import Construction
@@ -135,7 +136,7 @@ def parameters(driver: Driver, construction: Construction, plan: Plan) -> str:
         raise Unsupported("positional arguments of a TPUEstimator beyond params are not migrated yet", use)
     if "params" not in plan.statics:
         raise Unsupported("a TPUEstimator tells the batch size to a model_fn that takes no params", plan.function)
-    for node in ast.walk(plan.function):
+    for node in walk(plan.function):
         if isinstance(node, ast.Name) and node.id == "params":
             _check_read(plan.module, node)
     helper = driver.need("TPUParams", construction.call)

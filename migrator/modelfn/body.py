@@ -19,6 +19,7 @@ from migrator.modelfn.tags import write_collected
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
 from migrator.modelfn.translate import Time, Translations, Writing
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
@@ -135,9 +136,9 @@ class Body:
                 raise Unsupported("a loop that makes layers or tests the mode has a break or a continue", child)
         for frame in leaf.frames:
             head = frame.node.test if isinstance(frame.node, ast.If) else None
-            if head is not None and any(isinstance(n, ast.NamedExpr) for n in ast.walk(head)):
+            if head is not None and any(isinstance(n, ast.NamedExpr) for n in walk(head)):
                 raise Unsupported("a name is bound in a condition (:=)", head)
-        stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        stored = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         changed = leaf.defs - leaf.kills - own - (set() if isinstance(node, ast.AugAssign) else stored)
         if changed:
             raise Unsupported(f"`{sorted(changed)[0]}`, which comes from outside, is changed", node)
@@ -184,7 +185,7 @@ class Body:
         """Compound statements without layers, specs, effects or mode tests move in one piece, unless they are scopes."""
         if isinstance(node, ast.With):
             return False
-        for child in ast.walk(node):
+        for child in walk(node):
             if isinstance(child, ast.Return) or self._is_effect(child):
                 return False
             if isinstance(child, ast.Call):
@@ -288,7 +289,7 @@ class Body:
             if (plain or isinstance(node, (ast.Assert, ast.Raise))) and not leaf.defs:
                 found.append(leaf)
             elif isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With)):
-                if not leaf.defs or any(self._is_effect(c) or isinstance(c, ast.Raise) for c in ast.walk(node)):
+                if not leaf.defs or any(self._is_effect(c) or isinstance(c, ast.Raise) for c in walk(node)):
                     found.append(leaf)
         return found
 
@@ -377,7 +378,7 @@ class Body:
         return True
 
     def _makes(self, node: ast.expr) -> bool:
-        return any(id(child) in self.site_of for child in ast.walk(node))
+        return any(id(child) in self.site_of for child in walk(node))
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:

@@ -20,6 +20,7 @@ from migrator.modelfn.sites import RESERVED, Site
 from migrator.modelfn.translate import is_none
 from migrator.modelfn.turns import filled_by_loops, made_in_turns, refuse_mixed
 from migrator.modelfn.writer import TRAINING, Shared, static_support
+from migrator.syntax import walk
 
 _BUILTINS = frozenset(name for name in vars(builtins) if name.islower())
 
@@ -181,7 +182,7 @@ class ClassWriter:
 
     def _is_plain(self, name: str) -> bool:
         """Whether plain Python, recurrent cells or partitioners make up a name: ``list(map(int, params["layers"]))``."""
-        calls = [n for leaf in self.plan.definitions(name) for n in ast.walk(leaf.node) if isinstance(n, ast.Call)]
+        calls = [n for leaf in self.plan.definitions(name) for n in walk(leaf.node) if isinstance(n, ast.Call)]
         resolved = [self.plan.module.resolve(call.func) or "" for call in calls]
         cells = self.plan.translations.cells
         made = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -29,7 +30,7 @@ class Collections:
         if not readings:
             return
         self._wanted = {key for _, _, keys in readings for key in keys}
-        self._taken = {n.id for n in ast.walk(body.function) if isinstance(n, ast.Name)}
+        self._taken = {n.id for n in walk(body.function) if isinstance(n, ast.Name)}
         for leaf in body.flow.leaves:
             self._add(leaf)
         self._check_helpers(body.module, body.function, set(), readings[0][1])
@@ -59,11 +60,11 @@ class Collections:
         return self._body.slicer.reaching(name, after, None, leaf)
 
     def _leaf_of(self, call: ast.Call) -> Leaf:
-        return next(leaf for leaf in self._body.flow.leaves if any(n is call for n in ast.walk(leaf.node)))
+        return next(leaf for leaf in self._body.flow.leaves if any(n is call for n in walk(leaf.node)))
 
     def _readings(self, leaf: Leaf) -> list[tuple[ast.Call, tuple[str, ...]]]:
         found = []
-        for node in ast.walk(leaf.node):
+        for node in walk(leaf.node):
             if isinstance(node, ast.Call):
                 name = self._body.module.resolve(node.func)
                 keys = self._body.translations.collections.read(node, name, self._body.module.resolve) if name else ()
@@ -73,7 +74,7 @@ class Collections:
 
     def _add(self, leaf: Leaf) -> None:
         module, collections = self._body.module, self._body.translations.collections
-        for call in [node for node in ast.walk(leaf.node) if isinstance(node, ast.Call)]:
+        for call in [node for node in walk(leaf.node) if isinstance(node, ast.Call)]:
             qualified = module.resolve(call.func)
             added = collections.added(call, qualified, module.resolve) if qualified else None
             if added is None or added[0] not in self._wanted:
@@ -108,7 +109,7 @@ class Collections:
     def _check_helpers(self, module: Module, function: ast.AST, seen: set[int], reading: ast.Call) -> None:
         """Refuse helper functions that add to a collection: nobody here sees what."""
         seen.add(id(function))
-        for node in ast.walk(function):
+        for node in walk(function):
             if not isinstance(node, ast.Call):
                 continue
             name = module.resolve(node.func)

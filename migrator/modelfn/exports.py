@@ -13,6 +13,7 @@ from migrator.modelfn.outputs import boundary
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.translate import bind, format_call, is_none
 from migrator.modelfn.writer import Writer
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.generate import Generator
@@ -59,7 +60,7 @@ def exports(plan: Plan) -> Exports:
     for item in values:
         needed |= plan.slice_of(item, "infer")
     leaves = plan.ordered(leaf for leaf in needed if leaf not in plan.call_leaves and not leaf.mode_only)
-    if any(plan.sites_in(leaf) for leaf in leaves) or any(id(n) in plan.site_of for v in values for n in ast.walk(v)):
+    if any(plan.sites_in(leaf) for leaf in leaves) or any(id(n) in plan.site_of for v in values for n in walk(v)):
         raise Unsupported("a layer is applied for export_outputs alone", node)
     if any(leaf in plan.tainted for leaf in leaves) or any(plan.labels in reads(value) for value in values):
         raise Unsupported("export_outputs depend on the labels", node)

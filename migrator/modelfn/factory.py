@@ -14,6 +14,7 @@ from migrator.modelfn.partitioning import has_partitioners, only_partitioner
 from migrator.modelfn.rates import rate_lines
 from migrator.modelfn.translate import Time, format_call
 from migrator.modelfn.writer import Writer
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.generate import Generator
@@ -245,7 +246,7 @@ def _callback_lines(generator: Generator, name: str, hooks: list[SpecHook], inde
 
 def other_names(function: ast.FunctionDef, names: set[str]) -> dict[str, str]:
     """Names that a function does not use, by those of its own that the factory has for something else."""
-    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    used = {node.id for node in walk(function) if isinstance(node, ast.Name)}
     found: dict[str, str] = {}
     for name in sorted(names):
         wanted = (f"own_{name}", *(f"own_{name}_{number}" for number in range(2, len(used) + 3)))

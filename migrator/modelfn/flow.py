@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.modes import ALL_MODES, Modes
 from migrator.modelfn.names import binds, reads, rebinds, targets
+from migrator.syntax import walk
 
 Set = frozenset[str]
 
@@ -190,7 +191,7 @@ def _flags(body: list[ast.stmt]) -> set[str]:
     values: dict[str, set[bool]] = {}
     other: set[str] = set()
     for statement in body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 constant = isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
                 if constant:
@@ -200,7 +201,7 @@ def _flags(body: list[ast.stmt]) -> set[str]:
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 pass
             elif isinstance(node, (ast.AugAssign, ast.For, ast.NamedExpr)):
-                other |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+                other |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
     return {name for name, seen in values.items() if seen == {True, False} and name not in other}
 
 

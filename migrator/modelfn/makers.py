@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Translations, Writing, format_call
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.project import Definition
@@ -98,7 +99,7 @@ def maker(definition: Definition, translations: Translations) -> Maker | None:
     function, module = definition.node, definition.module
     if not isinstance(function, ast.FunctionDef):
         return None
-    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    calls = [node for node in walk(function) if isinstance(node, ast.Call)]
     cells = [call for call in calls if module.resolve(call.func) in translations.cells]
     if not cells:
         return None
@@ -109,27 +110,27 @@ def maker(definition: Definition, translations: Translations) -> Maker | None:
     found = Maker(definition, {})
     seen: set[ast.AST] = set()
     guarded: set[ast.AST] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.If) and not node.orelse and all(_wraps(s, translations, definition) for s in node.body):
             parts = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
             flags = {
                 part.id for part in parts if isinstance(part, ast.Name) and part.id in names and _is_and(node.test)
             }
             found.flags |= flags
-            seen |= set(ast.walk(node.test))
-            guarded |= {child for statement in node.body for child in ast.walk(statement)} if flags else set()
+            seen |= set(walk(node.test))
+            guarded |= {child for statement in node.body for child in walk(statement)} if flags else set()
     for call in cells:
         for keep in translations.training_only(call, module.resolve):
             name, value = _dropping(keep)
             if name in names and name is not None:
                 found.neutral[name] = value
-                seen |= set(ast.walk(keep))
+                seen |= set(walk(keep))
             if call not in guarded:
                 found.guarded = False
                 if name not in names and not _is(keep, 1.0):
                     found.drops[False] = call
     found.neutral.update({name: 0.0 for name in found.flags if name not in found.neutral})
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and node.id in found.neutral and node not in seen:
             del found.neutral[node.id]  # it matters for more than dropout
     return found

@@ -12,6 +12,7 @@ from migrator.modelfn.metrics import MetricEntry
 from migrator.modelfn.names import targets
 from migrator.modelfn.translate import format_call
 from migrator.modelfn.writer import Shared
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.sites import Site
@@ -42,7 +43,7 @@ class MetricsWriter(CallWriter):
 
     def __init__(self, shared: Shared, names: dict[str, str], entries: list[MetricEntry]) -> None:
         self.turned = {e.at: e for e in entries if isinstance(e.loop, ast.For)}
-        taken = {n.id for n in ast.walk(shared.plan.function) if isinstance(n, ast.Name)}
+        taken = {n.id for n in walk(shared.plan.function) if isinstance(n, ast.Name)}
         self.items = {entry.attribute: _item(entry.attribute, taken) for entry in entries}
         held = [_Held(entry, entry.attribute, self.items[entry.attribute]) for entry in self.turned.values()]
         super().__init__(shared, names, cast("list[Site]", held))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrator.syntax import walk
+
 MODES = ("train", "eval", "infer")
 ALL_MODES = frozenset(MODES)
 _SPELLINGS = {"TRAIN": "train", "EVAL": "eval", "PREDICT": "infer", "INFER": "infer"}
@@ -54,9 +56,7 @@ class Modes:
 
     def mentions(self, expression: ast.expr) -> bool:
         """Whether the value of `expression` involves the mode at all."""
-        return any(
-            isinstance(n, ast.Name) and (n.id == self.parameter or n.id in self.names) for n in ast.walk(expression)
-        )
+        return any(isinstance(n, ast.Name) and (n.id == self.parameter or n.id in self.names) for n in walk(expression))
 
     def table(self, expression: ast.expr) -> dict[str, bool] | None:
         """Truth value per mode; None if it depends on anything else."""

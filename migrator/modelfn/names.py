@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrator.syntax import walk
+
 MUTATORS = frozenset(
     "append extend insert update setdefault pop remove clear add discard sort reverse popitem __setitem__".split()
 )
@@ -65,7 +67,7 @@ def parameters(node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> set
 
 def targets(node: ast.expr) -> set[str]:
     """Names that an assignment target binds."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))}
 
 
 def binds(statement: ast.stmt) -> set[str]:
@@ -102,7 +104,7 @@ def binds(statement: ast.stmt) -> set[str]:
 def _own_children(node: ast.AST) -> Iterable[ast.AST]:
     """Children of a node that share its scope: comprehension targets do not."""
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        return [w for w in ast.walk(node) if isinstance(w, ast.NamedExpr)]
+        return [w for w in walk(node) if isinstance(w, ast.NamedExpr)]
     return ast.iter_child_nodes(node)
 
 
@@ -153,6 +155,6 @@ def is_count(iterable: ast.expr) -> bool:
 
 def thrown_away(*functions: ast.AST | None) -> set[str]:
     """``_``, where none of the functions reads it."""
-    nodes = [node for function in functions if function is not None for node in ast.walk(function)]
+    nodes = [node for function in functions if function is not None for node in walk(function)]
     read = any(isinstance(n, ast.Name) and n.id == "_" and isinstance(n.ctx, ast.Load) for n in nodes)
     return set() if read else {"_"}

@@ -6,6 +6,7 @@ import ast
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.optimizerclass import OptimizerClass
+from migrator.syntax import walk
 
 OUTPUT = "^(.*):\\d+$"
 """Cuts the number of the output off a name."""
@@ -14,7 +15,7 @@ _SEARCHES = ("re.search", "re.match")
 
 def check_uses(own: OptimizerClass, method: ast.FunctionDef) -> None:
     """Follow the names of variables from `method` through the class. Raises Unsupported for a use that is not followed."""
-    names = [n for n in ast.walk(method) if isinstance(n, ast.Attribute) and n.attr == "name"]
+    names = [n for n in walk(method) if isinstance(n, ast.Attribute) and n.attr == "name"]
     _Uses(own).run(list(names))
 
 
@@ -82,7 +83,7 @@ class _Uses:
     def _returned(self, statement: ast.Return) -> None:
         """The calls of a method that gives a name back."""
         function = self._function(statement)
-        for node in ast.walk(self.own.node):
+        for node in walk(self.own.node):
             if isinstance(node, ast.Call) and self._method(node) is function:
                 self.waiting.append(node)
 
@@ -92,9 +93,7 @@ class _Uses:
     def _reads(self, inside: ast.AST, name: str) -> list[ast.expr]:
         """Where the method around a node reads a local name."""
         function = inside if isinstance(inside, ast.FunctionDef) else self._function(inside)
-        return [
-            n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
-        ]
+        return [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
 
     def _function(self, node: ast.AST) -> ast.FunctionDef:
         return next(a for a in self.own.module.ancestors(node) if isinstance(a, ast.FunctionDef))

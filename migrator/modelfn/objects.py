@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Time, Translations
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -73,14 +74,14 @@ def _is_keras_base(translations: Translations, module: Module, base: ast.expr) -
 
 def _only_objects(translations: Translations, module: Module, node: ast.AST) -> bool:
     """Whether a function makes layers by Keras classes only, not by functions that need a tensor."""
-    names = [module.resolve(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)]
+    names = [module.resolve(n.func) for n in walk(node) if isinstance(n, ast.Call)]
     made = [name for name in names if name is not None and name in translations.layers]
     return bool(made) and all(translations.objects(name) for name in made)
 
 
 def _check_old_names(translations: Translations, module: Module, node: ast.AST) -> None:
     """Refuse code that stays as it is and needs names that only TF1 has."""
-    for child in ast.walk(node):
+    for child in walk(node):
         if isinstance(child, (ast.Name, ast.Attribute)) and not isinstance(module.parent(child), ast.Attribute):
             name = module.resolve(child)
             if name is None or module.dialect(child) == "v2" and not translations.old_only(name):
@@ -113,8 +114,7 @@ def _of_class(node: ast.ClassDef, phased: bool, at: ast.AST) -> tuple[tuple[str,
 def _moves(module: Module, node: ast.AST) -> bool:
     """Whether what a function or class makes has moving statistics."""
     return any(
-        isinstance(n, ast.Call) and (module.resolve(n.func) or "").endswith(".BatchNormalization")
-        for n in ast.walk(node)
+        isinstance(n, ast.Call) and (module.resolve(n.func) or "").endswith(".BatchNormalization") for n in walk(node)
     )
 
 
@@ -158,7 +158,7 @@ def holder(site: Site) -> str | None:
 
 def _updated(plan: Body) -> Iterator[str]:
     """Names of objects whose updates the program asks for."""
-    for node in ast.walk(plan.function):
+    for node in walk(plan.function):
         if isinstance(node, ast.Attribute) and node.attr in _UPDATES and isinstance(node.value, ast.Name):
             parent = plan.module.parent(node)
             for_none = isinstance(parent, ast.Call) and any(
@@ -178,7 +178,7 @@ def _check_use(plan: Body, site: Site, held: str | None) -> None:
         if site.layer.applied and not called:
             raise Unsupported("a layer with dropout or the like is not called where it is made, nor named", site.call)
         return
-    for node in ast.walk(plan.function):
+    for node in walk(plan.function):
         if not isinstance(node, ast.Name) or node.id != held or not isinstance(node.ctx, ast.Load):
             continue
         parent = plan.module.parent(node)
@@ -195,9 +195,7 @@ def _check_use(plan: Body, site: Site, held: str | None) -> None:
 def _learning_phase(plan: Body, sites: list[Site]) -> str:
     """What a Keras layer is told that is not told `training`: the learning phase of the graph, off by default."""
     everywhere = [
-        n
-        for n in ast.walk(plan.module.tree)
-        if isinstance(n, ast.Call) and plan.module.resolve(n.func) == LEARNING_PHASE
+        n for n in walk(plan.module.tree) if isinstance(n, ast.Call) and plan.module.resolve(n.func) == LEARNING_PHASE
     ]
     asking = [s for s in sites if s.layer.keras and s.layer.applied]
     if not everywhere or not asking:

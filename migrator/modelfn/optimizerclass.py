@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.translate import bind
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -99,7 +100,7 @@ def class_of_optimizer(body: Body, node: ast.expr, at: Leaf) -> tuple[OptimizerC
     """The class of the program that an optimizer is of, and its construction; None for TensorFlow's own optimizers."""
     if isinstance(node, ast.Name):
         leaves = body.slicer.reaching(node.id, at.index, "train", at)
-        calls = [n for leaf in leaves for n in ast.walk(leaf.node) if isinstance(n, ast.Call)]
+        calls = [n for leaf in leaves for n in walk(leaf.node) if isinstance(n, ast.Call)]
     else:
         leaves, calls = [at], [node] if isinstance(node, ast.Call) else []
     owns = [(own, call) for call in calls if (own := body.sublayers.optimizer(body.module, call)) is not None]

@@ -12,6 +12,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.nameuses import OUTPUT, check_uses
 from migrator.modelfn.optimizerclass import OptimizerClass, class_of_optimizer
 from migrator.modelfn.variables import snake, variable_names
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -24,7 +25,7 @@ def check_optimizer(plan: Body, node: ast.expr, at: Leaf, class_name: str) -> No
         return
     own, call = found
     method = own.method("apply_gradients")
-    if method is None or not any(isinstance(n, ast.Attribute) and n.attr == "name" for n in ast.walk(method)):
+    if method is None or not any(isinstance(n, ast.Attribute) and n.attr == "name" for n in walk(method)):
         return
     pairs = list(variable_names(plan, "", snake(class_name) + "/", {}))
     check_uses(own, method)
@@ -55,7 +56,7 @@ def _tests(
     own: OptimizerClass, given: dict[str, ast.expr], body: Body, at: Leaf
 ) -> Iterator[tuple[list[str], bool, ast.expr]]:
     """Patterns that are searched in names, and whether only their alternative counts. Raises Unsupported."""
-    for call in [n for n in ast.walk(own.node) if isinstance(n, ast.Call)]:
+    for call in [n for n in walk(own.node) if isinstance(n, ast.Call)]:
         if own.module.resolve(call.func) not in ("re.search", "re.match"):
             continue
         pattern = call.args[0] if call.args else None
@@ -86,7 +87,7 @@ def _parameters_behind(own: OptimizerClass, node: ast.expr) -> list[str]:
     assert constructor is not None
     stores = [
         statement.value
-        for statement in ast.walk(constructor)
+        for statement in walk(constructor)
         if isinstance(statement, ast.Assign) and any(ast.unparse(t) == ast.unparse(node) for t in statement.targets)
     ]
     names = [store.id for store in stores if isinstance(store, ast.Name) and store.id in own.parameters]

@@ -11,6 +11,7 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.times import is_cheap
 from migrator.modelfn.translate import Time
+from migrator.syntax import walk
 
 
 @dataclass
@@ -184,7 +185,7 @@ def _written_keys(plan: Plan, name: str) -> set[str]:
     return {
         node.value
         for leaf in plan.definitions(name)
-        for node in ast.walk(leaf.node)
+        for node in walk(leaf.node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 

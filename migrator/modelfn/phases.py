@@ -14,6 +14,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.render import Renderer, Transform
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -30,7 +31,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
 def ignored(body: Body, node: ast.AST) -> set[ast.expr]:
     """The values below a node that only matter in training and differ by mode."""
     found: set[ast.expr] = set()
-    for call in ast.walk(node):
+    for call in walk(node):
         if isinstance(call, ast.Call):
             values = [*body.translations.training_only(call, body.module.resolve)]
             found_maker = body.sublayers.maker(body, call)
@@ -44,7 +45,7 @@ def _differs(body: Body, node: ast.expr) -> bool:
     """Whether the mode decides a value, as far as can be told before the binding times are known."""
     if body.modes.mentions(node):
         return True
-    for child in ast.walk(node):
+    for child in walk(node):
         if not isinstance(child, ast.Name) or not isinstance(child.ctx, ast.Load):
             continue
         scope = body.module.scope(child).lookup(child.id)
@@ -64,7 +65,7 @@ def in_training(body: Body, node: ast.expr, neutral: float, renderer: Renderer, 
 
     Raises Unsupported where the value does something outside of training as well.
     """
-    at = next(leaf for leaf in body.flow.leaves if any(child is node for child in ast.walk(leaf.node)))
+    at = next(leaf for leaf in body.flow.leaves if any(child is node for child in walk(leaf.node)))
     if at not in body.wrappers:
         if not _differs(body, node):
             return None
@@ -104,8 +105,8 @@ def look_through(body: Body) -> None:
     for leaf in body.flow.leaves:
         hidden = ignored(body, leaf.node)
         if hidden:
-            inside = {child for value in hidden for child in ast.walk(value)}
-            shown = {n.id for n in ast.walk(leaf.node) if isinstance(n, ast.Name) and n not in inside}
+            inside = {child for value in hidden for child in walk(value)}
+            shown = {n.id for n in walk(leaf.node) if isinstance(n, ast.Name) and n not in inside}
             leaf.uses = (leaf.uses & shown).union(*(_names(body, value, leaf) for value in hidden))
 
 

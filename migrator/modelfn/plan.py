@@ -15,6 +15,7 @@ from migrator.modelfn.objects import holder
 from migrator.modelfn.rates import find_rates
 from migrator.modelfn.spec_hooks import FIELDS, SpecHooks
 from migrator.modelfn.translate import Time, Translations, Value, Writing, bind, is_none
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
@@ -218,5 +219,5 @@ class Plan(Body):
 
 def _calls_any(leaf: Leaf, names: set[str]) -> bool:
     """Whether a statement applies a layer that is held by one of the names."""
-    calls = (node.func for node in ast.walk(leaf.node) if isinstance(node, ast.Call))
+    calls = (node.func for node in walk(leaf.node) if isinstance(node, ast.Call))
     return any(isinstance(function, ast.Name) and function.id in names for function in calls)

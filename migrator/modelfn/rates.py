@@ -13,6 +13,7 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import rate_of
 from migrator.modelfn.translate import Time
 from migrator.modelfn.writer import Shared, Writer
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -41,7 +42,7 @@ def find_rates(body: Body) -> list[Rate]:
     """Learning rates that are neither plain values nor one schedule. Raises Unsupported where data decide on them."""
     found: list[Rate] = []
     for leaf in body.flow.leaves:
-        for call in ast.walk(leaf.node) if "train" in leaf.modes else ():
+        for call in walk(leaf.node) if "train" in leaf.modes else ():
             value = rate_of(body, call) if isinstance(call, ast.Call) else None
             if value is None or body.times.of(value) <= Time.MODE or _is_schedule(body, value, leaf):
                 continue

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.diagnostics import Edit
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.module import Module
@@ -162,7 +163,7 @@ class Renderer:
 def _string_lines(node: ast.AST) -> set[int]:
     """Numbers of the lines that begin inside a string: their leading blanks belong to the string."""
     lines: set[int] = set()
-    for child in ast.walk(node):
+    for child in walk(node):
         text = isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))
         if text or isinstance(child, ast.JoinedStr):
             first, last = getattr(child, "lineno", 0), getattr(child, "end_lineno", 0) or 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Optional
 
 from migrator.modelfn.scopes import VARIABLE_SCOPE
 from migrator.modelfn.translate import Translations
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.sites import Site
@@ -31,13 +32,13 @@ def reuse_parameters(
     if not isinstance(function, ast.FunctionDef) or definition in around:
         return set()
     named = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
-    others = [node.arg for node in ast.walk(function) if isinstance(node, ast.arg)]  # with those of functions inside
+    others = [node.arg for node in walk(function) if isinstance(node, ast.arg)]  # with those of functions inside
     said: set[ast.Name] = set()
-    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+    for call in (node for node in walk(function) if isinstance(node, ast.Call)):
         values = {k.value for k in call.keywords if k.arg == "reuse" and isinstance(k.value, ast.Name)}
         if values and _passes_on(project, translations, definition, call, around):
             said |= values
-    read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and node not in said}
+    read = {node.id for node in walk(function) if isinstance(node, ast.Name) and node not in said}
     return {node.id for node in said if node.id in named and others.count(node.id) == 1} - read
 
 
@@ -54,7 +55,7 @@ def _passes_on(
 
 def is_plain(value: ast.expr) -> bool:
     """Whether a value may be left out where nothing asks for it."""
-    return not any(isinstance(node, (ast.Call, ast.Await, ast.NamedExpr)) for node in ast.walk(value))
+    return not any(isinstance(node, (ast.Call, ast.Await, ast.NamedExpr)) for node in walk(value))
 
 
 def told(module: Module, value: ast.expr | None) -> bool | None:

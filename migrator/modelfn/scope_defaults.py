@@ -15,6 +15,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.objects import holder
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.translate import Layer, is_none
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -95,7 +96,7 @@ def _regularized(asked: ast.expr | None, layer: Layer) -> Layer:
 def check_scopes(plan: Body, sites: list[Site]) -> None:
     """Refuse objects whose first call, which makes their variables, may stand in a scope that says how; and such scopes
     where they are entered again by the name that holds them. Raises Unsupported."""
-    for node in ast.walk(plan.function):
+    for node in walk(plan.function):
         if isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name) and _says_how(node.context_expr):
             if plan.module.loads_of_parameter(node.optional_vars.id, plan.function):
                 raise Unsupported(
@@ -105,7 +106,7 @@ def check_scopes(plan: Body, sites: list[Site]) -> None:
     for leaf in plan.flow.leaves if names else ():
         for keyword in ("initializer", "regularizer"):
             asked = _asked(plan, leaf, keyword)
-            calls = [node.func for node in ast.walk(leaf.node) if isinstance(node, ast.Call)] if asked else []
+            calls = [node.func for node in walk(leaf.node) if isinstance(node, ast.Call)] if asked else []
             if any(isinstance(function, ast.Name) and function.id in names for function in calls):
                 raise Unsupported(f"a layer object is called under variable_scope({keyword}=…)", asked)
 

@@ -11,6 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.translate import Value, is_none
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -257,7 +258,7 @@ def _in_turns(plan: Body, site: Site) -> bool:
         names |= reads(call.args[0]) if call.args else set()
     if site.layer.keras:
         return bool(site.loops)
-    heads = [{n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} for loop in site.loops]
+    heads = [{n.id for n in walk(loop.target) if isinstance(n, ast.Name)} for loop in site.loops]
     return any(not head & names for head in heads)
 
 

@@ -14,6 +14,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.names import reads
 from migrator.modelfn.reuse import NOTHING, Flags, passed, says_no
 from migrator.modelfn.scopes import exclusive, literal_pattern, names_made, path_of, scope_calls, scope_prefix
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -35,7 +36,7 @@ def share(plan: Body, sites: list[Site]) -> None:
 
 def _reuse_arguments(node: ast.AST, flags: Flags) -> Iterator[ast.expr]:
     """The values of ``reuse=…`` in the calls below a node, without those that say no."""
-    for child in ast.walk(node):
+    for child in walk(node):
         if isinstance(child, ast.Call):
             yield from (k.value for k in child.keywords if k.arg == "reuse" and not says_no(k.value, flags))
 

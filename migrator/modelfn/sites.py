@@ -16,6 +16,7 @@ from migrator.modelfn.scope_defaults import check_scopes, with_defaults
 from migrator.modelfn.scopes import scope_prefix
 from migrator.modelfn.sharing import name_attributes, share
 from migrator.modelfn.translate import Layer, Time
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body as Plan
@@ -79,7 +80,7 @@ def find_sites(plan: Plan) -> list[Site]:
                 sites += _sites_of(plan, leaf, call, hidden)
     obstacles.refuse()
     # An object made inside the arguments of another one belongs to it: `Sequential([Dense(1)])`.
-    inner = {id(c) for s in sites if s.layer.inputs is None for c in ast.walk(s.call) if c is not s.call}
+    inner = {id(c) for s in sites if s.layer.inputs is None for c in walk(s.call) if c is not s.call}
     inner |= {id(s.call) for s in sites if s.layer.inputs is None and _is_added(plan, s.call)}
     sites = [s for s in sites if id(s.call) not in inner]
     settled(plan, sites)

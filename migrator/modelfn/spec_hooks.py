@@ -12,6 +12,7 @@ from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.translate import HookCall, Time, Writing, is_empty
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.plan import Plan
@@ -164,7 +165,7 @@ class SpecHooks:
             if name == _word(tag) and not plan.is_step(value) and self._same(leaf, value, at, mode):
                 leaf.modes, leaf.guard = leaf.modes | {mode}, leaf.guard | {mode}
                 return name
-        if any(self._makes(node) for node in ast.walk(value)):
+        if any(self._makes(node) for node in walk(value)):
             raise Unsupported("a hook of an EstimatorSpec reads a layer or a metric that nothing else reads", value)
         taken = {*self.watched.values(), *self.named}
         name, number = _word(tag), 1

@@ -18,6 +18,7 @@ from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.translate import Layer, Time, Translations, Value
 from migrator.preparing.methods import lookup, method_of
 from migrator.project import Definition
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.module import Module
@@ -102,7 +103,7 @@ class Sublayers:
 
     def only_called(self, module: Module, function: ast.AST) -> set[str]:
         """Names that a function reads to call helpers that make layers, and for nothing else."""
-        nodes = list(ast.walk(function))
+        nodes = list(walk(function))
         calls = [n for n in nodes if isinstance(n, ast.Call) and self.definition(module, n) is not None]
         called = {id(call.func) for call in calls}
         reads = [n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
@@ -112,7 +113,7 @@ class Sublayers:
         """Whether a function makes layers or variables, itself or in functions, constructors or methods that it calls."""
         if definition not in self._needed:
             self._needed[definition] = False  # for a cycle
-            for node in ast.walk(definition.node):
+            for node in walk(definition.node):
                 if isinstance(node, ast.Call):
                     name = definition.module.resolve(node.func)
                     if name is not None and name in self.translations.layers:
@@ -226,7 +227,7 @@ class Sublayers:
         if definition not in self.makers:
             self.makers[definition] = None  # for a cycle
             found = maker(definition, self.translations)
-            for node in ast.walk(definition.node):
+            for node in walk(definition.node):
                 other = self.project.definition(definition.module, node.func) if isinstance(node, ast.Call) else None
                 if other is not None and other != definition and self._cells_of(other):
                     raise Unsupported(
@@ -238,7 +239,7 @@ class Sublayers:
     def _cells_of(self, definition: Definition, depth: int = 0) -> bool:
         """Whether a function makes recurrent cells, itself or in functions that it calls."""
         module = definition.module
-        calls = [node for node in ast.walk(definition.node) if isinstance(node, ast.Call)]
+        calls = [node for node in walk(definition.node) if isinstance(node, ast.Call)]
         if any(module.resolve(call.func) in self.translations.cells for call in calls):
             return True
         others = [self.project.definition(module, call.func) for call in calls] if depth < 5 else []

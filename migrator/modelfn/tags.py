@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.scopes import literal_pattern
 from migrator.modelfn.translate import is_none
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -181,7 +182,7 @@ def _uses(plan: Body, leaf: Leaf, tag: str) -> int:
             opened.add(scopes[-1])
             count += 1
         if path is not None and tag.startswith(path):
-            calls = [node for node in ast.walk(other.node) if isinstance(node, ast.Call)]
+            calls = [node for node in walk(other.node) if isinstance(node, ast.Call)]
             count += sum(path + (_taken(plan, call) or "") == tag for call in calls)
     return count
 

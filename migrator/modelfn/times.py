@@ -10,6 +10,7 @@ from migrator.modelfn.flow import Flow, Frame
 from migrator.modelfn.modes import ALL_MODES, Modes
 from migrator.modelfn.names import binds, reads, targets
 from migrator.modelfn.translate import Time, Translations
+from migrator.syntax import walk
 
 TENSOR_SHAPE = frozenset({"shape", "get_shape"})
 _CHEAP_CALLS = frozenset({"int", "float", "str", "len", "bool", "tuple", "list", "range", "min", "max", "dict"})
@@ -67,7 +68,7 @@ class Times:
         made = {
             name
             for leaf in flow.leaves
-            for call in ast.walk(leaf.node)
+            for call in walk(leaf.node)
             if isinstance(call, ast.Call) and self._resolve(call.func) in self._translations.made_once
             for name in reads(call)
         }
@@ -98,12 +99,12 @@ class Times:
             return [(name, time) for name in targets(node.target) | reads(node.target) if name in self._bound]
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             return [(node.name, self._function(node))]
-        time = max((self.of(n) for n in ast.walk(node) if isinstance(n, ast.expr)), default=Time.STATIC)
+        time = max((self.of(n) for n in walk(node) if isinstance(n, ast.expr)), default=Time.STATIC)
         return [(name, time) for name in binds(node)]
 
     def _function(self, node: ast.stmt) -> Time:
         captured = max((self.name(n) for n in self._reads(node)), default=Time.STATIC)
-        tensors = any(isinstance(n, ast.Call) and self._library_call(n) is Time.EAGER for n in ast.walk(node))
+        tensors = any(isinstance(n, ast.Call) and self._library_call(n) is Time.EAGER for n in walk(node))
         return max(captured, Time.EAGER if tensors else Time.STATIC)
 
     def _library_call(self, call: ast.Call) -> Time | None:
@@ -114,10 +115,10 @@ class Times:
 
     def _reads(self, node: ast.AST) -> set[str]:
         """Names that a node reads, without those in values that only matter in training."""
-        hidden = {child for value in self._ignored(node) for child in ast.walk(value)}
+        hidden = {child for value in self._ignored(node) for child in walk(value)}
         names = reads(node)
         if hidden:
-            names &= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n not in hidden}
+            names &= {n.id for n in walk(node) if isinstance(n, ast.Name) and n not in hidden}
         return names
 
     def of(self, node: ast.AST) -> Time:
@@ -146,14 +147,14 @@ class Times:
             return Time.STATIC if time is Time.EAGER and name in self._translations.shaped else time
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             names = max((self.name(n) for n in self._reads(node)), default=Time.STATIC)
-            inner = [self._library_call(n) or Time.STATIC for n in ast.walk(node) if isinstance(n, ast.Call)]
+            inner = [self._library_call(n) or Time.STATIC for n in walk(node) if isinstance(n, ast.Call)]
             return max([names, *inner])
         return max((self.of(child) for child in ast.iter_child_nodes(node)), default=Time.STATIC)
 
 
 def is_cheap(node: ast.expr) -> bool:
     """Whether computing the value again is free of cost and effects: constants, look-ups, arithmetic."""
-    for child in ast.walk(node):
+    for child in walk(node):
         if isinstance(child, ast.Call):
             function = child.func
             method = isinstance(function, ast.Attribute) and function.attr in (

@@ -14,6 +14,7 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import class_of_optimizer, is_training
 from migrator.modelfn.stepcount import counts_step, is_step
 from migrator.modelfn.translate import bind, is_none
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -124,7 +125,7 @@ def gradient_leaves(body: Body) -> set[Leaf]:
             own = any(
                 is_method(child, "compute_gradients", "apply_gradients")
                 or (isinstance(child, ast.Call) and body.module.resolve(child.func) == GRADIENTS)
-                for child in ast.walk(leaf.node)
+                for child in walk(leaf.node)
             )
             if own or any(
                 source in found
@@ -187,7 +188,7 @@ def _check_several(plan: Plan, updates: list[Update], steps: int, ways: int) -> 
             raise Unsupported("several optimizers move the same variables", update.call)
     for leaf in plan.flow.leaves:
         if "train" in leaf.modes and any(map(plan.is_schedule, plan.slicer.inputs(leaf))):
-            if not any(is_training(plan, n) for n in ast.walk(leaf.node) if isinstance(n, ast.expr)):
+            if not any(is_training(plan, n) for n in walk(leaf.node) if isinstance(n, ast.expr)):
                 raise Unsupported("a learning rate is read beside several optimizers", leaf.node)
     counting = [update for update in updates if "global_step" in update.arguments()]
     for update in counting:
@@ -329,7 +330,7 @@ def appended(node: ast.AST, name: str | None = None) -> ast.expr | None:
 
 
 def _assignments(statement: ast.stmt, name: str) -> Iterator[ast.Assign]:
-    for child in ast.walk(statement):
+    for child in walk(statement):
         if isinstance(child, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in child.targets):
             yield child
 

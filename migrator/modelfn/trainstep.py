@@ -22,6 +22,7 @@ from migrator.modelfn.trainop import (
 from migrator.modelfn.translate import Time
 from migrator.modelfn.variables import chosen_by_attributes
 from migrator.modelfn.writer import Writer
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
@@ -129,7 +130,7 @@ class TrainStepWriter(Writer):
     def _binds_variables(self) -> bool:
         """Whether the program means something else by the name `variables` than all variables of the model."""
         for leaf in self.model.gradients:
-            for node in ast.walk(leaf.node):
+            for node in walk(leaf.node):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == "variables":
                     parts = _parts_of_unzip(self.model.module.statement(node))
                     if parts is None or parts[1] is not node or "var_list" in gradient_arguments(parts[2]):
@@ -243,7 +244,7 @@ def _needed(generator: Generator, train_op: TrainOp, roots: list[Leaf]) -> list[
 def _has_effect(node: ast.stmt) -> bool:
     """Whether a statement is there for what it does, or holds one that is."""
     if isinstance(node, (ast.For, ast.If, ast.While, ast.Try)):
-        return any(_has_effect(child) for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node)
+        return any(_has_effect(child) for child in walk(node) if isinstance(child, ast.stmt) and child is not node)
     return isinstance(node, (ast.Assert, ast.Raise)) or (isinstance(node, ast.Expr) and not binds(node))
 
 

@@ -11,6 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.scopes import Patterns, literal_pattern, scope_prefix, variable_pairs
 from migrator.modelfn.trainop import is_method
 from migrator.modelfn.variablelists import chosen, listed, written
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -27,7 +28,7 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
     plan = writer.plan
     if writer.where not in ("loss", "train"):
         raise Unsupported("the list of trainable variables is used outside of the loss and the train op", call)
-    leaf = next((leaf for leaf in plan.flow.leaves if any(n is call for n in ast.walk(leaf.node))), None)
+    leaf = next((leaf for leaf in plan.flow.leaves if any(n is call for n in walk(leaf.node))), None)
     if leaf is None or any(site.leaf.index > leaf.index for site in plan.sites):
         raise Unsupported("the trainable variables are listed before all of them are made", call)
     if call.args or call.keywords:
@@ -39,9 +40,9 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
     names = list(variable_names(plan, "", prefix, {}))
     explicit = {
         id(part)
-        for node in ast.walk(plan.function)
+        for node in walk(plan.function)
         if isinstance(node, ast.ListComp) and chosen_by_attributes(writer, node) is not None
-        for part in ast.walk(node)
+        for part in walk(node)
     }
     for test, literal, node in _tests(plan, call, explicit):
         for old, new in names:
@@ -54,7 +55,7 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
 def chosen_by_attributes(writer: Writer, node: ast.ListComp) -> str | None:
     """A choice of variables by name, written as the attributes that hold them where Keras names them otherwise."""
     plan = writer.plan
-    leaf = next((leaf for leaf in plan.flow.leaves if any(n is node for n in ast.walk(leaf.node))), None)
+    leaf = next((leaf for leaf in plan.flow.leaves if any(n is node for n in walk(leaf.node))), None)
     choice = chosen(plan, node, leaf) if leaf is not None else None
     if choice is None:
         return None
@@ -114,10 +115,10 @@ def _tests(plan: Body, call: ast.Call, known: set[int]) -> Iterator[tuple[str, s
     """
     lists = {id(call)}
     holders = _holders(plan, call)
-    for node in ast.walk(plan.function):
+    for node in walk(plan.function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in holders:
             lists.add(id(node))
-    for node in ast.walk(plan.function):
+    for node in walk(plan.function):
         if id(node) in lists and id(node) not in known and id(plan.module.parent(node)) not in known:
             yield from _uses(plan, node)
 
@@ -149,8 +150,8 @@ def _uses(plan: Body, listed: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
 
 
 def _reads_of_name(plan: Body, target: ast.expr, owner: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
-    bound = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-    for node in ast.walk(owner):
+    bound = {n.id for n in walk(target) if isinstance(n, ast.Name)}
+    for node in walk(owner):
         if not isinstance(node, ast.Attribute) or node.attr not in ("name", "op"):
             continue
         if isinstance(node.value, ast.Name) and node.value.id in bound:
@@ -183,7 +184,7 @@ def _tests_of(plan: Body, read: ast.expr) -> Iterator[tuple[str, str, ast.expr]]
             arguments = definition.node.args
             if len(arguments.args) == len(parent.args) == 1 and not arguments.vararg:
                 name = arguments.args[0].arg
-                for node in ast.walk(definition.node):
+                for node in walk(definition.node):
                     if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                         yield from _tests_of(plan, node)
                 return

@@ -10,6 +10,7 @@ from migrator.components import connected, import_graph
 from migrator.notebooks import script
 from migrator.parity.sandbox import program_files
 from migrator.sources import Unusable
+from migrator.syntax import walk
 
 _LOOKUPS = ("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse")
 
@@ -31,7 +32,7 @@ def lookup_in_turn(folder: Path, start: str = "") -> str | None:
             tree = ast.parse(script(text) if path.suffix == SUFFIX else text)
         except (SyntaxError, ValueError, Unusable):
             continue
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Call) and _name(node.func) in _LOOKUPS and not _in_blocks(node):
                 return f"{path.relative_to(folder)}:{node.lineno}"
     return None

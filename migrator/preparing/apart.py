@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from migrator.module import Module
 from migrator.preparing.draft import Change
+from migrator.syntax import walk
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
 
@@ -20,7 +21,7 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
         name
         for loop in _own(function)
         if isinstance(loop, ast.For)
-        for node in ast.walk(loop)
+        for node in walk(loop)
         if (name := _made(module, node)) is not None
     }
     straight = list(_straight(function.body))
@@ -29,10 +30,10 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
         if not stores or _made(module, stores[-1]) is None:
             continue
         last = stores[-1]
-        found = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+        found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
         below = [n for n in found if (n.lineno, n.col_offset) > (last.lineno, last.col_offset)]
         scope = module.scope(function.body[0])
-        inside = set(ast.walk(last))
+        inside = set(walk(last))
         reading = [n for n in found if n in inside and isinstance(n.ctx, ast.Load)]
         stored = [n for n in below if not isinstance(n.ctx, ast.Load)]
         if reading or stored or any(module.scope(n) is not scope for n in found):
@@ -40,7 +41,7 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
         assert isinstance(last, ast.Assign)
         new = _free(module, function, name)
         strings = [n for n in _own(function) if isinstance(n, ast.JoinedStr) and n.lineno >= last.lineno]
-        if any(n in set(ast.walk(text)) for text in strings for n in below):
+        if any(n in set(walk(text)) for text in strings for n in below):
             continue  # what f-strings read has no reliable place
         return [Change(module.edit(node, new)) for node in (last.targets[0], *below)]
     return []
@@ -79,5 +80,5 @@ def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 def _free(module: Module, function: ast.FunctionDef, name: str) -> str:
     """``W_2`` for ``W``, or the next number that is free."""
-    used = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} | set(module.bound_names)
+    used = {n.id for n in walk(function) if isinstance(n, ast.Name)} | set(module.bound_names)
     return next(text for text in (f"{name}_{number}" for number in range(2, len(used) + 4)) if text not in used)

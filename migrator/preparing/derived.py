@@ -11,6 +11,7 @@ from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.lift import signature as signature_edits
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition
+from migrator.syntax import walk
 
 
 def functions_of_classes(drafts: Drafts, paths: list[str], is_base: Callable[[str], bool]) -> None:
@@ -79,8 +80,8 @@ def _last_call(node: ast.ClassDef, made: ast.FunctionDef) -> ast.Call:
 def _check_self(module: Module, made: ast.FunctionDef, call: ast.Call) -> None:
     """The object is nothing but what the last call makes."""
     name = made.args.args[0].arg
-    owner = {id(n) for n in ast.walk(call.func)}
-    for part in ast.walk(made):
+    owner = {id(n) for n in walk(call.func)}
+    for part in walk(made):
         if isinstance(part, ast.Name) and part.id in (name, "__class__", "super") and id(part) not in owner:
             raise Stuck(f"its `__init__` uses `{part.id}`", part)
         if isinstance(part, ast.Return):
@@ -95,7 +96,7 @@ def _check_uses(drafts: Drafts, module: Module, node: ast.ClassDef) -> None:
     for other in drafts.project.modules.values():
         if node.name.encode() not in other.source:
             continue
-        for part in ast.walk(other.tree):
+        for part in walk(other.tree):
             name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else None
             if name != node.name or not isinstance(part, ast.expr):
                 continue
@@ -136,7 +137,7 @@ def _change(
 
 def _colon_line(module: Module, function: ast.FunctionDef) -> int:
     """The line on which the head of a function ends."""
-    parts = [part for part in ast.walk(function.args) if hasattr(part, "lineno")]
+    parts = [part for part in walk(function.args) if hasattr(part, "lineno")]
     last = max(module.span(part)[1] for part in [*parts, *([function.returns] if function.returns else [])])
     return module.source.count(b"\n", 0, module.source.index(b":", last)) + 1
 

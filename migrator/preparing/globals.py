@@ -10,6 +10,7 @@ from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.stuck import Stuck
 from migrator.symbols import Scope, dotted
+from migrator.syntax import walk
 
 
 @dataclass
@@ -23,7 +24,7 @@ class OuterNames:
 def outer_names(drafts: Drafts, module: Module, at: ast.AST, home: Module, function: ast.FunctionDef) -> OuterNames:
     """The names that `function` of `home` reads from outside, as the code at `at` in `module` has to write them."""
     found = OuterNames()
-    inside = {id(node) for node in ast.walk(function)}
+    inside = {id(node) for node in walk(function)}
     for node, scope in home.analysis.loads:
         if id(node) not in inside or node.id in found.texts:
             continue

@@ -16,6 +16,7 @@ from migrator.preparing.local_names import binds_locally, first_reads, is_dotted
 from migrator.preparing.returns import check_structure, has_return, inverted, own_returns, terminates
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition
+from migrator.syntax import walk
 
 _NOISE = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])|_(fn|func)$")
 _TRACELESS = (ast.Name, ast.Constant)
@@ -94,7 +95,7 @@ class Inliner:
             raise Stuck("the call stands outside of a function", self.call)
         if self.caller is self.function or any(a is self.function for a in self.module.ancestors(self.call)):
             raise Stuck("a function that calls itself is not followed", self.call)
-        for node in ast.walk(self.function):
+        for node in walk(self.function):
             if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)):
                 raise Stuck("a generator, or a function that changes names from outside, is not followed", node)
         if not self.tail:
@@ -130,7 +131,7 @@ class Inliner:
         return sum(
             1
             for statement in self.body
-            for n in ast.walk(statement)
+            for n in walk(statement)
             if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
         )
 
@@ -142,9 +143,9 @@ class Inliner:
         return {
             n.id
             for statement in self.body
-            for part in ast.walk(statement)
+            for part in walk(statement)
             if isinstance(part, ast.JoinedStr)
-            for n in ast.walk(part)
+            for n in walk(part)
             if isinstance(n, ast.Name)
         }
 
@@ -179,8 +180,8 @@ class Inliner:
     def _hidden_in(value: ast.expr | None, name: str) -> bool:
         """Whether a lambda or a comprehension of the expression reads the name: it may run later, or often."""
         inner = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-        parts = [n for n in ast.walk(value) if isinstance(n, inner)] if value is not None else []
-        return any(isinstance(n, ast.Name) and n.id == name for part in parts for n in ast.walk(part))
+        parts = [n for n in walk(value) if isinstance(n, inner)] if value is not None else []
+        return any(isinstance(n, ast.Name) and n.id == name for part in parts for n in walk(part))
 
     def _target(self) -> str | None:
         """The name that the result gets: that of the assignment, or a new one for a nested call."""
@@ -201,7 +202,7 @@ class Inliner:
         """Names that the caller binds or reads, without the own names of functions in it."""
         caller = self.caller
         assert isinstance(caller, ast.FunctionDef)
-        inside = {id(node) for node in ast.walk(caller)}
+        inside = {id(node) for node in walk(caller)}
         found = set(self.module.scope(caller.body[0]).bindings) | set(parameters(caller))
         for node, scope in self.module.analysis.loads:
             holder = scope.lookup(node.id) if id(node) in inside else scope
@@ -283,7 +284,7 @@ class Inliner:
     def _is_fixed(self, name: str) -> bool:
         """Whether the name is bound by something else than a plain name, so that it cannot be written differently."""
         for statement in self.body:
-            for node in ast.walk(statement):
+            for node in walk(statement):
                 if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
                     return True
                 if isinstance(node, ast.ExceptHandler) and node.name == name:

@@ -10,6 +10,7 @@ from migrator.preparing.arguments import given
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.lift import module_name
 from migrator.preparing.stuck import Stuck
+from migrator.syntax import walk
 
 
 def lambda_function(drafts: Drafts, module: Module, node: ast.Lambda) -> list[Change]:
@@ -58,9 +59,9 @@ def _partial(drafts: Drafts, module: Module, node: ast.Lambda) -> str | None:
 
 def _is_lasting(module: Module, value: ast.expr) -> bool:
     """Whether a value is the same whenever it is computed: constants, and names that are bound once."""
-    if any(isinstance(n, (ast.Call, ast.Subscript, ast.Attribute)) for n in ast.walk(value)):
+    if any(isinstance(n, (ast.Call, ast.Subscript, ast.Attribute)) for n in walk(value)):
         return False
-    return all(len(module.bindings(n)) == 1 for n in ast.walk(value) if isinstance(n, ast.Name))
+    return all(len(module.bindings(n)) == 1 for n in walk(value) if isinstance(n, ast.Name))
 
 
 def functools_partial(module: Module) -> tuple[str, list[Change]]:

@@ -12,6 +12,7 @@ from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition
+from migrator.syntax import walk
 
 Texts = Callable[[ast.AST], "str | None"]
 
@@ -39,7 +40,7 @@ def nested_function(drafts: Drafts, module: Module, function: ast.FunctionDef) -
         raise Stuck("it is no nested function", function)
     if function.decorator_list:
         raise Stuck("a decorated function is not followed", function)
-    if any(isinstance(node, ast.Nonlocal) for node in ast.walk(function)):
+    if any(isinstance(node, ast.Nonlocal) for node in walk(function)):
         raise Stuck("a nested function that changes names from outside is not followed", function)
     calls, captured = _uses(module, function)
     for call in calls:
@@ -69,7 +70,7 @@ def _holders(module: Module, name: str) -> list[object]:
 
 def _uses(module: Module, function: ast.FunctionDef) -> tuple[list[ast.Call], list[str]]:
     """The calls of a nested function, and the names that it reads from the functions around it."""
-    inside = {id(node) for node in ast.walk(function)}
+    inside = {id(node) for node in walk(function)}
     holder = module.scope(module.parent(function) or function).lookup(function.name)
     if holder is None or len(holder.bindings[function.name]) != 1:
         raise Stuck(f"`{function.name}` stands for several functions", function)
@@ -209,12 +210,12 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
     name, method = function.name, isinstance(module.parent(function), ast.ClassDef)
     if name.startswith("__") and name != "__call__":
         return False
-    inside = {id(node) for node in ast.walk(function)}
+    inside = {id(node) for node in walk(function)}
     found = Definition(module, function)
     for other in drafts.project.modules.values():
         if name.encode() not in other.source:
             continue
-        for node in ast.walk(other.tree):
+        for node in walk(other.tree):
             if id(node) in inside:
                 continue
             if isinstance(node, ast.Constant) and node.value == name and not _names_an_op(other, node):

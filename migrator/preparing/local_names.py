@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrator.modelfn.names import binds
+from migrator.syntax import walk
 
 
 def binds_locally(statement: ast.stmt) -> set[str]:
@@ -45,11 +46,11 @@ def is_dotted(node: ast.expr | None) -> bool:
 def first_reads(body: list[ast.stmt], name: str) -> list[ast.Name]:
     """The reads of ``x`` in ``x = f(x)``, where that is the first statement of `body` that speaks of it; else none."""
     for statement in body:
-        found = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id == name]
+        found = [node for node in walk(statement) if isinstance(node, ast.Name) and node.id == name]
         if not found:
             continue
         target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
-        hidden = any(isinstance(node, (ast.Lambda, ast.JoinedStr)) for node in ast.walk(statement))
+        hidden = any(isinstance(node, (ast.Lambda, ast.JoinedStr)) for node in walk(statement))
         if not isinstance(target, ast.Name) or target.id != name or hidden:
             return []
         return [node for node in found if isinstance(node.ctx, ast.Load)]

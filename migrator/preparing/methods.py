@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from migrator.module import Module
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition, Project
+from migrator.syntax import walk
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def attributes(project: Project, method: Method) -> dict[str, list[ast.Attribute
     function, module = method.function, method.module
     name = function.args.args[0].arg
     found: dict[str, list[ast.Attribute]] = {}
-    for node in ast.walk(function):
+    for node in walk(function):
         if not isinstance(node, ast.Name) or node.id != name:
             continue
         parent = module.parent(node)
@@ -135,7 +136,7 @@ def check_settled(project: Project, method: Method, names: set[str], module: Mod
             (other, node)
             for other in project.modules.values()
             if name.encode() in other.source
-            for node in ast.walk(other.tree)
+            for node in walk(other.tree)
             if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, (ast.Store, ast.Del))
         ]
         constants = [t for s in owner.node.body if isinstance(s, ast.Assign) for t in s.targets]

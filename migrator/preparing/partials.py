@@ -8,6 +8,7 @@ from migrator.module import Module
 from migrator.preparing.draft import Change
 from migrator.preparing.lift import keywords
 from migrator.preparing.stuck import Stuck
+from migrator.syntax import walk
 
 PARTIAL = "functools.partial"
 _FIXED = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.keyword)
@@ -67,7 +68,7 @@ def _idle_import(module: Module, function: ast.expr) -> list[Change]:
 
 def _check_lasting(module: Module, value: ast.expr, call: ast.Call) -> None:
     """Refuse a value that may be another one when the function is called."""
-    for node in ast.walk(value):
+    for node in walk(value):
         if isinstance(node, ast.Call):
             name = module.resolve(node.func) or ""
             if not name.lower().endswith(_MAKERS):

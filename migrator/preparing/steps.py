@@ -17,6 +17,7 @@ from migrator.preparing.partials import filled_in, written_out
 from migrator.preparing.stuck import Stuck
 from migrator.preparing.unbox import Unboxing, ancestors, base_call, box, boxes, method_calls
 from migrator.project import Definition
+from migrator.syntax import walk
 
 MAX_STEPS = 200
 WIDTH = 50
@@ -198,8 +199,8 @@ class Preparation:
         """New parameters with the attributes that they stand for, the method's name as a function, and the edits that move it."""
         reads = attributes(self.drafts.project, found)
         check_settled(self.drafts.project, found, set(reads), module, at)
-        own = {n.id for n in ast.walk(found.function) if isinstance(n, ast.Name)}
-        own |= {a.arg for a in ast.walk(found.function) if isinstance(a, ast.arg)}
+        own = {n.id for n in walk(found.function) if isinstance(n, ast.Name)}
+        own |= {a.arg for a in walk(found.function) if isinstance(a, ast.arg)}
         owner = snake(found.owner.name)
         plain = {attribute: attribute.strip("_") or attribute for attribute in reads}
         extra = {name if name not in own else f"{owner}_{name}": attribute for attribute, name in plain.items()}
@@ -345,6 +346,6 @@ def calls_below(module: Module, function: ast.AST) -> list[ast.Call]:
     """Calls below a function in source order, innermost of one place first."""
     known: dict[ast.AST, list[ast.Call]] = module.memo.setdefault("calls below", {})
     if function not in known:
-        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        calls = [node for node in walk(function) if isinstance(node, ast.Call)]
         known[function] = sorted(calls, key=lambda call: (call.lineno, call.col_offset, -(call.end_col_offset or 0)))
     return known[function]

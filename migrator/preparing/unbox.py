@@ -14,6 +14,7 @@ from migrator.preparing.inline import Inliner
 from migrator.preparing.methods import lookup
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition, Project
+from migrator.syntax import walk
 
 # Methods that change what an attribute or a new object is.
 _MAGIC = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__")
@@ -52,7 +53,7 @@ class Box:
 
 def boxes(project: Project, definition: Definition) -> Iterator[tuple[ast.Assign, Definition]]:
     """Statements of a function that make an object of a class of the program, with the class."""
-    for node in ast.walk(definition.node):
+    for node in walk(definition.node):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             made = project.definition(definition.module, node.value.func) if isinstance(node.value, ast.Call) else None
             if made is not None and isinstance(made.node, ast.ClassDef):
@@ -110,7 +111,7 @@ def method_calls(project: Project, found: Box) -> Iterator[ast.Call]:
 
 def base_call(project: Project, found: Box) -> tuple[ast.Call, Definition | None] | None:
     """The call of the `__init__` of a base class, and that method; None for the method means `object`'s."""
-    for node in ast.walk(found.made):
+    for node in walk(found.made):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__":
             assert isinstance(found.home.node, ast.ClassDef)
             bases = [project.definition(found.home.module, base) for base in found.home.node.bases]
@@ -135,7 +136,7 @@ class Unboxing(Inliner):
         self._stores = [
             node
             for root in (found.made, found.function)
-            for node in ast.walk(root)
+            for node in walk(root)
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and self._is_own(node, root)
         ]
 
@@ -171,7 +172,7 @@ class Unboxing(Inliner):
         return [Change(module.insert(place, f"{indent}{text}\n"))] if place == start else []
 
     def _check_self(self) -> None:
-        for node in ast.walk(self.function):
+        for node in walk(self.function):
             if isinstance(node, ast.Name) and node.id == self.own:
                 parent = self.home.parent(node)
                 if not isinstance(parent, ast.Attribute):
@@ -183,7 +184,7 @@ class Unboxing(Inliner):
 
     def _name(self) -> None:
         """Decide which attributes are the same as a parameter of `__init__`, and name the others."""
-        own = {a.arg for a in ast.walk(self.function.args) if isinstance(a, ast.arg)}
+        own = {a.arg for a in walk(self.function.args) if isinstance(a, ast.arg)}
         counts = Counter(name for statement in self.body for name in _bound(statement))
         kept: list[ast.stmt] = []
         plain: dict[str, str] = {}
@@ -203,7 +204,7 @@ class Unboxing(Inliner):
         taken = self._callers_names() | self._own_names() | self.home.bound_names | _TAKEN
         attributes = dict.fromkeys(node.attr for node in self._stores)
         read = {node.attr for node in self.found.uses} | {
-            node.attr for node in ast.walk(self.function) if isinstance(node, ast.Attribute)
+            node.attr for node in walk(self.function) if isinstance(node, ast.Attribute)
         }
         self._constants = {name: text for name, text in self._of_class() if name in read and name not in attributes}
         for attribute in [*attributes, *self._constants]:
@@ -271,7 +272,7 @@ class Unboxing(Inliner):
             return name
         text = self.text[name]
         last = text.rpartition(".")[2]
-        changed = [n for n in ast.walk(self.found.function) if isinstance(n, ast.Attribute) and n.attr == last]
+        changed = [n for n in walk(self.found.function) if isinstance(n, ast.Attribute) and n.attr == last]
         if "." in text and any(not isinstance(n.ctx, ast.Load) for n in changed):
             raise Stuck(f"`{text}`, which the object holds, gets another value", self.found.statement)
         if not text.isidentifier():
@@ -289,6 +290,6 @@ class Unboxing(Inliner):
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
     """Every name that a statement gives a value, as often as it does."""
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id

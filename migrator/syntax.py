@@ -1,0 +1,29 @@
+"""Walks over syntax trees, which is where rules about whole functions spend their time."""
+
+from __future__ import annotations
+
+import ast
+
+# Fields that never hold a node that anybody looks for: names, numbers, and whether a name is read or written.
+_PLAIN = frozenset({"ctx", "id", "attr", "arg", "module", "asname", "level", "kind", "type_comment", "conversion"})
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """`node` and all nodes below it but contexts (``ast.Load`` and its like), in the order of `ast.walk`, faster."""
+    found = [node]
+    add, known, tree = found.append, _FIELDS, ast.AST
+    for one in found:  # which grows meanwhile
+        kind = one.__class__
+        fields = known.get(kind)
+        if fields is None:
+            fields = known[kind] = tuple(name for name in kind._fields if name not in _PLAIN)
+        for name in fields:
+            value = getattr(one, name, None)
+            if value.__class__ is list:
+                for item in value:
+                    if isinstance(item, tree):
+                        add(item)
+            elif isinstance(value, tree):
+                add(value)
+    return found
