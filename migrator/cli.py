@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
     from migrator.settings import Settings
 
-_HELP = ["-h", "--help"]
-_WIDTH = 100
-_CONTEXT = {"help_option_names": _HELP, "max_content_width": _WIDTH}
+_CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 _EXAMPLES = [
     ("migrate trainer/", "Show what would change."),
@@ -74,7 +72,7 @@ class _Migrate(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The help of the default command, and the other commands."""
-        context = click.Context(run, info_name=ctx.info_name, help_option_names=_HELP, max_content_width=_WIDTH)
+        context = click.Context(run, info_name=ctx.info_name, **_CONTEXT)
         run.format_help(context, formatter)
         with formatter.section("Examples"):
             formatter.write_dl(_EXAMPLES)

@@ -184,25 +184,19 @@ class _Run:
     def _skip_settled(self, findings: Findings, chosen: list[Finding]) -> None:
         """Spare the next round the files of which the applied fixes know what is left to say about them."""
         known: dict[str, list[Diagnostic]] = {}
-        open_paths: set[str] = set()
+        settled: set[int] = set()
         for finding in chosen:
-            leaves = finding.diagnostic.fix.leaves if finding.diagnostic.fix else None
-            for path in finding.paths:
-                known.setdefault(path, []).extend(leaves or ())
-            open_paths |= finding.paths if leaves is None else set()
-        applied = {id(finding) for finding in chosen}
-        for finding in findings.found:
-            if id(finding) not in applied and not self._said_anew(finding, known):
-                open_paths |= finding.paths
+            fix = finding.diagnostic.fix
+            if fix is not None and fix.leaves is not None:
+                settled.add(id(finding))
+                for path in finding.paths:
+                    known.setdefault(path, []).extend(fix.leaves)
+        unsettled = [finding for finding in findings.found if id(finding) not in settled]
+        open_paths = {path for f in unsettled if not self._said_anew(f, known) for path in f.paths}
         for path, left in known.items():
             if path not in open_paths:
                 self.checker.skip(self.modules[path], left)
-        moving = {code for code, _ in findings.units}
-        for finding in findings.found:
-            fix = finding.diagnostic.fix
-            if finding.program and (fix is None or fix.leaves is None or id(finding) not in applied):
-                moving.add(finding.rule)
-        self.checker.retire(moving)
+        self.checker.retire({code for code, _ in findings.units} | {f.rule for f in unsettled if f.program})
 
     @staticmethod
     def _said_anew(finding: Finding, known: Mapping[str, list[Diagnostic]]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from migrator import vendoring
+from migrator.components import connected
 from migrator.module import Module
 from migrator.project import Project
 
@@ -27,22 +28,14 @@ def program_groups(project: Project) -> list[list[Module]]:
     if not any(b"stimator" in module.source for module in project.modules.values()):
         return []
     relevant = {path for path, module in project.modules.items() if _is_relevant(module)}
-    root = {path: path for path in relevant}
-
-    def find(path: str) -> str:
-        while root[path] != path:
-            path = root[path]
-        return path
-
-    for path in sorted(relevant) if len(relevant) > 1 else ():
-        module = project.modules[path]
-        for _, other in project.imported(module):
-            if other.path in relevant:
-                root[find(other.path)] = find(path)
-    groups: dict[str, list[Module]] = {}
-    for path in sorted(relevant):
-        groups.setdefault(find(path), []).append(project.modules[path])
-    return [groups[key] for key in sorted(groups)]
+    edges = [
+        (path, other.path)
+        for path in (relevant if len(relevant) > 1 else ())
+        for _, other in project.imported(project.modules[path])
+        if other.path in relevant
+    ]
+    groups = sorted(sorted(group) for group in connected(relevant, edges))
+    return [[project.modules[path] for path in group] for group in groups]
 
 
 def _is_relevant(module: Module) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Optional, Union
+from typing import ClassVar, Optional, Union
 
 from migrator.calls import Signatures, call_of, has_stars, merge_insertions, rewrite_arguments
 from migrator.diagnostics import Diagnostic, Edit, Severity
@@ -27,7 +27,19 @@ class Rewrite:
     severity: Severity = Severity.WARNING
 
 
-class RenamedSymbol(Rule):
+class _AnySymbol:
+    """What rules about all names of TensorFlow have in common."""
+
+    symbols: ClassVar[tuple[str, ...]] = ("tensorflow.*",)
+
+    @classmethod
+    def concerns(cls, module: Module) -> bool:
+        """Not a file that knows TensorFlow as ``tensorflow.compat.v1`` only: its names are right, or move with the import."""
+        targets = [entry.target for entry in module.imports if "tensorflow" in entry.target]
+        return not all(target.startswith(VERSION_1) for target in targets)
+
+
+class RenamedSymbol(_AnySymbol, Rule):
     """Replace TensorFlow 1 names by their TensorFlow 2 names.
 
     ## What it does
@@ -58,19 +70,13 @@ class RenamedSymbol(Rule):
 
     code = "EST001"
     name = "renamed-symbol"
-    symbols = ("tensorflow.*",)
-
-    @classmethod
-    def concerns(cls, module: Module) -> bool:
-        """Not where names stay those of TensorFlow 1, or move with the import."""
-        return not _knows_compat_only(module)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a reference that has another name in TensorFlow 2."""
         yield from _report(self, "renamed", node, name, module)
 
 
-class ChangedParameters(Rule):
+class ChangedParameters(_AnySymbol, Rule):
     """Adapt calls of functions that TensorFlow 2 keeps with other parameters.
 
     ## What it does
@@ -99,19 +105,13 @@ class ChangedParameters(Rule):
 
     code = "EST002"
     name = "changed-parameters"
-    symbols = ("tensorflow.*",)
-
-    @classmethod
-    def concerns(cls, module: Module) -> bool:
-        """Not where names stay those of TensorFlow 1, or move with the import."""
-        return not _knows_compat_only(module)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a call whose arguments change."""
         yield from _report(self, "changed", node, name, module)
 
 
-class ManualSymbol(Rule):
+class ManualSymbol(_AnySymbol, Rule):
     """Point out TensorFlow 1 names that need a decision.
 
     ## What it does
@@ -132,21 +132,10 @@ class ManualSymbol(Rule):
 
     code = "EST003"
     name = "manual-symbol"
-    symbols = ("tensorflow.*",)
-
-    @classmethod
-    def concerns(cls, module: Module) -> bool:
-        """Not where names stay those of TensorFlow 1, or move with the import."""
-        return not _knows_compat_only(module)
 
     def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for a reference that is left to the reader."""
         yield from _report(self, "manual", node, name, module)
-
-
-def _knows_compat_only(module: Module) -> bool:
-    """Whether a file knows TensorFlow as ``tensorflow.compat.v1`` only, with which all its names are right."""
-    return all(entry.target.startswith(VERSION_1) for entry in module.imports if "tensorflow" in entry.target)
 
 
 def _report(rule: Rule, kind: str, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from migrator.interrupts import put_off
-from migrator.parity.process import POLL_SECONDS, end
+from migrator.parity.process import POLL_SECONDS, end, start
 
 GRACE_SECONDS = 10.0
 """How long the others may go on once a process has failed, and servers once all others are done."""
@@ -85,16 +85,9 @@ def started(
     folder.mkdir(parents=True, exist_ok=True)
     try:
         for (job, index), tf_config in tf_configs(shape).items():
-            with open(run.log(f"{job}{index}"), "wb") as output, put_off():
-                run.processes[job, index] = subprocess.Popen(
-                    list(command(job, index)),
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    stdin=subprocess.DEVNULL,
-                    cwd=cwd,
-                    env={**env, "TF_CONFIG": tf_config, "no_proxy": "*"},
-                    start_new_session=True,
-                )
+            own = {**env, "TF_CONFIG": tf_config, "no_proxy": "*"}
+            with put_off():
+                run.processes[job, index] = start(command(job, index), run.log(f"{job}{index}"), cwd, own)
         yield run
     finally:
         alive = {task for task, process in run.processes.items() if process.poll() is None}

@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Callable
 
 from migrator.interrupts import put_off
@@ -41,20 +42,12 @@ def run(
     The child leads a process group of its own, which is ended also when this call is interrupted. Raises OSError if
     the command cannot be started.
     """
-    start, timed_out, child = time.monotonic(), False, None
+    begin, timed_out, child = time.monotonic(), False, None
     try:
-        with open(log, "wb") as output, put_off():
-            child = subprocess.Popen(
-                command,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                cwd=cwd,
-                env=env,
-                start_new_session=True,
-            )
+        with put_off():
+            child = start(command, log, cwd, env)
         while child.poll() is None:
-            seconds = time.monotonic() - start
+            seconds = time.monotonic() - begin
             if seconds > timeout:
                 timed_out = True
                 break
@@ -63,7 +56,24 @@ def run(
     finally:
         if child is not None:
             end(child)
-    return Ended(name, child.returncode, time.monotonic() - start, timed_out, log)
+    return Ended(name, child.returncode, time.monotonic() - begin, timed_out, log)
+
+
+def start(command: Sequence[str], log: str | Path, cwd: str | Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a child that leads a process group of its own, with its output in the file `log`.
+
+    An interrupt must be put off until whoever has to end the child knows it. Raises OSError.
+    """
+    with open(log, "wb") as output:
+        return subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
