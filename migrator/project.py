@@ -98,6 +98,12 @@ class Project:
                 if target is not None:
                     yield dotted, target
 
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The folders in which absolute imports of the project have found its files."""
+        pairs = [pair for module in self.modules.values() for pair in self.imported(module)]
+        return frozenset(_root(target.path, dotted) for dotted, target in pairs if not dotted.startswith("."))
+
     def definition(self, module: Module, node: ast.expr) -> Definition | None:
         """The function or class that a reference stands for, through imports; None if unknown or ambiguous."""
         if isinstance(node, ast.Name):
@@ -162,3 +168,11 @@ class Project:
             module = self.modules[path]
             for node in module.nodes(ast.Call):
                 yield module, node
+
+
+def _root(path: str, dotted: str) -> str:
+    """The folder in which an absolute import has found a file."""
+    place = os.path.dirname(path) if os.path.basename(path) == "__init__.py" else path[: -len(".py")]
+    for _ in dotted.split("."):
+        place = os.path.dirname(place)
+    return place

@@ -13,12 +13,9 @@ from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.syntax import walk
 
-from .driver import CONTRIB_CONFIG
-from .estimator_kinds import KINDS
-from .estimator_values import PREFIX
 from .strategies import is_strategy
+from .task_fields import names_configuration, names_estimator
 from .tensorflow_names import PLAIN, VERSION_1
-from .tpu import short_name
 
 _STRATEGIES = {
     "none": "get_strategy()",
@@ -46,16 +43,12 @@ def _told(module: Module, strategy: str) -> Iterator[Edit]:
         if not isinstance(node, ast.Call):
             continue
         name = module.resolve(node.func) or ""
-        if _is_config(name):
+        if names_configuration(name):
             yield from _configured(module, node, strategy, complete=True)
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
             yield from _configured(module, node, strategy, complete=False)
-        elif name in KINDS or short_name(name) == "TPUEstimator":
+        elif names_estimator(name):
             yield from _with_config(module, node, strategy)
-
-
-def _is_config(name: str) -> bool:
-    return name in (f"{PREFIX}RunConfig", CONTRIB_CONFIG) or short_name(name) == "RunConfig"
 
 
 def _configured(module: Module, call: ast.Call, strategy: str, complete: bool) -> Iterator[Edit]:

@@ -201,6 +201,12 @@ class Driver:
         self.handled.add(node)
         self.edits.append(self.module.edit(node, text))
 
+    def spell(self, references: Iterable[tuple[ast.expr, str]]) -> None:
+        """Write references by the names that they have in ``tf.compat.v1``."""
+        for node, name in references:
+            if node not in self.handled:
+                self.replace(node, f"{self.tensorflow()}.compat.v1.{name}")
+
     def arguments(
         self,
         call: ast.Call,

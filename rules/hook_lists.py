@@ -61,9 +61,7 @@ def _migrate_hook(driver: Driver, hook: ast.expr | None, at: ast.expr, what: str
     if hook in driver.handled:  # one list of several trainings
         return
     driver.watched.update(checked.names)
-    for reference, name in checked.spelled():
-        if reference not in driver.handled:
-            driver.replace(reference, f"{driver.tensorflow()}.compat.v1.{name}")
+    driver.spell(checked.spelled())
     driver.handled.add(hook)
     before = checked.reads_step and reads_step_before(module)
     _wrap(driver, hook, driver.need("HookCallback", hook), ", steps_behind=1" if before else "")

@@ -14,13 +14,8 @@ def package_prefix(project: Project, folder: str) -> str | None:
     An import of ``cnn.model`` that finds ``p/cnn/model.py`` tells that Python looks for modules in ``p``. None where the
     program tells nothing about `folder`, or several things.
     """
-    found = set()
-    for importer in project.modules.values():
-        for dotted, target in project.imported(importer):
-            root = _root(target.path, dotted)
-            if root is not None and os.path.join(folder, "").startswith(os.path.join(root, "")):
-                below = os.path.join(folder, "")[len(os.path.join(root, "")) :]
-                found.add(below.replace(os.sep, "."))
+    place, roots = os.path.join(folder, ""), [os.path.join(root, "") for root in project.roots]
+    found = {place[len(root) :].replace(os.sep, ".") for root in roots if place.startswith(root)}
     return found.pop() if len(found) == 1 else None
 
 
@@ -31,13 +26,3 @@ def in_package(project: Project, module: Module) -> bool:
         for importer in project.modules.values()
         for dotted, target in project.imported(importer)
     )
-
-
-def _root(path: str, dotted: str) -> str | None:
-    """The folder in which an absolute import has found a file."""
-    if dotted.startswith("."):
-        return None
-    place = os.path.dirname(path) if os.path.basename(path) == "__init__.py" else path[: -len(".py")]
-    for _ in dotted.split("."):
-        place = os.path.dirname(place)
-    return place

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrator.calls import arguments, delete_arguments
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import Expression, Writing, bind, format_call
+from migrator.modelfn.translate import Expression, Resolve, Writing, bind, format_call
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -40,17 +40,23 @@ MAKERS = frozenset(
 )
 
 
+def _goes(short: str, parameter: str, value: ast.expr, resolve: Resolve) -> bool:
+    """Whether an argument says nothing that the vendored function has to know. Raises Unsupported for one it cannot know."""
+    if parameter == "name" or resolve(value) in _DEFAULTS.get(parameter, ()):
+        return True
+    if parameter not in _KEPT:
+        raise Unsupported(f"`{parameter}` of tf.contrib.lookup.{short} is not migrated yet", value)
+    return False
+
+
 def _made(short: str) -> Expression:
     """The translation of a call inside a model_fn."""
 
     def table(call: ast.Call, writing: Writing) -> str:
         given: list[tuple[str | None, str]] = []
         for parameter, value in bind(call, _SIGNATURES[short], short).items():
-            if parameter == "name" or writing.resolve(value) in _DEFAULTS.get(parameter, ()):
-                continue
-            if parameter not in _KEPT:
-                raise Unsupported(f"`{parameter}` of tf.contrib.lookup.{short} is not migrated yet", value)
-            given.append((parameter if given else None, writing.text(value)))
+            if not _goes(short, parameter, value, writing.resolve):
+                given.append((parameter if given else None, writing.text(value)))
         return format_call(writing.need(short), given)
 
     return table
@@ -74,10 +80,8 @@ def table_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     for argument in arguments(call):
         value = argument.value if isinstance(argument, ast.keyword) else argument
         parameter = names[id(value)]
-        if parameter == "name" or module.resolve(value) in _DEFAULTS.get(parameter, ()):
+        if _goes(short, parameter, value, module.resolve):
             doomed.append(argument)
-        elif parameter not in _KEPT:
-            raise Unsupported(f"`{parameter}` of tf.contrib.lookup.{short} is not migrated yet", value)
     driver.replace(node, driver.need(short, node))
     for argument in doomed:
         driver.handled.update(walk(argument))

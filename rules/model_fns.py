@@ -10,7 +10,8 @@ from migrator.modelfn.generate import Generated
 from migrator.modelfn.plan import Plan
 from migrator.module import Module
 from migrator.project import Definition, Project
-from migrator.syntax import walk
+
+from .settled import returns_of
 
 PARTIAL = "functools.partial"
 
@@ -36,8 +37,7 @@ def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int
         builder = project.definition(module, node.func)
         if builder is None or not isinstance(builder.node, ast.FunctionDef):
             return None
-        returned = [n for n in walk(builder.node) if isinstance(n, ast.Return) and n.value is not None]
-        own = [r for r in returned if _function_of(builder.module, r) is builder.node]
+        own = returns_of(builder.module, builder.node)
         found = {model_fn_behind(project, builder.module, r.value, depth + 1) for r in own if r.value is not None}
         return found.pop() if len(found) == 1 else None
     definition = project.definition(module, node)
@@ -48,10 +48,6 @@ def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
                 return model_fn_behind(project, module, statement.value, depth + 1)
     return definition
-
-
-def _function_of(module: Module, node: ast.AST) -> ast.AST | None:
-    return next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
 
 
 def check_partial(partial: ast.Call, plan: Plan) -> None:

@@ -85,7 +85,7 @@ class _Checks:
                 for method in related.node.body:
                     if isinstance(method, ast.FunctionDef) and method.name == name and method is not node:
                         inner = shape[1:] if shape[:1] == ("call",) else shape
-                        if (method, inner) not in self.follower.returning and _returns(related.module, method):
+                        if (method, inner) not in self.follower.returning and returns_of(related.module, method):
                             yield related.module, method, f"another `{name}` returns something else"
 
     def parameters(self) -> Iterator[Doubt]:
@@ -111,7 +111,7 @@ class _Checks:
         """Functions that return something else as well."""
         for (function, shape), module in list(self.follower.returning.items()):
             assert isinstance(function, ast.FunctionDef)
-            for statement in _returns(module, function):
+            for statement in returns_of(module, function):
                 if not self._followed(statement.value, shape) and not _of_nothing(statement.value):
                     yield module, statement, f"`{function.name}` returns something else as well"
 
@@ -160,7 +160,8 @@ def _stores(owner: Definition, name: str) -> Iterator[tuple[ast.AST, ast.expr | 
         yield node, parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else ast.Name("?")
 
 
-def _returns(module: Module, function: ast.FunctionDef) -> list[ast.Return]:
+def returns_of(module: Module, function: ast.FunctionDef) -> list[ast.Return]:
+    """The returns of a function that have a value, without those of functions in it."""
     found = []
     for node in walk(function):
         if isinstance(node, ast.Return) and node.value is not None:

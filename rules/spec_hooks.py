@@ -114,8 +114,6 @@ def watched_names(plans: Iterable[Plan | None], drivers: Mapping[str, Driver]) -
         driver.watched.update(plan.spec_hooks.named)
         for hook in plan.spec_hooks.hooks:
             definition = hook_class(plan.module, hook.made.own)
-            for reference, name in SessionHook(plan.module, definition).spelled() if definition is not None else ():
-                if reference not in driver.handled:
-                    driver.handled.add(reference)
-                    driver.replace(reference, f"{driver.tensorflow()}.compat.v1.{name}")
+            if definition is not None:
+                driver.spell(SessionHook(plan.module, definition).spelled())
     return frozenset(name for driver in drivers.values() for name in driver.watched)

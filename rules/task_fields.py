@@ -52,6 +52,16 @@ def _field(driver: Driver, node: ast.Attribute, own: bool) -> None:
         driver.replace(node, "''")
 
 
+def names_configuration(name: str) -> bool:
+    """Whether a qualified name is that of a RunConfig."""
+    return name in (f"{PREFIX}RunConfig", CONTRIB_CONFIG) or short_name(name) == "RunConfig"
+
+
+def names_estimator(name: str) -> bool:
+    """Whether a qualified name is that of an Estimator which takes a RunConfig."""
+    return name in KINDS or short_name(name) == "TPUEstimator"
+
+
 def _is_called_so(node: ast.expr) -> bool:
     """Whether an expression is named as configurations are: ``config``, ``self.run_config``."""
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
@@ -67,7 +77,7 @@ def is_configuration(module: Module, node: ast.expr, above: frozenset[str] = fro
         if isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
             return is_configuration(module, node.func.value, above)
         name = module.resolve(node.func) or ""
-        return name in (f"{PREFIX}RunConfig", CONTRIB_CONFIG) or short_name(name) == "RunConfig"
+        return names_configuration(name)
     if isinstance(node, ast.Name):
         if node.id in above:
             return True
@@ -95,4 +105,4 @@ def _configures(module: Module, load: ast.Name) -> bool:
     keyword = module.parent(load)
     call = module.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "config" else None
     name = module.resolve(call.func) or "" if isinstance(call, ast.Call) else ""
-    return name in KINDS or short_name(name) == "TPUEstimator"
+    return names_estimator(name)

@@ -72,6 +72,8 @@ class Body:
         self.slicer = Slicer(self.flow)
         self.watched: dict[Leaf, str] = {}
         """Statements that hand a tensor out to callbacks, by a name."""
+        self.scope_paths: dict[tuple[ast.With, ...], str | None] = {}
+        """What `tags.scope_path` found out, by the scopes."""
         write_collected(self)
         self.extend_flow()
         self.wrappers: set[Leaf] = set()
@@ -181,6 +183,13 @@ class Body:
         calls = [item.context_expr for item in node.items]
         return all(isinstance(c, ast.Call) and self.module.resolve(c.func) in SCOPES for c in calls)
 
+    def is_maker(self, call: ast.Call) -> bool:
+        """Whether a call makes layers or a metric."""
+        name = self.module.resolve(call.func)
+        if name is not None and (name in self.translations.layers or name in self.translations.metrics):
+            return True
+        return self.sublayers.definition(self.module, call) is not None
+
     def _stays_whole(self, node: ast.stmt) -> bool:
         """Compound statements without layers, specs, effects or mode tests move in one piece, unless they are scopes."""
         if isinstance(node, ast.With):
@@ -188,14 +197,8 @@ class Body:
         for child in walk(node):
             if isinstance(child, ast.Return) or self._is_effect(child):
                 return False
-            if isinstance(child, ast.Call):
-                name = self.module.resolve(child.func)
-                if name is not None and (name in self.translations.layers or name in self.translations.metrics):
-                    return False
-                if is_training(self, child):
-                    return False
-                if self.sublayers.definition(self.module, child) is not None:
-                    return False
+            if isinstance(child, ast.Call) and (self.is_maker(child) or is_training(self, child)):
+                return False
             if isinstance(child, ast.Name) and (child.id == self.mode or child.id in self.modes.names):
                 return False
         return True

@@ -48,7 +48,7 @@ class Collections:
             if held != key or leaf.index >= at.index:
                 continue
             modes = {"train", "eval"} & at.modes
-            if not modes <= leaf.modes or any(not isinstance(f.node, ast.With) for f in leaf.frames):
+            if not modes <= leaf.modes or leaf.arms:
                 raise Unsupported("a loss is collected under a condition or in a loop", leaf.node)
             if self._body.slicer.reaching(name, at.index, None, at) != self._known_at(name, leaf):
                 raise Unsupported(f"`{name}` gets another value after it is collected", leaf.node)
@@ -60,7 +60,9 @@ class Collections:
         return self._body.slicer.reaching(name, after, None, leaf)
 
     def _leaf_of(self, call: ast.Call) -> Leaf:
-        return next(leaf for leaf in self._body.flow.leaves if any(n is call for n in walk(leaf.node)))
+        leaf = self._body.flow.leaf_of(call)
+        assert leaf is not None
+        return leaf
 
     def _readings(self, leaf: Leaf) -> list[tuple[ast.Call, tuple[str, ...]]]:
         found = []

@@ -72,6 +72,16 @@ class Leaf:
         """The loops around the statement, outermost first."""
         return tuple(f.node for f in self.frames if isinstance(f.node, ast.For))
 
+    @property
+    def scopes(self) -> list[ast.With]:
+        """The ``with`` statements around the statement, outermost first."""
+        return [f.node for f in self.frames if isinstance(f.node, ast.With)]
+
+    @property
+    def arms(self) -> list[Frame]:
+        """The conditions and loops around the statement, outermost first."""
+        return [f for f in self.frames if not isinstance(f.node, ast.With)]
+
 
 class Flow:
     """The leaves of a body in source order. `whole` says which compound statements are kept in one piece, `silent`
@@ -97,6 +107,10 @@ class Flow:
         self._flags = _flags(body)
         self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
         self._join_repeated()
+
+    def leaf_of(self, node: ast.AST) -> Leaf | None:
+        """The statement that a node stands in."""
+        return next((leaf for leaf in self.leaves if any(n is node for n in walk(leaf.node))), None)
 
     def _walk(self, body: Sequence[ast.stmt], modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
         for index, statement in enumerate(body):
@@ -246,8 +260,7 @@ class Slicer:
         """Whether `leaf` has run whenever `at` (None: the end of the body) runs, in `mode` (None: in any)."""
         if mode is None and not leaf.modes >= (at.modes if at is not None else ALL_MODES):
             return False
-        around = [f for f in leaf.frames if not isinstance(f.node, ast.With)]
-        return all(at is not None and frame in at.frames for frame in around)
+        return all(at is not None and frame in at.frames for frame in leaf.arms)
 
     def closure(self, names: Iterable[str], before: int, mode: str | None, at: Leaf | None = None) -> set[Leaf]:
         """All leaves that the values of `names` before leaf `before` depend on, control included."""

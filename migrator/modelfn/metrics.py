@@ -79,8 +79,7 @@ def _step(plan: Plan, name: str, step: Leaf, carried: set[Leaf]) -> list[Pair]:
     node = step.node
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     target = targets[0] if len(targets) == 1 else None
-    around = [frame for frame in step.frames if not isinstance(frame.node, ast.With)]
-    if around and not (isinstance(target, ast.Subscript) and _is_turn(plan, step)):
+    if step.arms and not (isinstance(target, ast.Subscript) and _is_turn(plan, step)):
         raise Unsupported("the metrics are not written as a dict", node)
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         if isinstance(target, ast.Name):
@@ -121,8 +120,8 @@ def _makes_dict(plan: Plan, call: ast.Call) -> bool:
 
 def _is_turn(plan: Plan, leaf: Leaf) -> bool:
     """Whether a statement runs in each turn of one loop that is known when the model is built."""
-    kept = [frame for frame in leaf.frames if not isinstance(frame.node, ast.With)]
-    return len(kept) == 1 and isinstance(kept[0].node, ast.For) and plan.times.head(kept[0]) is Time.STATIC
+    arms = leaf.arms
+    return len(arms) == 1 and isinstance(arms[0].node, ast.For) and plan.times.head(arms[0]) is Time.STATIC
 
 
 def _turned(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set[Leaf]) -> MetricEntry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
@@ -22,14 +22,13 @@ _RATES = ("learning_rate", "lr", "rate")
 
 @dataclass
 class OptimizerClass:
-    """A class of the program that derives from the optimizer of TensorFlow 1. `calls` make its objects in model_fns."""
+    """A class of the program that derives from the optimizer of TensorFlow 1."""
 
     definition: Definition
     parameters: list[str]
     """Of the constructor, without `self`."""
     rate: str
     """The parameter that is the learning rate."""
-    calls: list[ast.Call] = field(default_factory=list)
 
     @property
     def node(self) -> ast.ClassDef:

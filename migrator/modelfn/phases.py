@@ -65,7 +65,8 @@ def in_training(body: Body, node: ast.expr, neutral: float, renderer: Renderer, 
 
     Raises Unsupported where the value does something outside of training as well.
     """
-    at = next(leaf for leaf in body.flow.leaves if any(child is node for child in walk(leaf.node)))
+    at = body.flow.leaf_of(node)
+    assert at is not None
     if at not in body.wrappers:
         if not _differs(body, node):
             return None

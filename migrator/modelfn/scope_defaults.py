@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.objects import holder
-from migrator.modelfn.scopes import scope_calls
+from migrator.modelfn.scopes import is_false, scope_calls
 from migrator.modelfn.translate import Layer, is_none
 from migrator.syntax import walk
 
@@ -49,14 +49,19 @@ def _asked(plan: Body, leaf: Leaf, keyword: str) -> ast.expr | None:
     return next((value for value in reversed(given) if not is_none(value)), None)
 
 
+def _refuse_inner(layer: Layer, keyword: str, asked: ast.expr) -> None:
+    """Raise Unsupported for layers inside which the scope would have to say it."""
+    if layer.vendored and not layer.variables:
+        raise Unsupported(f"a recurrent layer stands under variable_scope({keyword}=…)", asked)
+    if layer.helper is not None:
+        raise Unsupported(f"a helper makes layers under variable_scope({keyword}=…)", asked)
+
+
 def _initialized(asked: ast.expr | None, layer: Layer) -> Layer:
     """A layer with the initializer of the variable scope around it, where it has none of its own."""
     if asked is None or layer.constructor == "weight_from_value":
         return layer
-    if layer.vendored and not layer.variables:
-        raise Unsupported("a recurrent layer stands under variable_scope(initializer=…)", asked)
-    if layer.helper is not None:
-        raise Unsupported("a helper makes layers under variable_scope(initializer=…)", asked)
+    _refuse_inner(layer, "initializer", asked)
     if layer.keras:
         return layer  # Keras asks its own initializers
     if ("embeddings", "embeddings") in layer.variables:
@@ -74,15 +79,12 @@ def _regularized(asked: ast.expr | None, layer: Layer) -> Layer:
     """A layer whose variables the variable scope around it regularizes."""
     if asked is None or layer.keras or (layer.weight and not layer.variables):  # `tf.Variable` asks no scope
         return layer
-    if layer.vendored and not layer.variables:
-        raise Unsupported("a recurrent layer stands under variable_scope(regularizer=…)", asked)
-    if layer.helper is not None:
-        raise Unsupported("a helper makes layers under variable_scope(regularizer=…)", asked)
-    unbiased = any(n == "use_bias" and ast.unparse(v) == "False" for n, v in layer.arguments if not isinstance(v, str))
+    _refuse_inner(layer, "regularizer", asked)
+    unbiased = any(name == "use_bias" and is_false(value) for name, value in layer.arguments)
     arguments = list(layer.arguments)
     for _, attribute in layer.variables:
         wanted = _REGULARIZERS.get(attribute)
-        if attribute == "bias" and (unbiased or ("use_bias", "False") in arguments):
+        if attribute == "bias" and unbiased:
             continue
         if wanted is None or layer.constructor == "weight_from_value":
             raise Unsupported(f"variable_scope(regularizer=…) regularizes `{attribute or layer.scope}` as well", asked)

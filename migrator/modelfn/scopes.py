@@ -231,7 +231,7 @@ def _pairs(
             if site.layer.name is not None and site.layer.variables:
                 yield "", "", (*around, site)
             continue
-        unbiased = any(n == "use_bias" and _is_false(v) for n, v in site.layer.arguments)
+        unbiased = any(n == "use_bias" and is_false(v) for n, v in site.layer.arguments)
         for tf1, keras in site.layer.variables:
             if keras == "bias" and unbiased:
                 continue
@@ -247,7 +247,8 @@ def _late_key(plan: Body, site: Site) -> str:
     return "" if "?" in key else str(ast.literal_eval(key))
 
 
-def _is_false(value: Value) -> bool:
+def is_false(value: Value) -> bool:
+    """Whether an argument is the literal ``False``."""
     return value == "False" or (isinstance(value, ast.Constant) and value.value is False)
 
 

@@ -190,7 +190,7 @@ def _same_name(plan: Body, first: Site, second: Site, reused: bool) -> bool | No
         return False
     if first.layer.name is None or second.layer.name is None:  # numbered in each scope that is entered
         same = first.layer.scope == second.layer.scope and _same_text(_chain(plan, first), _chain(plan, second))
-        return same and reused and _withs(first) != _withs(second)
+        return same and reused and first.leaf.scopes != second.leaf.scopes
     one, two = (scope_prefix(plan, site.leaf) for site in (first, second))
     own, other = literal_pattern(first.layer.name), literal_pattern(second.layer.name)
     if one is not None and two is not None and own is not None and other is not None:
@@ -241,7 +241,3 @@ def _unchanged(plan: Body, first: Site, second: Site) -> bool:
         if before != set(plan.slicer.reaching(name, second.leaf.index, None, second.leaf)):
             return False
     return True
-
-
-def _withs(site: Site) -> list[ast.stmt]:
-    return [frame.node for frame in site.leaf.frames if isinstance(frame.node, ast.With)]

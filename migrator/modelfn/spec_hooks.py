@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
-from migrator.modelfn.translate import HookCall, Time, Writing, is_empty
+from migrator.modelfn.translate import HookCall, Time, Writing, format_call, is_empty
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ class SpecHook:
             given = [(None, writing.text(self.made.own))]
         given += [(name, writing.text(value)) for name, value in self.made.arguments]
         given += [("metrics", "True")] if metrics else []
-        arguments = ", ".join(text if name is None else f"{name}={text}" for name, text in given)
-        return f"{writing.need(self.made.callback)}({arguments})"
+        return format_call(writing.need(self.made.callback), given)
 
 
 class SpecHooks:
@@ -115,7 +114,7 @@ class SpecHooks:
         """The hooks that one statement adds to the list of that name."""
         node = step.node
         call = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(node, (ast.If, ast.For)) or _is_conditional(step):
+        if isinstance(node, (ast.If, ast.For)) or step.arms:
             raise Unsupported("a hook of an EstimatorSpec is made under a condition or in a loop", node)
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             yield from self._items(node.value, step, mode)
@@ -136,7 +135,7 @@ class SpecHooks:
         own = plan.translations.own_hooks(plan.module, call, mode == "eval") if mode != "infer" else None
         if own is None and (rule is None or (mode == "eval" and name not in plan.translations.evaluation_hooks)):
             raise Unsupported(f"a hook of an EstimatorSpec works on its graph: {ast.unparse(call.func)}", call)
-        if _is_conditional(at):
+        if at.arms:
             raise Unsupported("a hook of an EstimatorSpec is made under a condition or in a loop", call)
         if own is not None:
             made = own
@@ -165,7 +164,7 @@ class SpecHooks:
             if name == _word(tag) and not plan.is_step(value) and self._same(leaf, value, at, mode):
                 leaf.modes, leaf.guard = leaf.modes | {mode}, leaf.guard | {mode}
                 return name
-        if any(self._makes(node) for node in walk(value)):
+        if any(isinstance(node, ast.Call) and self._plan.is_maker(node) for node in walk(value)):
             raise Unsupported("a hook of an EstimatorSpec reads a layer or a metric that nothing else reads", value)
         taken = {*self.watched.values(), *self.named}
         name, number = _word(tag), 1
@@ -196,13 +195,6 @@ class SpecHooks:
         call = self._plan.followed_in(leaf.node.value, leaf, mode)[0]
         return isinstance(call, ast.Call) and self._plan.module.resolve(call.func) in self._plan.translations.steps
 
-    def _makes(self, node: ast.AST) -> bool:
-        """Whether a node is a call that makes layers or a metric."""
-        plan = self._plan
-        name = plan.module.resolve(node.func) if isinstance(node, ast.Call) else None
-        known = name is not None and (name in plan.translations.layers or name in plan.translations.metrics)
-        return known or (isinstance(node, ast.Call) and plan.sublayers.definition(plan.module, node) is not None)
-
     def check(self) -> None:
         """Refuse to hand out what is no tensor, and to make a callback from one."""
         plan = self._plan
@@ -228,10 +220,6 @@ class SpecHooks:
         if name in self._plan.translations.watched:
             raise Unsupported(f"two hooks read different tensors by the name {name}", leaf.node)
         return f'{writing.need("watch")}(self, "{name}", {value})'
-
-
-def _is_conditional(leaf: Leaf) -> bool:
-    return any(not isinstance(frame.node, ast.With) for frame in leaf.frames)
 
 
 def _word(tag: str) -> str:

@@ -116,8 +116,15 @@ def tag_text(writer: Writer, leaf: Leaf, name: ast.expr) -> str:
 
 def scope_path(plan: Body, leaf: Leaf) -> str | None:
     """The names of the scopes around a statement, each with a slash; None where they are not literal."""
+    scopes = tuple(leaf.scopes)
+    if scopes not in plan.scope_paths:
+        plan.scope_paths[scopes] = _joined(plan, scopes)
+    return plan.scope_paths[scopes]
+
+
+def _joined(plan: Body, scopes: tuple[ast.With, ...]) -> str | None:
     path = ""
-    for node in _scopes(leaf):
+    for node in scopes:
         for name in _names(plan, node):
             pattern = literal_pattern(name)
             if pattern is None or "*" in pattern:
@@ -126,10 +133,6 @@ def scope_path(plan: Body, leaf: Leaf) -> str | None:
         number = _opened_before(plan, node, path) if path else 0
         path = f"{path[:-1]}_{number}/" if number else path
     return path
-
-
-def _scopes(leaf: Leaf) -> list[ast.With]:
-    return [frame.node for frame in leaf.frames if isinstance(frame.node, ast.With)]
 
 
 def _names(plan: Body, node: ast.With) -> list[ast.expr | None]:
@@ -147,7 +150,7 @@ def _names(plan: Body, node: ast.With) -> list[ast.expr | None]:
 def _scope_texts(writer: Writer, leaf: Leaf) -> list[str]:
     """The texts of the names of all scopes around a statement; none if one of them may be no name."""
     texts = []
-    for node in _scopes(leaf):
+    for node in leaf.scopes:
         for name in _names(writer.plan, node):
             if literal_pattern(name) is None or name is None:
                 return []
@@ -159,7 +162,7 @@ def _opened_before(plan: Body, node: ast.With, path: str) -> int:
     """How many other statements have opened a scope of that name before."""
     seen: set[ast.With] = set()
     for leaf in plan.flow.leaves:
-        scopes = _scopes(leaf)
+        scopes = leaf.scopes
         if node in scopes:
             break
         for depth, other in enumerate(scopes):
@@ -177,7 +180,7 @@ def _uses(plan: Body, leaf: Leaf, tag: str) -> int:
         if "train" not in other.modes or other.mode_only:
             continue
         path = scope_path(plan, other)
-        scopes = _scopes(other)
+        scopes = other.scopes
         if path == f"{tag}/" and scopes and scopes[-1] not in opened:
             opened.add(scopes[-1])
             count += 1

@@ -37,7 +37,8 @@ class Times:
         self._names: dict[str, Time] = dict.fromkeys(dynamic, Time.DYNAMIC)
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
         counts = Counter(name for leaf in flow.leaves for name in leaf.defs)
-        self._settled = {name for leaf in flow.leaves for name in self._constants(leaf.node, flow) if counts[name] == 1}
+        constants = {name for leaf in flow.leaves for name in self._constants(leaf.node) if counts[name] == 1}
+        self._settled = constants & self._read_once(flow) if constants else constants
         changed = True
         while changed:
             changed = False
@@ -60,19 +61,18 @@ class Times:
         """When all names are known that a node reads."""
         return max((self.name(name) for name in reads(node)), default=Time.STATIC)
 
-    def _constants(self, node: ast.stmt, flow: Flow) -> set[str]:
-        """The name of a constant tensor of which an object is made once: it is known when the model is built as well."""
+    def _constants(self, node: ast.stmt) -> set[str]:
+        """The name of a constant tensor: if an object is made once of it, it is known when the model is built as well."""
         value = node.value if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
         if not isinstance(value, ast.Call) or self._resolve(value.func) not in self._translations.constants:
             return set()
-        made = {
-            name
-            for leaf in flow.leaves
-            for call in walk(leaf.node)
-            if isinstance(call, ast.Call) and self._resolve(call.func) in self._translations.made_once
-            for name in reads(call)
-        }
-        return binds(node) & made
+        return binds(node)
+
+    def _read_once(self, flow: Flow) -> set[str]:
+        """The names that calls read which make an object once."""
+        calls = [node for leaf in flow.leaves for node in walk(leaf.node) if isinstance(node, ast.Call)]
+        made = [call for call in calls if self._resolve(call.func) in self._translations.made_once]
+        return {name for call in made for name in reads(call)}
 
     def head(self, frame: Frame) -> Time:
         """When the head of a compound statement is known."""

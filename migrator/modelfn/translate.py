@@ -51,9 +51,9 @@ class Layer:
     helper: Body | None = None
     """The helper function that makes the layers, where the call is of one."""
     given: tuple[tuple[str, ast.expr], ...] = ()
+    """Its arguments by parameter."""
     reuse: tuple[tuple[str, bool | None], ...] = ()
     """What the call of a helper says of the sharing of its variables, by parameter; None where no literal."""
-    """Its arguments by parameter."""
     trains: bool = False
     """Whether the call takes `training`."""
     moving: str | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.scopes import names_made, scope_prefix, variable_pairs
+from migrator.modelfn.translate import is_none
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -33,7 +34,7 @@ def listed(plan: Body, node: ast.AST | None) -> Choice | None:
     elif name not in plan.translations.variables:
         return None
     scope = arguments[0] if arguments else next((k.value for k in node.keywords if k.arg == "scope"), None)
-    if scope is None or (isinstance(scope, ast.Constant) and scope.value is None):
+    if scope is None or is_none(scope):
         return lambda name: True
     if not isinstance(scope, ast.Constant) or not isinstance(scope.value, str):
         raise Unsupported("variables are listed for a scope that is not a literal", scope)

@@ -28,7 +28,7 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
     plan = writer.plan
     if writer.where not in ("loss", "train"):
         raise Unsupported("the list of trainable variables is used outside of the loss and the train op", call)
-    leaf = next((leaf for leaf in plan.flow.leaves if any(n is call for n in walk(leaf.node))), None)
+    leaf = plan.flow.leaf_of(call)
     if leaf is None or any(site.leaf.index > leaf.index for site in plan.sites):
         raise Unsupported("the trainable variables are listed before all of them are made", call)
     if call.args or call.keywords:
@@ -55,7 +55,7 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
 def chosen_by_attributes(writer: Writer, node: ast.ListComp) -> str | None:
     """A choice of variables by name, written as the attributes that hold them where Keras names them otherwise."""
     plan = writer.plan
-    leaf = next((leaf for leaf in plan.flow.leaves if any(n is node for n in walk(leaf.node))), None)
+    leaf = plan.flow.leaf_of(node)
     choice = chosen(plan, node, leaf) if leaf is not None else None
     if choice is None:
         return None

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from migrator.module import Module
 from migrator.preparing.draft import Change
+from migrator.preparing.returns import own_nodes
 from migrator.syntax import walk
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
@@ -19,7 +20,7 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
     """Edits that give the variables of one name below a loop another name than those that its turns make."""
     looped = {
         name
-        for loop in _own(function)
+        for loop in own_nodes(function.body)
         if isinstance(loop, ast.For)
         for node in walk(loop)
         if (name := _made(module, node)) is not None
@@ -40,8 +41,9 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
             continue
         assert isinstance(last, ast.Assign)
         new = _free(module, function, name)
-        strings = [n for n in _own(function) if isinstance(n, ast.JoinedStr) and n.lineno >= last.lineno]
-        if any(n in set(walk(text)) for text in strings for n in below):
+        strings = [n for n in own_nodes(function.body) if isinstance(n, ast.JoinedStr) and n.lineno >= last.lineno]
+        quoted = {n for text in strings for n in walk(text)}
+        if not quoted.isdisjoint(below):
             continue  # what f-strings read has no reliable place
         return [Change(module.edit(node, new)) for node in (last.targets[0], *below)]
     return []
@@ -67,15 +69,6 @@ def _straight(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         yield statement
         if isinstance(statement, ast.With):
             yield from _straight(statement.body)
-
-
-def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    stack: list[ast.AST] = list(function.body)
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(node))
 
 
 def _free(module: Module, function: ast.FunctionDef, name: str) -> str:

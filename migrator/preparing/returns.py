@@ -10,10 +10,11 @@ from migrator.preparing.stuck import Stuck
 
 def own_returns(function: ast.FunctionDef) -> list[ast.Return]:
     """The returns of a function, without those of functions in it."""
-    return [node for node in _own(function.body) if isinstance(node, ast.Return)]
+    return [node for node in own_nodes(function.body) if isinstance(node, ast.Return)]
 
 
-def _own(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
+def own_nodes(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
+    """All nodes of statements in source order, without what stands in functions and classes in them."""
     stack: list[ast.AST] = list(reversed(nodes))
     while stack:
         node = stack.pop()
@@ -24,7 +25,7 @@ def _own(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
 
 def has_return(nodes: list[ast.stmt]) -> bool:
     """Whether a return stands in the statements."""
-    return any(isinstance(node, ast.Return) for node in _own(nodes))
+    return any(isinstance(node, ast.Return) for node in own_nodes(nodes))
 
 
 def terminates(nodes: list[ast.stmt]) -> bool:
