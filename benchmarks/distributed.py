@@ -25,6 +25,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from training import rates
+
 from migrator.parity.clusters import Cluster
 from migrator.parity.local_cluster import Run, Shape, run_cluster
 
@@ -34,7 +36,6 @@ TAG = "global_step/sec"
 """The summary that both sides write every few steps."""
 EVERY = 100
 """Steps between summaries, log lines and checkpoints, the default of Estimators for the first two."""
-WARM_UP = 0.2
 HEADER = "| cluster | trainers | Estimator steps/s | Keras steps/s | ratio |\n| --- | ---: | ---: | ---: | ---: |\n"
 
 
@@ -62,16 +63,11 @@ def shape(cluster: Cluster, side: str) -> Shape:
 
 
 def rate(marks: Sequence[tuple[int, float]]) -> float:
-    """Steps per second between the first mark (step, time) after the warm-up and the last one.
+    """Steps per second between the first mark (step, time) after the warm-up and the last one, in any order.
 
     Raises ValueError where the marks do not span two moments.
     """
-    marks = sorted(marks)
-    last = marks[-1] if marks else (0, 0.0)
-    first = next((mark for mark in marks if mark[0] >= WARM_UP * last[0]), last)
-    if last[0] <= first[0] or last[1] <= first[1]:
-        raise ValueError("too few steps to tell a rate")
-    return (last[0] - first[0]) / (last[1] - first[1])
+    return rates(sorted(marks))[0]
 
 
 def compared(cluster: Cluster, old: Sequence[float], new: Sequence[float]) -> Comparison:
@@ -156,11 +152,11 @@ def main() -> None:
         return
     found = []
     for cluster in clusters(options.trainers):
-        rates: dict[str, list[float]] = {"old": [], "new": []}
+        sides: dict[str, list[float]] = {"old": [], "new": []}
         for _ in range(options.rounds):
-            for side, measured in rates.items():
+            for side, measured in sides.items():
                 measured.append(measure(side, cluster, options.steps, options.timeout))
-        found.append(compared(cluster, rates["old"], rates["new"]))
+        found.append(compared(cluster, sides["old"], sides["new"]))
         print(f"{cluster.text}, {cluster.trainers}: {found[-1].ratio:.2f}", file=sys.stderr)
     print(table(found), end="")
     if options.json:

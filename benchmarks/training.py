@@ -76,17 +76,17 @@ class Comparison:
         return [self.case, *rates, f"{self.old.peak:.0f}", f"{self.new.peak:.0f}"]
 
 
-def rates(marks: Sequence[Mark]) -> tuple[float, float]:
-    """Steps per second, of the clock and of the processor, between the first mark after the warm-up and the last one.
+def rates(marks: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """Steps per second of each clock between the first mark (steps, seconds...) after the warm-up and the last one.
 
     Raises ValueError where the marks do not span two moments.
     """
-    last = marks[-1] if marks else (0, 0.0, 0.0)
+    last = marks[-1] if marks else (0, 0.0)
     first = next((mark for mark in marks if mark[0] >= WARM_UP * last[0]), last)
-    steps, wall, cpu = (end - start for start, end in zip(first, last))
-    if min(steps, wall, cpu) <= 0:
+    steps, *seconds = (end - start for start, end in zip(first, last))
+    if min(steps, *seconds) <= 0:
         raise ValueError("too few steps to tell a rate")
-    return steps / wall, steps / cpu
+    return tuple(steps / passed for passed in seconds)
 
 
 def now(steps: int) -> Mark:

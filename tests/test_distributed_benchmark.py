@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _spec = importlib.util.spec_from_file_location("distributed_benchmark", ROOT / "benchmarks" / "distributed.py")
 assert _spec is not None and _spec.loader is not None
 distributed = importlib.util.module_from_spec(_spec)
+sys.path.insert(0, str(ROOT / "benchmarks"))
 sys.modules[_spec.name] = distributed  # dataclasses look their module up
 _spec.loader.exec_module(distributed)
 

@@ -31,6 +31,19 @@ def load_variable(path: str, name: str) -> Any:
     return tf.train.load_variable(path, saved_keys(path).get(name, name))
 
 
+def newest_checkpoint(model: Any) -> str:
+    """The path of the newest checkpoint of a model. ValueError if there is none."""
+    path: str | None = model.run_state.checkpoints.newest()
+    if path is None:
+        raise ValueError(f"There is no checkpoint in {model.run_config.model_dir}.")
+    return path
+
+
+def part_of(value: Any, part: Any) -> Any:
+    """What the save slice info of a part of a variable says is its own of the value of the whole."""
+    return value[tuple(slice(o, o + n) for o, n in zip(part.var_offset, part.var_shape))]
+
+
 def init_graph_from_checkpoint(checkpoint: str, assignment_map: Mapping[str, Any]) -> None:
     """Does `tf.compat.v1.train.init_from_checkpoint` in a `model_fn`: gives new variables the values of a checkpoint.
 
@@ -53,5 +66,5 @@ def init_graph_from_checkpoint(checkpoint: str, assignment_map: Mapping[str, Any
             for variable in new.get(name, ()):  # the others have been trained since
                 value, part = reader.get_tensor(keys.get(source, source)), variable._get_save_slice_info()
                 if part:
-                    value = value[tuple(slice(o, o + n) for o, n in zip(part.var_offset, part.var_shape))]
+                    value = part_of(value, part)
                 outside(variable.assign, value)

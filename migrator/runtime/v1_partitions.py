@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.v1_checkpoints import saved_keys
+from migrator.runtime.v1_checkpoints import part_of, saved_keys
 
 
 def restore_any_parts(model: Any) -> None:
@@ -64,4 +64,4 @@ def saved_value(reader: Any, keys: Mapping[str, str], variables: Mapping[str, tf
     value = np.concatenate(arrays, axis) if len(arrays) > 1 else arrays[0]
     if list(value.shape) != shape:
         return None
-    return value if part is None else value[tuple(slice(o, o + n) for o, n in zip(part.var_offset, part.var_shape))]
+    return value if part is None else part_of(value, part)

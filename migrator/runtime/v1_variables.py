@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from migrator.runtime.v1_checkpoints import newest_checkpoint
 from migrator.runtime.v1_graph import GraphModel
 
 
@@ -22,10 +23,7 @@ def get_variable_value(model: GraphModel, name: str) -> Any:
 
 def saved_variables(model: GraphModel) -> tuple[Any, dict[str, str]]:
     """The newest checkpoint, and the keys of its variables by their names. ValueError if there is no checkpoint."""
-    path = model.run_state.checkpoints.newest()
-    if path is None:
-        raise ValueError(f"There is no checkpoint in {model.run_config.model_dir}.")
-    reader = tf.train.load_checkpoint(path)
+    reader = tf.train.load_checkpoint(newest_checkpoint(model))
     keys = {}
     for key in reader.get_variable_to_shape_map():
         owner, _, rest = key.partition("/.ATTRIBUTES/VARIABLE_VALUE")[0].partition("/tf1_variables/")

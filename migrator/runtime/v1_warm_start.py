@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
-from migrator.runtime.v1_checkpoints import saved_keys
+from migrator.runtime.v1_checkpoints import part_of, saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
 from migrator.runtime.v1_tpu import tpu_graph_model
 
@@ -88,7 +88,7 @@ def warm_start(model: GraphModel, settings: WarmStartSettings) -> None:
             raise ValueError(f"{path} does not hold {old}, which {name} should start from.")
         value = reader.get_tensor(keys[old])
         if part and value.shape != variable.shape:
-            value = value[tuple(slice(o, o + n) for o, n in zip(part.var_offset, part.var_shape))]
+            value = part_of(value, part)
         variable.assign(value)
     if set(renamed) - used:
         raise ValueError(f"var_name_to_prev_var_name has names that are not used: {sorted(set(renamed) - used)}")

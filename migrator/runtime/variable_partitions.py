@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, Callable
+from typing import Any
 
 import tensorflow as tf
 
@@ -23,6 +22,16 @@ def partition_by_scope(shape: tf.TensorShape, dtype: tf.DType) -> Sequence[int]:
 
 
 @contextlib.contextmanager
+def splitting(partitioner: Any) -> Iterator[None]:
+    """Sets the partitioner of the variables that are made in this block, or in a function that it decorates."""
+    token = PARTITIONER.set(partitioner)
+    try:
+        yield
+    finally:
+        PARTITIONER.reset(token)
+
+
+@contextlib.contextmanager
 def partitioned(owner: tf.keras.layers.Layer, partitioner: Any) -> Iterator[None]:
     """Lets `partitioner` split the weights that `owner` makes in this block, and those of layers that it gets in it.
 
@@ -32,25 +41,8 @@ def partitioned(owner: tf.keras.layers.Layer, partitioner: Any) -> Iterator[None
         yield
         return
     known = {id(layer) for layer in owner._flatten_layers(include_self=False)}
-    token = PARTITIONER.set(partitioner)
-    try:
+    with splitting(partitioner):
         yield
-    finally:
-        PARTITIONER.reset(token)
     for layer in owner._flatten_layers(include_self=False):
         if id(layer) not in known:  # its weights are made later, when it is built
-            layer.build = built_with(partitioner, layer.build)
-
-
-def built_with(partitioner: Any, build: Callable[..., Any]) -> Callable[..., Any]:
-    """The method `build` of a layer under a partitioner."""
-
-    @functools.wraps(build)
-    def build_partitioned(*args: Any, **kwargs: Any) -> Any:
-        token = PARTITIONER.set(partitioner)
-        try:
-            return build(*args, **kwargs)
-        finally:
-            PARTITIONER.reset(token)
-
-    return build_partitioned
+            layer.build = splitting(partitioner)(layer.build)

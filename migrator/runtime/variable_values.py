@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.canned import CannedModel
-from migrator.runtime.v1_checkpoints import saved_keys
+from migrator.runtime.v1_checkpoints import newest_checkpoint, saved_keys
 
 # Scopes of an Estimator by those of the model, whose own is the outermost.
 ESTIMATOR_SCOPES = {
@@ -32,9 +32,7 @@ def variable_value(model: CannedModel, name: str) -> Any:
 
 def saved_weights(model: CannedModel) -> tuple[Any, dict[str, str]]:
     """The newest checkpoint, and the keys of its weights by their names. ValueError if there is no checkpoint."""
-    path = model.run_state.checkpoints.newest()
-    if path is None:
-        raise ValueError(f"There is no checkpoint in {model.run_config.model_dir}.")
+    path = newest_checkpoint(model)
     return tf.train.load_checkpoint(path), estimator_keys(path)
 
 

@@ -13,18 +13,14 @@ NOTE = "dropout masks are equal on both sides: computed from the shape of the in
 
 
 def install(note: Callable[[str], None]) -> None:
-    """Patch TensorFlow; the first dropout of the program is noted for the report."""
+    """Patch TensorFlow; each dropout of the program is noted for the report, which says it once."""
     import tensorflow as tf
     from tensorflow.python.ops import nn_ops
 
     uniform: Any = tf.random.stateless_uniform
 
-    noted: list[str] = []
-
     def sample(shape: Any, dtype: Any) -> Any:
-        if not noted:
-            noted.append(NOTE)
-            note(NOTE)
+        note(NOTE)
         return tf.cast(uniform(shape, seed=SEED, dtype=tf.float32), dtype)
 
     if hasattr(nn_ops, "_dropout"):

@@ -38,13 +38,16 @@ class Recorder:
         self.calls = {"train": 0, "evaluate": 0, "predict": 0}
         self.stack: list[tuple[str, int]] = []
         self.known: set[int] = set()
+        self.notes: set[str] = set()
         self.budget = FULL_STEP_BYTES
         self.folders: set[str] = set()
         self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
         self.replicas: tuple[Any, str, list[tuple[Any, Any, Any]]] = (None, "", [])
 
     def note(self, text: str) -> None:
-        self.writer.event("note", text=text)
+        if text not in self.notes:
+            self.notes.add(text)
+            self.writer.event("note", text=text)
 
     def stream(self, estimator: Any) -> int:
         """Number of the model: estimators that share a model_dir are one model."""
