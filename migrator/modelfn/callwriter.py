@@ -120,9 +120,11 @@ class CallWriter(Writer):
                     lines += [line[len(self.unit) :] if line.strip() else line for line in arm]
                     position, previous, self.guards = end, None, self.guards - 1
                     continue
-                lines += [f"{indent}else:" if previous == other else f"{indent}if {guard}:", *inner]
+                closes = previous == other
+                lines += [f"{indent}else:" if closes else f"{indent}if {guard}:", *inner]
                 arm = inner
-                self.guards += previous != other
+                self.guards += not closes
+                guard = None if closes else guard  # an `if` has one `else`
             position, previous = end, guard
         return joined(lines)
 

@@ -152,6 +152,23 @@ def test_both_branches() -> None:
     assert "if training:\n        x = tf.nn.relu(x)\n    else:\n        x = tf.nn.tanh(x)" in method(text, "call")
 
 
+def test_a_condition_after_both_branches_stands_by_itself() -> None:
+    body = f"""
+    if {TRAINING}:
+        scale = 0.5
+    else:
+        scale = 2.0
+    x = features["x"]
+    if {TRAINING}:
+        x = tf.nn.relu(x)
+    predictions = tf.layers.dense(x * scale, 1)
+    """
+    text = assert_same(model_fn(body))
+    assert method(text, "call").count("if training:") == 2
+    body = body.replace('    x = features["x"]\n', "").replace("relu(x)", 'relu(features["x"])')
+    assert_same(model_fn(f'    x = features["x"]\n{body}'))
+
+
 def test_not_training() -> None:
     body = f"""
     x = features["x"]
