@@ -39,8 +39,8 @@ def configuration_edits(driver: Driver, inside: list[tuple[int, int]], obstacles
 
 def _field(driver: Driver, node: ast.Attribute, own: bool) -> None:
     module, base = driver.module, node.value
-    known = node.attr in (*TASK_FIELDS, *CONFIG_FIELDS, "master", "evaluation_master") and is_configuration(
-        module, base
+    known = node.attr in (*TASK_FIELDS, *CONFIG_FIELDS, "master", "evaluation_master") and (
+        is_configuration(module, base) or (not own and _is_handed(module, base))
     )
     if node.attr in TASK_FIELDS and (known or (node.attr in _OWN and not own and _is_called_so(base))):
         driver.replace(node, f"{driver.need('current_task', node)}().{node.attr}")
@@ -66,6 +66,20 @@ def _is_called_so(node: ast.expr) -> bool:
     """Whether an expression is named as configurations are: ``config``, ``self.run_config``."""
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return bool(_CALLED_SO.search(name))
+
+
+def _is_handed(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is the parameter `config` of a function that also has a `mode`: Estimators call model_fns
+    by these names."""
+    if not isinstance(node, ast.Name) or node.id != "config":
+        return False
+    for binding in module.bindings(node):
+        parameters = module.parent(binding.node) if isinstance(binding.node, ast.arg) else None
+        if not isinstance(parameters, ast.arguments):
+            return False
+        if not any(p.arg == "mode" for p in (*parameters.args, *parameters.kwonlyargs)):
+            return False
+    return bool(module.bindings(node))
 
 
 def is_configuration(module: Module, node: ast.expr, above: frozenset[str] = frozenset()) -> bool:

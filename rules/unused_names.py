@@ -47,7 +47,7 @@ class UnusedNames(Rule):
             return
         for entry in module.imports:
             gone = entry.name != "*" and is_gone(normalize(entry.target))
-            if gone and (entry.scope, entry.name) not in module.names_read:
+            if gone and ((entry.scope, entry.name) not in module.names_read or _is_replaced(module, entry)):
                 yield from self._import(module, entry)
         if not module.star_import:
             yield from self._aliases(module)
@@ -55,7 +55,8 @@ class UnusedNames(Rule):
     def _import(self, module: Module, entry: Import) -> Iterator[Diagnostic]:
         statement = entry.statement
         assert isinstance(statement, (ast.Import, ast.ImportFrom))
-        if len(entry.scope.bindings[entry.name]) > 1 or isinstance(module.parent(statement), ast.Try):
+        replaced = _is_replaced(module, entry)
+        if len(entry.scope.bindings[entry.name]) > 1 + replaced or isinstance(module.parent(statement), ast.Try):
             return
         message = f"{entry.name} is not used, and TensorFlow 2 has no {normalize(entry.target)}"
         if len(statement.names) == 1:
@@ -82,6 +83,17 @@ class UnusedNames(Rule):
             message = f"{name} is not used, and TensorFlow 2 has no {target}"
             edit = module.delete_statement(node)
             yield self.diagnostic(module, node, message, [edit], severity=Severity.INFO)
+
+
+def _is_replaced(module: Module, entry: Import) -> bool:
+    """Whether a later import of the module binds the name anew before any line reads it: that of a vendored helper."""
+    body = module.tree.body
+    others = [other for other in module.imports if other.scope is entry.scope and other.name == entry.name]
+    if len(others) != 2 or others[0] is not entry or any(other.statement not in body for other in others):
+        return False
+    first, last = (body.index(other.statement) for other in others)
+    between = body[first + 1 : last]
+    return all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in between)
 
 
 @functools.cache

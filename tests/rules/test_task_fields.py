@@ -70,8 +70,16 @@ def test_strategies_are_read_under_their_new_names() -> None:
     assert migrated(lines).endswith("print(c.strategy, '')")
 
 
-def test_in_a_model_fn_that_stays_a_graph() -> None:
+@pytest.mark.parametrize("field", ["num_ps_replicas", "task_type", "is_chief"])
+def test_in_a_model_fn_that_stays_a_graph(field: str) -> None:
     source = f"{MODEL}e = tf.estimator.Estimator(model_fn)\n".replace("labels, mode)", "labels, mode, config)")
-    source = source.replace("    predictions", "    shards = max(1, config.num_ps_replicas)\n    predictions", 1)
+    source = source.replace("    predictions", f"    print(config.{field}, config.model_dir)\n    predictions", 1)
     (outcome,) = [o for path, o in run(source, style="bridge").items() if path == "program.py"]
-    assert "shards = max(1, current_task().num_ps_replicas)" in outcome.after.decode()
+    assert f"print(current_task().{field}, config.model_dir)" in outcome.after.decode()
+
+
+def test_in_a_model_fn_that_gives_its_configuration_another_value() -> None:
+    source = f"{MODEL}e = tf.estimator.Estimator(model_fn)\n".replace("labels, mode)", "labels, mode, config)")
+    source = source.replace("    predictions", "    config = params()\n    print(config.task_type)\n    predictions", 1)
+    (outcome,) = [o for path, o in run(source, style="bridge").items() if path == "program.py"]
+    assert "print(config.task_type)" in outcome.after.decode()

@@ -20,6 +20,14 @@ RULES = rules_of("unused_names")
         ("from tensorflow import gfile\nx = 1\n", "x = 1\n"),
         ("def f():\n    from tensorflow.contrib import slim\n", "def f():\n    pass\n"),
         ("import tensorflow as tf\nlayers = tf.contrib.layers\n", "import tensorflow as tf\n"),
+        (
+            "from tensorflow.estimator import ModeKeys\nimport os\nfrom helpers import ModeKeys\nModeKeys.TRAIN\n",
+            "import os\nfrom helpers import ModeKeys\nModeKeys.TRAIN\n",
+        ),
+        (
+            "from tensorflow.estimator import ModeKeys, RunConfig\nfrom helpers import ModeKeys\nModeKeys, RunConfig\n",
+            "from tensorflow.estimator import RunConfig\nfrom helpers import ModeKeys\nModeKeys, RunConfig\n",
+        ),
     ],
 )
 def test_removed(before: str, after: str) -> None:
@@ -36,6 +44,9 @@ def test_removed(before: str, after: str) -> None:
         "import tensorflow.compat.v1 as tf\n",
         "from tensorflow.python.ops import math_ops\n",
         "import tensorflow as tf\nk = tf.keras\n",
+        "from tensorflow.estimator import ModeKeys\nx = ModeKeys.TRAIN\nfrom helpers import ModeKeys\n",
+        "from helpers import ModeKeys\nfrom tensorflow.estimator import ModeKeys\nModeKeys.TRAIN\n",
+        "from tensorflow.estimator import ModeKeys\nif x:\n    from helpers import ModeKeys\nModeKeys.TRAIN\n",
         "import tensorflow as tf\nlog = tf.log\n",
         "import tensorflow as tf\ngfile = tf.gfile\ngfile.Open(x)\n",
         "import tensorflow as tf\ngfile = tf.gfile\ngfile = 3\n",
