@@ -104,6 +104,10 @@ class Checker:
         if self.registry.only_built_in:
             self._program_rules = [rule for rule in self._program_rules if rule.code in moving]
 
+    def clarifies(self, finding: Finding) -> bool:
+        """Whether other rules can only follow the names of its file once its fix is applied."""
+        return finding.rule in self.registry.clarifying
+
     def applicable(self, diagnostic: Diagnostic) -> bool:
         """Whether the settings let its fix be applied."""
         fix = diagnostic.fix

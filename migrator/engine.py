@@ -183,6 +183,8 @@ class _Run:
 
     def _skip_settled(self, findings: Findings, chosen: list[Finding]) -> None:
         """Spare the next round the files of which the applied fixes know what is left to say about them."""
+        if any(self.checker.clarifies(finding) for finding in chosen):
+            return
         known: dict[str, list[Diagnostic]] = {}
         settled: set[int] = set()
         for finding in chosen:
@@ -233,7 +235,7 @@ class _Run:
                 candidates.append(finding)
             else:
                 self._note(problem(OCCUPIED, finding.diagnostic.location.path, reason))
-        return sorted(candidates, key=_priority)
+        return sorted([c for c in candidates if self.checker.clarifies(c)] or candidates, key=_priority)
 
     def _declined(self, diagnostic: Diagnostic) -> bool:
         if not self.settings.declined:

@@ -44,6 +44,11 @@ class Registry:
         """Whether no rule comes from another package."""
         return all(type(rule).__module__.startswith(f"{GROUP}.") for rule in self.all)
 
+    @functools.cached_property
+    def clarifying(self) -> frozenset[str]:
+        """Codes of the rules whose fixes come before all others."""
+        return frozenset(rule.code for rule in self.file_rules if rule.clarifies)
+
     def find(self, code: str) -> Union[AnyRule, None]:
         """The rule with this code or name."""
         return next((rule for rule in self.all if code.upper() == rule.code or code.lower() == rule.name), None)

@@ -78,6 +78,8 @@ class Rule(_Documented):
 
     symbols: ClassVar[tuple[str, ...]] = ()
     """Qualified names such as ``tensorflow.fixed_size_partitioner``; a trailing ``.*`` stands for any member."""
+    clarifies: ClassVar[bool] = False
+    """Whether names stand for something only once its fixes are applied, so that these come before all others."""
 
     @classmethod
     def concerns(cls, module: Module) -> bool:

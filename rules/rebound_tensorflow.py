@@ -1,0 +1,108 @@
+"""``tf = tf.compat.v1`` after ``import tensorflow as tf``: one import says the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Optional
+
+from migrator.diagnostics import Diagnostic, Severity
+from migrator.module import Import, Module
+from migrator.rule import Rule
+from migrator.symbols import dotted
+
+from .compat_v1 import SWITCHES
+from .tensorflow_names import PLAIN, VERSION_1
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
+
+class ReboundTensorFlow(Rule):
+    """Import `tensorflow.compat.v1` at once instead of binding the name of TensorFlow again.
+
+    ## What it does
+    `import tensorflow as tf` followed by `tf = tf.compat.v1`, alone or under a condition on the version, becomes
+    `import tensorflow.compat.v1 as tf`.
+
+    ## Why
+    A name with two values stands for neither: nothing else in the file could be migrated.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+    if tf.__version__ >= "2.0":
+        tf = tf.compat.v1
+    ```
+    becomes
+    ```python
+    import tensorflow.compat.v1 as tf
+    ```
+
+    ## Fix safety
+    Safe: TensorFlow 1 from 1.13 on has `compat.v1`, which is the whole of it. Where anything else reads the name in
+    between, or the condition is about something else, the lines stay.
+    """
+
+    code = "EST008"
+    name = "rebound-tensorflow"
+    clarifies = True
+
+    def check_module(self, module: Module) -> Iterator[Diagnostic]:
+        """One diagnostic for each name that is bound twice."""
+        for entry in module.imports:
+            if entry.target not in PLAIN or entry.statement not in module.tree.body:
+                continue
+            assert isinstance(entry.statement, (ast.Import, ast.ImportFrom))
+            found = _rebinding(module, entry)
+            if found is None or len(entry.statement.names) > 1 or not _alone(module, entry, found[0]):
+                continue
+            statement, switches = found
+            rest = module.newline.join(module.segment(switch) for switch in switches)
+            edits = [
+                module.edit(entry.statement, f"import {VERSION_1} as {entry.name}"),
+                module.edit(statement, rest) if rest else module.delete_statement(statement),
+            ]
+            message = f"{entry.name} is {VERSION_1}: imported as such"
+            yield self.diagnostic(module, statement, message, edits, severity=Severity.INFO)
+
+
+def _rebinding(module: Module, entry: Import) -> Optional[tuple[ast.stmt, list[ast.Expr]]]:
+    """The statement that binds the name again, with its condition, and the switches of TensorFlow in that."""
+    others = [binding.node for binding in entry.scope.bindings[entry.name] if binding.node is not entry.statement]
+    if len(others) != 1 or not isinstance(others[0], ast.Assign):
+        return None
+    rebound = others[0]
+    if dotted(rebound.value) != f"{entry.name}.compat.v1":
+        return None
+    if rebound in module.tree.body:
+        return rebound, []
+    outer = module.parent(rebound)
+    if not isinstance(outer, ast.If) or outer not in module.tree.body or outer.orelse or outer.body[0] is not rebound:
+        return None
+    tested = {node.id for node in ast.walk(outer.test) if isinstance(node, ast.Name)}
+    switches = [statement for statement in outer.body[1:] if _is_switch(statement, entry.name)]
+    if entry.name not in tested or len(switches) < len(outer.body) - 1:
+        return None
+    return outer, switches
+
+
+def _is_switch(node: ast.stmt, name: str) -> TypeGuard[ast.Expr]:
+    """Whether a statement is ``tf.disable_v2_behavior()`` or a relative of it."""
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call) or node.value.args:
+        return False
+    return dotted(node.value.func) in {f"{name}.{switch}" for switch in SWITCHES}
+
+
+def _alone(module: Module, entry: Import, statement: ast.stmt) -> bool:
+    """Whether nothing but the statement itself, and what asks for the version, reads the name before the statement."""
+    start, end = module.span(statement)
+    if start < module.span(entry.statement)[1] or module.comments_in(start, end):
+        return False
+    inside = set(ast.walk(statement))
+    for load in module.loads(entry.name):
+        parent = module.parent(load)
+        version = isinstance(parent, ast.Attribute) and parent.attr in ("__version__", "VERSION")
+        if load not in inside and module.span(load)[0] < end and not version:
+            return False
+    return True
