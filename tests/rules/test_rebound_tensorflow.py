@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from modelfn.programs import migrate, model_fn
+
 from tools import check_noop, check_transformed, rules_of
 
 RULES = rules_of("rebound_tensorflow")
