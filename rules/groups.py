@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+
 from migrator import vendoring
 from migrator.components import connected
 from migrator.module import Module
+from migrator.preparing.handed import handed
 from migrator.project import Project
 
 PREFIX = "tensorflow.estimator."
@@ -34,8 +38,28 @@ def program_groups(project: Project) -> list[list[Module]]:
         for _, other in project.imported(project.modules[path])
         if other.path in relevant
     ]
+    ways = [pair for module in project.modules.values() for pair in _ways(project, module)]
+    relevant |= {path for way in ways for path in way}
+    edges += ways
     groups = sorted(sorted(group) for group in connected(relevant, edges))
     return [[project.modules[path] for path in group] for group in groups]
+
+
+def _ways(project: Project, module: Module) -> Iterator[tuple[str, str]]:
+    """Pairs of an Estimator's file and one on the way on which its model_fn gets there."""
+    if b"Estimator(" not in module.source or len(project.modules) == 1:
+        return
+    for node, name in module.references():
+        call = module.parent(node) if name.endswith(".Estimator") or name.endswith(".TPUEstimator") else None
+        if not isinstance(call, ast.Call) or call.func is not node:
+            continue
+        given = [*(k.value for k in call.keywords if k.arg == "model_fn"), *call.args[:1]]
+        way = handed(project, module, given[0]) if given else None
+        for other, value in way.values if way is not None else ():
+            definition = project.definition(other, value)
+            yield module.path, other.path
+            if definition is not None:
+                yield module.path, definition.module.path
 
 
 def _is_relevant(module: Module) -> bool:

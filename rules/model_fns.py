@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.generate import Generated
 from migrator.modelfn.plan import Plan
 from migrator.module import Module
+from migrator.preparing.handed import Handed, handed
 from migrator.project import Definition, Project
+from migrator.symbols import Scope
 
 from .settled import returns_of
 
 PARTIAL = "functools.partial"
 
 
-@dataclass
+@dataclass(eq=False)
 class ModelFn:
     """A model_fn of the program and what it becomes."""
 
@@ -25,6 +27,35 @@ class ModelFn:
     factory: str
     plan: Plan | None = None
     generated: Generated | None = None
+
+
+@dataclass
+class HandedOn:
+    """The ways on which model_fns reach their Estimators: parameters, tables, and names with several values."""
+
+    ways: list[Handed] = field(default_factory=list)
+    values: set[ast.expr] = field(default_factory=set)
+    """Expressions at the beginnings of these ways, which name the model_fns."""
+
+    def places(self, project: Project, module: Module, node: ast.expr) -> list[tuple[Module, ast.expr]]:
+        """The expressions that name the model_fns which `node` may be, with their files."""
+        way = handed(project, module, node)
+        if way is None:
+            return [(module, node)]
+        self.ways.append(way)
+        self.values |= {value for _, value in way.values}
+        return way.values
+
+    def holders(self) -> list[tuple[Module, Scope, str]]:
+        """The names that hold model_fns on these ways, with the scopes that bind them."""
+        return list(dict.fromkeys(holder for way in self.ways for holder in way.holders))
+
+    def check(self, project: Project) -> None:
+        """Refuse to give another meaning to what is read for more than an Estimator."""
+        read = {node for way in self.ways for node in way.read}
+        for way in self.ways:
+            for _, node in way.strangers(project, read):
+                raise Unsupported("the model_fn is used for more than an Estimator", node)
 
 
 def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int = 0) -> Definition | None:
@@ -48,6 +79,14 @@ def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
                 return model_fn_behind(project, module, statement.value, depth + 1)
     return definition
+
+
+def plans_of(models: list[ModelFn], node: ast.expr) -> list[Plan]:
+    """The plans of the model_fns that an Estimator may be made with, which are called alike. Raises Unsupported."""
+    plans = [model.plan for model in models if model.plan is not None]
+    if len({"params" in plan.statics for plan in plans}) > 1:
+        raise Unsupported("only some of the model_fns that this may be take params", node)
+    return plans
 
 
 def check_partial(partial: ast.Call, plan: Plan) -> None:

@@ -11,6 +11,7 @@ from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
+from migrator.preparing.handed import handed
 from migrator.preparing.methods import method_of
 from migrator.preparing.partials import PARTIAL
 from migrator.preparing.returns import own_returns
@@ -31,7 +32,9 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
     """Inline helpers that make specs, losses, metrics, optimizers or variables; lift nested functions and methods."""
 
     def roots() -> list[tuple[Module, ast.expr]]:
-        return [(c.module, c.arguments["model_fn"]) for c in constructions() if "model_fn" in c.arguments]
+        made = [(c.module, c.arguments["model_fn"]) for c in constructions() if "model_fn" in c.arguments]
+        ways = [(place, handed(drafts.project, *place)) for place in made]
+        return [each for place, way in ways for each in (way.values if way is not None else [place])]
 
     known = translations()
     judge = _Judge(drafts, known)

@@ -15,7 +15,7 @@ from migrator.text import Span
 
 from .estimator_values import Construction
 from .finishing import within
-from .model_fns import PARTIAL, ModelFn, check_partial
+from .model_fns import PARTIAL, HandedOn, ModelFn, check_partial
 
 
 def idle_imports(module: Module, gone: Iterable[ast.expr]) -> Iterator[Edit]:
@@ -29,9 +29,15 @@ def idle_imports(module: Module, gone: Iterable[ast.expr]) -> Iterator[Edit]:
 
 
 def model_fn_edits(
-    model: ModelFn, project: Project, module: Module, constructions: Iterable[Construction], inside: list[Span]
+    model: ModelFn,
+    project: Project,
+    module: Module,
+    constructions: Iterable[Construction],
+    inside: list[Span],
+    handed_on: HandedOn,
 ) -> Iterator[Edit]:
-    """References to a model_fn by name, but for those `inside` of model_fns: imports, and `return model_fn` of a builder."""
+    """References to a model_fn by name, but for those `inside` of model_fns: imports, `return model_fn` of a builder, and
+    where it is handed on to an Estimator that is made elsewhere."""
     given = [c.arguments["model_fn"] for c in constructions if c.module is module and "model_fn" in c.arguments]
     constructed = {id(n) for argument in given for n in walk(argument)}
     name = model.definition.name
@@ -39,6 +45,10 @@ def model_fn_edits(
         if entry.alias.name == name and project.exported(entry.target, module) == model.definition:
             start, _ = module.span(entry.alias)
             yield module.edit((start, start + len(name.encode())), model.factory)
+    for member in module.nodes(ast.Attribute):  # `model.model_fn` of another file
+        if member in handed_on.values and project.definition(module, member) == model.definition:
+            _, end = module.span(member)
+            yield module.edit((end - len(name.encode()), end), model.factory)
     for node in module.loads(name):
         if id(node) in constructed or within(module.span(node), inside):
             continue
@@ -49,7 +59,7 @@ def model_fn_edits(
         if isinstance(parent, ast.Call) and partial and parent.args[:1] == [node]:
             assert model.plan is not None
             check_partial(parent, model.plan)
-        elif not isinstance(parent, ast.Return):
+        elif not isinstance(parent, ast.Return) and node not in handed_on.values:
             raise Unsupported("the model_fn is used for more than an Estimator", node)
         yield module.edit(node, model.factory)
 

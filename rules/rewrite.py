@@ -25,11 +25,12 @@ from . import tpu, without_tpu
 from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
+from .handed_names import name_edits, new_name
 from .helpers import Helpers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
-from .model_fns import PARTIAL, ModelFn, check_partial, model_fn_behind, whole_span
+from .model_fns import PARTIAL, HandedOn, ModelFn, check_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
@@ -56,7 +57,8 @@ class ProgramRewrite:
         self.at: Module | None = None
         self.obstacles = Obstacles()
         self.model_fns: dict[Definition, ModelFn] = {}
-        self._of: dict[int, ModelFn] = {}
+        self._of: dict[int, list[ModelFn]] = {}
+        self._handed_on = HandedOn()
         self._drivers: dict[str, Driver] = {}
         self._helpers: dict[str, Helpers] = {}
         self._others = OtherEstimators(project, group, self._driver, self._renderer)
@@ -164,7 +166,9 @@ class ProgramRewrite:
             with obstacles:
                 if not construction.arguments:
                     raise Unsupported("the arguments of Estimator are not seen", construction.call)
-                self._of[id(construction.call)] = self._model_fn(construction)
+                self._of[id(construction.call)] = self._model_fns(construction)
+        with obstacles:
+            self._handed_on.check(self.project)
         obstacles.refuse()  # all else depends on which functions are model_fns
         for model in self.model_fns.values():
             self.at = model.definition.module
@@ -232,13 +236,19 @@ class ProgramRewrite:
         found |= {definition.module.path for definition in self.sublayers.outside()}
         return [self.project.modules[path] for path in sorted(found)]
 
-    def _model_fn(self, construction: Construction) -> ModelFn:
+    def _model_fns(self, construction: Construction) -> list[ModelFn]:
+        """The model_fns that an Estimator may be made with: one, if it is not handed on through a parameter or a table."""
         node = construction.arguments.get("model_fn")
         if node is None:
             raise Unsupported("an Estimator without model_fn", construction.call)
-        definition = model_fn_behind(self.project, construction.module, node)
+        places = self._handed_on.places(self.project, construction.module, node)
+        found = [self._model_fn(module, value) for module, value in places]
+        return list(dict.fromkeys(found))
+
+    def _model_fn(self, module: Module, node: ast.expr) -> ModelFn:
+        definition = model_fn_behind(self.project, module, node)
         if definition is None or not isinstance(definition.node, ast.FunctionDef):
-            raise Unsupported(self.drafts.obstacle(construction.module, node) or "the model_fn is not found", node)
+            raise Unsupported(self.drafts.obstacle(module, node) or "the model_fn is not found", node)
         return self.model_fns.get(definition) or self.model_fns.setdefault(definition, self._named(definition))
 
     def _named(self, definition: Definition) -> ModelFn:
@@ -252,22 +262,24 @@ class ProgramRewrite:
         if construction.name != ESTIMATOR:
             self._others.rewrite(construction)
             return
-        model, module, node = self._of[id(construction.call)], construction.module, construction.arguments["model_fn"]
-        assert model.plan is not None
-        params = without_tpu.parameters(self._driver(module), construction, model.plan)
+        models, module, node = self._of[id(construction.call)], construction.module, construction.arguments["model_fn"]
+        model, plans = models[0], plans_of(models, node)
+        params = [without_tpu.parameters(self._driver(module), construction, plan) for plan in plans][0]
         partial = node if isinstance(node, ast.Call) and module.resolve(node.func) == PARTIAL else None
         node = partial.args[0] if partial is not None else node
-        direct = self.project.definition(module, node) == model.definition
+        direct = len(models) == 1 and self.project.definition(module, node) == model.definition
         factory: str | None = None
         if direct and isinstance(node, ast.Attribute):
             factory = f"{module.segment(node.value)}.{model.factory}"
         elif direct and isinstance(node, ast.Name):
             factory = model.factory if node.id == model.definition.name else node.id
+        else:
+            factory = new_name(node, module, self._handed_on, self.model_fns.values())
         if partial is not None and direct and factory is not None:
-            check_partial(partial, model.plan)
+            check_partial(partial, plans[0])
             self._unfolded.append(partial.func)
         self._driver(module).construction(
-            construction.call, factory, "params" in model.plan.statics, construction.arguments, partial, params
+            construction.call, factory, "params" in plans[0].statics, construction.arguments, partial, params
         )
 
     def _home(self) -> str:
@@ -307,7 +319,9 @@ class ProgramRewrite:
         configuration_edits(driver, inside, self.obstacles)
         driver.edits += idle_imports(module, self._unfolded)
         for model in self.model_fns.values():
-            driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside)
+            driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside, self._handed_on)
+        made = {c.arguments["model_fn"] for c in self.constructions if "model_fn" in c.arguments}
+        driver.edits += name_edits(module, self.project, self._handed_on, self.model_fns.values(), made)
         for definition, sublayer in self.sublayers.found.items():
             driver.edits += layer_edits(definition, sublayer, self.project, module)
 

@@ -235,7 +235,6 @@ def test_two_estimators_of_one_model_fn() -> None:
             "import functools\n" + MODEL + "e = tf.estimator.Estimator(functools.partial(model_fn, x=1))  # HERE\n",
             "fixes `x`",
         ),
-        (MODEL + "f = {'a': model_fn}\ne = tf.estimator.Estimator(f['a'])  # HERE\n", "not found"),
         (MODEL + "if F:\n    def model_fn(features, labels, mode):\n        pass\n"
          "e = tf.estimator.Estimator(model_fn)  # HERE\n", "not found"),
         ("import tensorflow as tf\n\n\nclass M:\n    def model_fn(self, features, labels, mode):  # HERE\n        pass\n\n"
