@@ -13,6 +13,7 @@ from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.generate import Generator
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
+from migrator.modelfn.startvalues import started_elsewhere
 from migrator.modelfn.sublayers import Sublayer, Sublayers
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
@@ -114,6 +115,8 @@ class ProgramRewrite:
             if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not exported:
                 text = "export_outputs has no effect any more: the program exports nothing"
                 yield model.definition.module, spec.fields["export_outputs"], text
+            for node, text in started_elsewhere(model.plan) if model.plan is not None else ():
+                yield model.definition.module, node, text
 
     def programs(self) -> Iterator[tuple[str, Module, ast.AST]]:
         """Name and place of each model_fn, and of each Estimator that has none or whose model_fn was not found."""

@@ -12,6 +12,7 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.partitioning import has_partitioners, only_partitioner
 from migrator.modelfn.rates import rate_lines
+from migrator.modelfn.startvalues import METHOD as START
 from migrator.modelfn.translate import Time, format_call
 from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
@@ -204,10 +205,13 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     for name, mode in (("callbacks", "train"), ("evaluation_callbacks", "eval")):
         lines += _callback_lines(generator, name, plan.spec_hooks.of(mode), indent)
         arguments += [f"{name}={name}"] if plan.spec_hooks.of(mode) else []
-    last_line = f"{indent}return {shared.need('configure')}({', '.join(arguments)})"
-    if len(last_line) > 100:
-        return [*lines, f"{indent}return {shared.need('configure')}(", f"{inner}{', '.join(arguments)}", f"{indent})"]
-    return [*lines, last_line]
+    lead = "" if plan.starting else "return "
+    ending = [f"{indent}{lead}{shared.need('configure')}({', '.join(arguments)})"]
+    if len(ending[0]) > 100:
+        ending = [f"{indent}{lead}{shared.need('configure')}(", f"{inner}{', '.join(arguments)}", f"{indent})"]
+    if plan.starting:
+        ending.append(f"{indent}return {shared.need('begin_with')}(model, model.{START})")
+    return [*lines, *ending]
 
 
 def _config_line(generator: Generator, indent: str) -> str:

@@ -54,9 +54,11 @@ class Leaf:
     """Like `modes`, without what conditions in `frames` say about the mode."""
     frames: tuple[Frame, ...]
     mode_only: bool = False
+    """Only names a mode test, such as ``is_training = mode == TRAIN``."""
     lead: tuple[ast.stmt, ...] = ()
     """Statements that open here and leave no trace but the comments above them, such as ``if mode == EVAL:``."""
-    """Only names a mode test, such as ``is_training = mode == TRAIN``."""
+    starting: bool = False
+    """Only serves to give variables first values."""
     defs: frozenset[str] = field(init=False)
     uses: frozenset[str] = field(init=False)
     kills: frozenset[str] = field(init=False)

@@ -23,6 +23,7 @@ from migrator.modelfn.outputs import boundary, outputs, repr_key
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import refuse_shared_variables, variable_map
+from migrator.modelfn.startvalues import start_lines, table_lines
 from migrator.modelfn.trainop import train_op
 from migrator.modelfn.trainstep import train_step_lines
 from migrator.modelfn.translate import format_call
@@ -98,11 +99,12 @@ class Generator(ClassWriter):
             check_optimizer(plan, update.optimizer, update.at, self.shared.class_name)
         step = train_step_lines(self, training) if training is not None else []
         serving = serving_lines(self, served)
-        self.note_statics([call, loss, metric, step, serving])
+        start = start_lines(self)
+        self.note_statics([call, loss, metric, step, serving, start])
         used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer))
-        parts = [init, call, loss, step, metric, predict, serving]
-        head = self.head()
+        parts = [init, call, loss, step, metric, predict, serving, start]
+        head = [*self.head(), *table_lines(self)]
         body = "\n\n".join("\n".join(part) for part in parts if part)
         factory = factory_lines(self, training)
         blank = "\n\n\n" if not self.indent else "\n\n"

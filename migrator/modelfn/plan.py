@@ -14,6 +14,7 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.objects import holder
 from migrator.modelfn.rates import find_rates
 from migrator.modelfn.spec_hooks import FIELDS, SpecHooks
+from migrator.modelfn.startvalues import starting_leaves
 from migrator.modelfn.translate import Time, Translations, Value, Writing, bind, is_none
 from migrator.syntax import walk
 
@@ -54,6 +55,8 @@ class Plan(Body):
         mode = "mode" if "mode" in names else None
         statics = [n for n in names if n not in (features, labels, mode)]
         dynamic = [n for n in (features, labels) if n is not None]
+        self.starting: set[Leaf] = set()
+        """Statements that give weights the values of a checkpoint."""
         super().__init__(module, function, translations, sublayers, dynamic, statics, mode)
         self.features = features
         self.labels = labels
@@ -62,6 +65,7 @@ class Plan(Body):
         with self._obstacles:
             self.find_layers()
         self._obstacles.refuse()
+        self.starting |= starting_leaves(self)
         self.rates = find_rates(self)
         self._check_rates()
         self.tainted = self.tainted_leaves()
@@ -128,7 +132,8 @@ class Plan(Body):
         return [
             leaf
             for leaf in super().effects()
-            if not isinstance(leaf.node, ast.Raise) or leaf.modes & set(self.specs) or leaf.frames
+            if (not isinstance(leaf.node, ast.Raise) or leaf.modes & set(self.specs) or leaf.frames)
+            and leaf not in self.starting
         ]
 
     def followed(self, node: ast.expr, mode: str) -> tuple[ast.expr, Leaf | None]:

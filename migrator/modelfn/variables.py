@@ -44,12 +44,23 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
         if isinstance(node, ast.ListComp) and chosen_by_attributes(writer, node) is not None
         for part in walk(node)
     }
+    explicit |= set(map(id, _named_as_before(plan)))
     for test, literal, node in _tests(plan, call, explicit):
         for old, new in names:
             if _answer(test, literal, old) != _answer(test, literal, new) or _answer(test, literal, old) is None:
                 shown = f"{old} and {new}".replace(_UNKNOWN, "?")
                 raise Unsupported(f"variables are chosen by name, and Keras may name them otherwise: {shown}", node)
     return "self.trainable_variables"
+
+
+def _named_as_before(plan: Body) -> Iterator[ast.AST]:
+    """Nodes that see the names of TF1, as they only serve to read a checkpoint."""
+    for leaf in plan.flow.leaves:
+        if leaf.starting:
+            yield from walk(leaf.node)
+            for loop in leaf.loops:
+                if all(other.starting for other in plan.flow.leaves if loop in other.loops):
+                    yield from walk(loop.iter)
 
 
 def chosen_by_attributes(writer: Writer, node: ast.ListComp) -> str | None:

@@ -1,0 +1,162 @@
+"""`tf.train.init_from_checkpoint` in a model_fn: a method of the model that gives weights the values of a checkpoint."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.classwriter import trimmed
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.tf1names import names_table
+from migrator.modelfn.trainop import is_method
+from migrator.modelfn.translate import Time, bind
+from migrator.modelfn.variablelists import listed
+from migrator.modelfn.writer import Writer
+from migrator.syntax import walk
+
+if TYPE_CHECKING:
+    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.plan import Plan
+
+METHOD = "init_from_checkpoint"
+_ROOTS = frozenset(f"tensorflow.{package}.init_from_checkpoint" for package in ("train", "contrib.framework"))
+_SIGNATURE = "ckpt_dir_or_file assignment_map"
+_NOUNS = {"train": "training", "eval": "evaluation", "infer": "prediction"}
+_OWN = frozenset({"self", "init_from_checkpoint", "tf1_variables"})
+
+
+def starting_leaves(plan: Plan) -> set[Leaf]:
+    """Statements that read first values of variables from a checkpoint, what they need, and messages about the variables.
+
+    Raises Unsupported where a part of it is not known before data flow.
+    """
+    reading = {leaf for leaf in plan.flow.leaves if any(_is_root(plan, node) for node in walk(leaf.node))}
+    if not reading:
+        return set()
+    for leaf in reading:
+        if "train" not in leaf.modes:
+            raise Unsupported("a checkpoint gives first values outside of the training only", leaf.node)
+        if not isinstance(leaf.node, ast.Expr) or not _is_root(plan, leaf.node.value):
+            raise Unsupported("what reads first values from a checkpoint is not a statement of its own", leaf.node)
+    found = set(reading)
+    for leaf in plan.effects():
+        if leaf not in found and "train" in leaf.modes and _is_message(plan, leaf):
+            if any(_lists(plan, other) for other in _needed(plan, leaf)):
+                found.add(leaf)
+    for leaf in list(found):
+        found |= _needed(plan, leaf)
+    for leaf in found:
+        if plan.time(leaf) is Time.DYNAMIC or leaf in plan.gradients:
+            raise Unsupported("first values hang on a tensor", leaf.node)
+    for leaf in sorted(found, key=lambda leaf: leaf.index, reverse=True):
+        leaf.starting = all(reader.starting for reader in plan.flow.leaves if _reads(plan, reader, leaf))
+    return found
+
+
+def _is_root(plan: Plan, node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and plan.module.resolve(node.func) in _ROOTS
+
+
+def _is_message(plan: Plan, leaf: Leaf) -> bool:
+    call = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return False
+    name = plan.module.resolve(call.func)
+    return name not in plan.translations.summaries and plan.translations.effects(name, ast.unparse(call.func))
+
+
+def _lists(plan: Plan, leaf: Leaf) -> bool:
+    """Whether a statement lists variables."""
+    heads = [frame.node.iter for frame in leaf.frames if isinstance(frame.node, ast.For)]
+    return any(listed(plan, node) is not None for part in (leaf.node, *heads) for node in walk(part))
+
+
+def _reads(plan: Plan, leaf: Leaf, source: Leaf) -> bool:
+    """Whether a statement reads what another one gives a name."""
+    names = plan.slicer.inputs(leaf) & source.defs
+    return any(source in plan.slicer.reaching(name, leaf.index, None, leaf) for name in names)
+
+
+def _needed(plan: Plan, leaf: Leaf) -> set[Leaf]:
+    return {leaf} | plan.slicer.closure(plan.slicer.inputs(leaf), leaf.index, "train", leaf)
+
+
+def started_elsewhere(plan: Plan) -> Iterator[tuple[ast.AST, str]]:
+    """Modes that began with other values where there was no checkpoint of the model yet."""
+    for leaf in plan.ordered(plan.starting):
+        missing = [_NOUNS[mode] for mode in plan.specs if mode not in leaf.modes]
+        if missing and any(_is_root(plan, node) for node in walk(leaf.node)):
+            what = f"{' and '.join(missing)} without a checkpoint of this model"
+            yield leaf.node, f"{what} begins with these values too, no longer with random ones"
+
+
+class _StartWriter(Writer):
+    """The statements, on the variables of the model by their names in TF1."""
+
+    def transform(self, node: ast.AST) -> str | None:
+        """Lists of variables have their names in TF1; what a checkpoint gives goes to the model."""
+        if isinstance(node, ast.Call):
+            if self.resolve(node.func) in _ROOTS:
+                given = bind(node, _SIGNATURE, METHOD)
+                if len(given) < 2:
+                    raise Unsupported("the arguments of init_from_checkpoint are not seen", node)
+                self._check_order(node)
+                values = ", ".join(self.text(given[name]) for name in _SIGNATURE.split())
+                return f"{self.need(METHOD)}(self, {values})"
+            if listed(self.plan, node) is not None:
+                self._check_order(node)
+                return f"{self.need('tf1_variables')}({', '.join(['self', *self._scope(node)])})"
+        return super().transform(node)
+
+    def _scope(self, call: ast.Call) -> list[str]:
+        collection = (self.resolve(call.func) or "").endswith(".get_collection")
+        place = 1 if collection else 0
+        given = call.args[place] if len(call.args) > place else None
+        given = next((k.value for k in call.keywords if k.arg == "scope"), given)
+        return [] if given is None else [self.text(given)]
+
+    def _check_order(self, node: ast.Call) -> None:
+        """Refuse to look at variables before all of them are made, or once those of an optimizer are."""
+        leaf = self.plan.flow.leaf_of(node)
+        if leaf is None or any(site.leaf.index > leaf.index for site in self.plan.sites):
+            raise Unsupported("first values are read before all variables are made", node)
+        for other in self.plan.flow.leaves[: leaf.index]:
+            if any(is_method(child, "minimize", "apply_gradients") for child in walk(other.node)):
+                raise Unsupported("first values are read when the optimizer has its variables", node)
+
+
+def table_lines(generator: Generator) -> list[str]:
+    """The names of all variables in TF1, as an attribute of the class; none where nobody asks."""
+    plan = generator.plan
+    if not plan.starting:
+        return []
+    indent = generator.indent + generator.unit
+    root = next(node for leaf in plan.starting for node in walk(leaf.node) if _is_root(plan, node))
+    lines = [
+        f"{indent}# Names in checkpoints of TensorFlow 1, and the attributes that hold the weights.",
+        f"{indent}tf1_names = {{",
+    ]
+    lines += [f'{indent}{generator.unit}"{name}": "{path}",' for name, path in names_table(plan, root)]
+    return [*lines, f"{indent}}}", ""]
+
+
+def start_lines(generator: Generator) -> list[str]:
+    """The method that gives first values; none where the program does not."""
+    plan = generator.plan
+    leaves = [leaf for leaf in plan.ordered(plan.starting) if not plan.is_static(leaf) or not leaf.defs]
+    if not leaves:
+        return []
+    support = generator.static_names(leaves, [])
+    every = sorted({*leaves, *support}, key=lambda leaf: leaf.index)
+    for leaf in every:
+        if leaf.defs & _OWN:
+            raise Unsupported(f"`{sorted(leaf.defs & _OWN)[0]}` is a name that the generated code needs", leaf.node)
+    writer = _StartWriter(generator.shared, "train", generator.names("train"))
+    indent = generator.indent + generator.unit
+    return [
+        f"{indent}def {METHOD}(self):",
+        f'{indent}{generator.unit}"""Gives weights their values of a checkpoint of TensorFlow 1."""',
+        *trimmed(writer.block(every, indent + generator.unit)),
+    ]
