@@ -8,9 +8,12 @@ TensorFlow 1 gives zeros. Equations: ``tensorflow/python/keras/layers/legacy_rnn
 from __future__ import annotations
 
 import collections
+import functools
 from typing import Any
 
 import tensorflow as tf
+
+from migrator.runtime.rnn_kernel import end_sequences, run_lstm
 
 LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ("c", "h"))
 """State of an LSTM: the memory and the output, each ``[batch, units]``."""
@@ -34,6 +37,17 @@ class RecurrentCell(tf.keras.layers.Layer):
             with tf.name_scope(self.name):
                 self.build((None, depth))
             self.built = True
+
+    def has_kernel(self, dtype: Any) -> bool:
+        """Whether ``unroll`` runs a whole sequence of this dtype in one kernel."""
+        return False
+
+    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        """The outputs and the states after each step of ``inputs [time, batch, depth]``, all with the axes of the inputs.
+
+        Only where ``has_kernel`` says so.
+        """
+        raise NotImplementedError
 
     def add_kernel_and_bias(
         self, depth: int, units: int, initializer: Any, bias_initializer: Any = "zeros", prefix: str = ""
@@ -75,11 +89,21 @@ class LSTMCell(RecurrentCell):
 
     def call(self, inputs: Any, state: Any) -> Any:
         memory, output = state
-        gates = tf.matmul(tf.concat([inputs, output], 1), self.kernel) + self.bias
+        gates = tf.nn.bias_add(tf.matmul(tf.concat([inputs, output], 1), self.kernel), self.bias)
         entering, candidate, kept, shown = tf.split(gates, 4, axis=1)
         memory = memory * tf.sigmoid(kept + self.forget_bias) + tf.sigmoid(entering) * self.activation(candidate)
         output = self.activation(memory) * tf.sigmoid(shown)
         return output, LSTMStateTuple(memory, output)
+
+    def has_kernel(self, dtype: Any) -> bool:
+        on_tpu = isinstance(tf.distribute.get_strategy(), tf.distribute.TPUStrategy)
+        return (
+            self.activation in (tf.keras.activations.tanh, tf.tanh) and dtype in (tf.float16, tf.float32) and not on_tpu
+        )
+
+    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        memories, outputs = run_lstm(inputs, state, self.kernel, self.bias, self.forget_bias)
+        return outputs, LSTMStateTuple(memories, outputs)
 
 
 class GRUCell(RecurrentCell):
@@ -116,10 +140,11 @@ class GRUCell(RecurrentCell):
         )
 
     def call(self, inputs: Any, state: Any) -> Any:
-        gates = tf.sigmoid(tf.matmul(tf.concat([inputs, state], 1), self.gate_kernel) + self.gate_bias)
-        reset, update = tf.split(gates, 2, axis=1)
-        candidate = tf.matmul(tf.concat([inputs, reset * state], 1), self.candidate_kernel) + self.candidate_bias
-        output = update * state + (1.0 - update) * self.activation(candidate)
+        gates = tf.nn.bias_add(tf.matmul(tf.concat([inputs, state], 1), self.gate_kernel), self.gate_bias)
+        reset, update = tf.split(tf.sigmoid(gates), 2, axis=1)
+        candidate = tf.matmul(tf.concat([inputs, reset * state], 1), self.candidate_kernel)
+        candidate = self.activation(tf.nn.bias_add(candidate, self.candidate_bias))
+        output = update * state + (1.0 - update) * candidate
         return output, output
 
 
@@ -140,7 +165,8 @@ class BasicRNNCell(RecurrentCell):
         self.kernel, self.bias = self.add_kernel_and_bias(input_shape[-1], self.output_size, None)
 
     def call(self, inputs: Any, state: Any) -> Any:
-        output = self.activation(tf.matmul(tf.concat([inputs, state], 1), self.kernel) + self.bias)
+        sums = tf.nn.bias_add(tf.matmul(tf.concat([inputs, state], 1), self.kernel), self.bias)
+        output = self.activation(sums)
         return output, output
 
 
@@ -164,6 +190,16 @@ class MultiRNNCell(RecurrentCell):
         states = []
         for cell, one in zip(self.cells, state):
             inputs, new = cell(inputs, one)
+            states.append(new)
+        return inputs, tuple(states)
+
+    def has_kernel(self, dtype: Any) -> bool:
+        return all(cell.has_kernel(dtype) for cell in self.cells)
+
+    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        states = []
+        for cell, one in zip(self.cells, state):
+            inputs, new = cell.unroll(inputs, one)
             states.append(new)
         return inputs, tuple(states)
 
@@ -241,13 +277,15 @@ def run_step(cell: RecurrentCell, inputs: Any, time: Any, sequence_length: Any, 
     output, new = cell(inputs, state)
     if sequence_length is None:
         return output, new
-    running = (time < tf.cast(sequence_length, tf.int32))[:, tf.newaxis]
-    output = tf.where(running, output, tf.zeros_like(output))
-    return output, tf.nest.map_structure(lambda later, held: tf.where(running, later, held), new, state)
+    # One row of the condition for each row of the values: its gradient is far cheaper than that of `tf.where`.
+    running = time < tf.cast(sequence_length, tf.int32)
+    select = functools.partial(tf.raw_ops.Select, condition=running)
+    output = select(x=output, y=tf.zeros_like(output))
+    return output, tf.nest.map_structure(lambda later, held: select(x=later, y=held), new, state)
 
 
 def run_cell(cell: RecurrentCell, inputs: Any, sequence_length: Any, state: Any) -> Any:
-    """Apply a cell to ``inputs [batch, time, depth]`` step by step.
+    """Apply a cell to ``inputs [time, batch, depth]``, step by step where no kernel takes them all.
 
     Args:
         cell: a built cell.
@@ -256,21 +294,29 @@ def run_cell(cell: RecurrentCell, inputs: Any, sequence_length: Any, state: Any)
         state: the state before the first step, None for zeros.
 
     Returns:
-        The outputs ``[batch, time, output_size]`` and the last state.
+        The outputs ``[time, batch, output_size]`` and the last state.
     """
-    batch, steps = tf.shape(inputs)[0], tf.shape(inputs)[1]
+    steps, batch = tf.unstack(tf.shape(inputs)[:2])
     state = cell.zero_state(batch, inputs.dtype) if state is None else state
-    by_time = tf.TensorArray(inputs.dtype, size=steps).unstack(tf.transpose(inputs, [1, 0, 2]))
-    outputs = tf.TensorArray(inputs.dtype, size=steps, element_shape=[inputs.shape[0], cell.output_size])
+    if cell.has_kernel(inputs.dtype):
+        outputs, states = cell.unroll(inputs, state)
+        return end_sequences(outputs, state, states, sequence_length)
+    by_time = tf.TensorArray(inputs.dtype, size=steps).unstack(inputs)
+    outputs = tf.TensorArray(inputs.dtype, size=steps, element_shape=[inputs.shape[1], cell.output_size])
 
     def step(time: Any, outputs: Any, state: Any) -> Any:
         output, state = run_step(cell, by_time.read(time), time, sequence_length, state)
         return time + 1, outputs.write(time, output), state
 
     _, outputs, state = tf.while_loop(lambda time, *_: time < steps, step, (0, outputs, state))
-    result = tf.transpose(outputs.stack(), [1, 0, 2])
-    result.set_shape([inputs.shape[0], inputs.shape[1], cell.output_size])
+    result = outputs.stack()
+    result.set_shape([*inputs.shape[:2], cell.output_size])
     return result, state
+
+
+def swap_time(values: Any) -> Any:
+    """``[batch, time, depth]`` from ``[time, batch, depth]``, and the other way round."""
+    return tf.transpose(values, [1, 0, 2])
 
 
 class DynamicRNN(tf.keras.layers.Layer):
@@ -287,10 +333,10 @@ class DynamicRNN(tf.keras.layers.Layer):
         self.built = True
 
     def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
-        if not self.time_major:
+        if self.time_major:
             return run_cell(self.cell, inputs, sequence_length, initial_state)
-        outputs, state = run_cell(self.cell, tf.transpose(inputs, [1, 0, 2]), sequence_length, initial_state)
-        return tf.transpose(outputs, [1, 0, 2]), state
+        outputs, state = run_cell(self.cell, swap_time(inputs), sequence_length, initial_state)
+        return swap_time(outputs), state
 
 
 class StaticRNN(DynamicRNN):
@@ -300,6 +346,9 @@ class StaticRNN(DynamicRNN):
         super().build(input_shape[0])
 
     def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
+        if self.cell.has_kernel(inputs[0].dtype):
+            together, state = run_cell(self.cell, tf.stack(inputs), sequence_length, initial_state)
+            return tf.unstack(together, num=len(inputs)), state
         outputs, state = [], initial_state
         if state is None:
             state = self.cell.zero_state(tf.shape(inputs[0])[0], inputs[0].dtype)
@@ -327,9 +376,10 @@ class BidirectionalRNN(tf.keras.layers.Layer):
     ) -> Any:
         def reverse(values: Any) -> Any:
             if sequence_length is None:
-                return tf.reverse(values, axis=[1])
-            return tf.reverse_sequence(values, sequence_length, seq_axis=1, batch_axis=0)
+                return tf.reverse(values, axis=[0])
+            return tf.reverse_sequence(values, sequence_length, seq_axis=0, batch_axis=1)
 
+        inputs = swap_time(inputs)
         forward, state_fw = run_cell(self.forward, inputs, sequence_length, initial_state_fw)
         backward, state_bw = run_cell(self.backward, reverse(inputs), sequence_length, initial_state_bw)
-        return (forward, reverse(backward)), (state_fw, state_bw)
+        return (swap_time(forward), swap_time(reverse(backward))), (state_fw, state_bw)

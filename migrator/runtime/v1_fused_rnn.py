@@ -6,6 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from migrator.runtime.rnn_kernel import end_sequences, run_lstm
+
 
 class LSTMBlockFusedCell:
     """An LSTM over ``inputs [time, batch, depth]``; variables as those of `LSTMCell`, in the scope `name`.
@@ -43,33 +45,11 @@ class LSTMBlockFusedCell:
         sequence_length: Any = None,
         scope: Any = None,
     ) -> Any:
-        steps, batch = tf.unstack(tf.shape(inputs)[:2])
         if self.variables is None:
             self.variables = self.new_variables(inputs.shape[2], scope)
-        kernel, bias = self.variables
-        start = initial_state or (tf.zeros([batch, self.num_units], dtype or inputs.dtype),) * 2
-        nothing = tf.zeros([self.num_units], inputs.dtype)
-        longest = steps if sequence_length is None else tf.reduce_max(sequence_length)
-        made = tf.raw_ops.BlockLSTM(
-            seq_len_max=tf.cast(longest, tf.int64),
-            x=inputs,
-            cs_prev=start[0],
-            h_prev=start[1],
-            w=kernel,
-            wci=nothing,
-            wcf=nothing,
-            wco=nothing,
-            b=bias,
-            forget_bias=self.forget_bias,
-            cell_clip=-1 if self.cell_clip is None else self.cell_clip,
-        )
-        memories, outputs = made.cs, made.h
-        lengths = tf.fill([batch], steps)
-        if sequence_length is not None:
-            lengths = tf.cast(sequence_length, tf.int32)
-            outputs *= tf.transpose(tf.sequence_mask(lengths, steps, outputs.dtype))[:, :, tf.newaxis]
-        ends = tf.stack([lengths, tf.range(batch)], axis=1)  # index 0 is the state before the first step
-        last = [tf.gather_nd(tf.concat([[first], all_], 0), ends) for first, all_ in zip(start, (memories, outputs))]
+        start = initial_state or (tf.zeros([tf.shape(inputs)[1], self.num_units], dtype or inputs.dtype),) * 2
+        memories, outputs = run_lstm(inputs, start, *self.variables, self.forget_bias, self.cell_clip)
+        outputs, last = end_sequences(outputs, tuple(start), (memories, outputs), sequence_length)
         return outputs, tf.compat.v1.nn.rnn_cell.LSTMStateTuple(*last)
 
     def new_variables(self, depth: int, scope: Any) -> tuple[Any, Any]:

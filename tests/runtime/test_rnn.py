@@ -31,6 +31,10 @@ CELLS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         lambda: old.MultiRNNCell([old.LSTMCell(4), old.GRUCell(6)]),
         lambda: rnn.MultiRNNCell([rnn.LSTMCell(4), rnn.GRUCell(6)]),
     ),
+    "stack of LSTMs": (
+        lambda: old.MultiRNNCell([old.LSTMCell(4, forget_bias=0.2), old.BasicLSTMCell(6)]),
+        lambda: rnn.MultiRNNCell([rnn.LSTMCell(4, forget_bias=0.2), rnn.LSTMCell(6, name="basic_lstm_cell")]),
+    ),
 }
 
 
@@ -91,6 +95,23 @@ def test_time_major_and_initial_state() -> None:
         sequence_length=LENGTHS,
         initial_state=tf.constant(START),
     )
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["kernel", "loop"])
+def test_lstm_from_an_initial_state(dtype: Any, request: pytest.FixtureRequest) -> None:
+    before_all = tf.keras.mixed_precision.global_policy()
+    request.addfinalizer(lambda: tf.keras.mixed_precision.set_global_policy(before_all))
+    tf.keras.mixed_precision.set_global_policy(dtype.name)
+    inputs, start = tf.constant(INPUTS, dtype), tf.constant(START, dtype)
+    cell = rnn.LSTMCell(6)
+    assert cell.has_kernel(dtype) == (dtype == tf.float32)
+    layer = rnn.DynamicRNN(cell)
+
+    def before() -> Any:
+        state = old.LSTMStateTuple(tf.cast(start.numpy(), dtype), tf.cast(2 * start.numpy(), dtype))
+        return v1.nn.dynamic_rnn(old.LSTMCell(6), tf.cast(INPUTS, dtype), LENGTHS, initial_state=state)
+
+    check(before, layer, inputs, sequence_length=LENGTHS, initial_state=rnn.LSTMStateTuple(start, 2 * start))
 
 
 @pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["whole", "lengths"])
