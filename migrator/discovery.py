@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,10 @@ from migrator.problems import UNREADABLE, problem
 
 SUFFIXES = (".py", SUFFIX)
 """Of the files that a search finds: modules and notebooks."""
+
+_REQUIREMENTS = re.compile(
+    r"(?:[\w.-]*requirements[\w.-]*\.(?:txt|in)|setup\.(?:py|cfg)|pyproject\.toml|Pipfile|(?:environment|conda)\.ya?ml|Dockerfile[\w.-]*)"
+)
 
 IGNORED_DIRECTORIES = frozenset(
     # fmt: off
@@ -57,6 +62,8 @@ class Discovery:
     problems: list[Diagnostic] = field(default_factory=list)
     roots: tuple[str, ...] = ()
     """Real paths of the directories below which files may be written."""
+    requirements: list[str] = field(default_factory=list)
+    """Files that name the packages a project needs; `setup.py` is among the others too."""
 
 
 def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
@@ -73,14 +80,20 @@ def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
     patterns = tuple(exclude)
     roots: list[str] = []
     seen: dict[str, str] = {}
+    requirements: dict[str, str] = {}
     for path in paths:
         path = os.path.normpath(path)
         if os.path.isdir(path):
             root = os.path.realpath(path)
             roots.append(root)
             for name in sorted(_search(path)):
-                if not excluded(name, patterns) and _readable_link(path, name, root):
-                    _add(os.path.normpath(os.path.join(path, name)), seen)
+                if excluded(name, patterns) or not _readable_link(path, name, root):
+                    continue
+                reached = os.path.normpath(os.path.join(path, name))
+                if name.endswith(SUFFIXES):
+                    _add(reached, seen)
+                if _REQUIREMENTS.fullmatch(os.path.basename(name)):
+                    _add(reached, requirements)
         elif os.path.exists(path):
             roots.append(os.path.dirname(os.path.realpath(path) if not os.path.islink(path) else os.path.abspath(path)))
             _add(path, seen)
@@ -88,6 +101,7 @@ def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
             found.problems.append(problem(UNREADABLE, path, "no such file or directory"))
     found.files = list(seen.values())
     found.roots = tuple(roots)
+    found.requirements = list(requirements.values())
     return found
 
 
@@ -111,7 +125,7 @@ def within(path: str, roots: Iterable[str]) -> bool:
 
 
 def _search(root: str) -> Iterator[str]:
-    """Python files and notebooks below `root`, relative to it."""
+    """Python files, notebooks and files of requirements below `root`, relative to it."""
     listed = _git_files(root) if in_repository(root) else None
     if not listed:  # Not a repository, or a directory that git ignores but the user named.
         yield from _walk(root)
@@ -122,10 +136,14 @@ def _search(root: str) -> Iterator[str]:
             inner = os.path.join(root, name)
             if not _skipped(name.rstrip("/") + "/x", root, environments):
                 yield from (os.path.join(name, inner_name) for inner_name in _search(inner))
-        elif not name.endswith(SUFFIXES) or _skipped(name, root, environments):
+        elif not _wanted(name) or _skipped(name, root, environments):
             continue
         elif os.path.isfile(os.path.join(root, name)):
             yield name
+
+
+def _wanted(name: str) -> bool:
+    return name.endswith(SUFFIXES) or _REQUIREMENTS.fullmatch(os.path.basename(name)) is not None
 
 
 def _skipped(name: str, root: str, environments: dict[str, bool]) -> bool:
@@ -156,7 +174,7 @@ def _walk(root: str) -> Iterator[str]:
             if name not in IGNORED_DIRECTORIES and not os.path.exists(os.path.join(directory, name, "pyvenv.cfg"))
         ]
         for name in files:
-            if name.endswith(SUFFIXES) and os.path.isfile(os.path.join(directory, name)):
+            if _wanted(name) and os.path.isfile(os.path.join(directory, name)):
                 yield os.path.join(prefix, name)
 
 

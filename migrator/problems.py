@@ -24,6 +24,7 @@ OCCUPIED: Final = "E011"
 NOTEBOOK: Final = "E012"
 CELL: Final = "E013"
 UNUSED_IGNORE: Final = "E014"
+REQUIREMENT: Final = "E015"
 
 MEANINGS: Final = {
     SYNTAX: "The file is not valid Python 3. It was left as it was. Python 2 programs: run `2to3` first.",
@@ -41,6 +42,7 @@ MEANINGS: Final = {
     CELL: "Something about one cell of a notebook: a cell that is left as it is, or a rewrite that would cross the border of "
     "cells or change a magic, and was taken back.",
     UNUSED_IGNORE: "A `# migrate: ignore` comment has nothing to silence: delete it.",
+    REQUIREMENT: "The project asks for a TensorFlow that its migrated programs do not run on. The file was left as it was.",
 }
 """What each code means: the text of ``migrate explain``."""
 

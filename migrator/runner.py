@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from migrator import sources, vendoring
+from migrator import installations, sources, vendoring
 from migrator.components import Component, components, import_graph
-from migrator.diagnostics import Diagnostic, Outcome, Severity
+from migrator.diagnostics import Diagnostic, Location, Outcome, Severity
 from migrator.discovery import discover
 from migrator.engine import migrate_component
 from migrator.pool import Died, TimedOut, TimeLimit, run_tasks, time_limit
-from migrator.problems import TOO_LONG, WORKER_DIED, internal_problem, problem
+from migrator.problems import REQUIREMENT, TOO_LONG, WORKER_DIED, internal_problem, problem
 from migrator.registry import load
 from migrator.settings import Settings
 from migrator.sources import SourceFile, Unusable
@@ -107,6 +107,8 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
         if progress is not None:
             progress(done, total)
     groups = _merge(results, finished)
+    if any(unit.tier != "manual" for outcome in finished.values() for unit in outcome.units):
+        _note_requirements(found.requirements, finished)
     ordered = sorted(finished.values(), key=lambda outcome: outcome.path)
     return Result(tuple(ordered), groups, found.roots)
 
@@ -221,6 +223,19 @@ def _merge(results: Iterable[Sequence[Outcome]], finished: dict[str, Outcome]) -
         if group:
             groups.append(group)
     return tuple(tuple(sorted(group)) for group in groups)
+
+
+def _note_requirements(paths: Iterable[str], finished: dict[str, Outcome]) -> None:
+    """Say of files that name packages where they ask for TensorFlow 1."""
+    for path in paths:
+        with contextlib.suppress(Unusable, UnicodeDecodeError):  # not our business, then
+            found = installations.requirements(sources.read_bytes(path).decode("utf-8"))
+            notes = [
+                Diagnostic(REQUIREMENT, message, Location(path, line), severity=Severity.INFO)
+                for line, message in found
+            ]
+            if notes:
+                finished[path] = with_problems(finished.get(path, Outcome(path, "unchanged")), notes)
 
 
 def with_problems(outcome: Outcome, problems: Iterable[Diagnostic]) -> Outcome:
