@@ -162,7 +162,7 @@ def rewrite(
             edits += optimizers.edits(module, given[name], f"`{name}` of {short}", rate)
     if "loss_reduction" in kind.signature.split():
         if "loss_reduction" in given:
-            edits.append(module.edit(given["loss_reduction"], loss_reduction(module, given["loss_reduction"])))
+            edits.append(module.edit(given["loss_reduction"], loss_reduction(module.resolve, given["loss_reduction"])))
         else:
             added.append(f'loss_reduction="{"sum_over_batch_size" if dialect == "v2" else "sum"}"')
             said.append("losses averaged over the batch" if dialect == "v2" else "losses summed over the batch")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from migrator.calls import add_keyword, arguments, delete_argument, name_argument
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import bind, is_none
+from migrator.modelfn.translate import Resolve, Value, bind, is_none
 from migrator.module import Module
 
 # Names of tf.losses.Reduction and tf.keras.losses.Reduction, and their values as text.
@@ -44,11 +44,7 @@ _SIGNATURES = {
 
 def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, ast.AST], str]) -> list[Edit]:
     """Edits of a call that makes the head called `name`, with each default written out. Raises Unsupported."""
-    helper, short = HEADS[name], name.rsplit(".", 1)[1]
-    given = bind(call, _SIGNATURES.get(short, _SIGNATURES[helper]), name.replace("tensorflow", "tf", 1))
-    for refused in ("name", "inverse_link_fn"):
-        if not is_none(given.get(refused)):
-            raise Unsupported(f"`{refused}` of {short} is not migrated yet", given[refused])
+    helper, given = _bound(call, name)
     edits = [module.edit(call.func, need(helper, call))]
     for argument in arguments(call):
         parameter = next(n for n, v in given.items() if v is getattr(argument, "value", argument) or v is argument)
@@ -58,7 +54,7 @@ def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, a
             edits.append(name_argument(module, call, argument, parameter))
     added = []
     if "loss_reduction" in given:
-        edits.append(module.edit(given["loss_reduction"], loss_reduction(module, given["loss_reduction"])))
+        edits.append(module.edit(given["loss_reduction"], loss_reduction(module.resolve, given["loss_reduction"])))
     else:
         added.append('loss_reduction="sum_over_batch_size"')
     if helper == "BinaryClassHead" and not name.startswith(CONTRIB):
@@ -68,9 +64,29 @@ def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, a
     return edits
 
 
-def loss_reduction(module: Module, value: ast.expr) -> str:
+def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, list[tuple[str, Value]]]:
+    """The vendored head for a call that makes the head called `name` in a model_fn, and its arguments. Raises Unsupported."""
+    helper, given = _bound(call, name)
+    values: dict[str, Value] = {**given}
+    reduction = given.get("loss_reduction")
+    values["loss_reduction"] = '"sum_over_batch_size"' if reduction is None else loss_reduction(resolve, reduction)
+    gone = ("name", "inverse_link_fn")
+    return helper, [(key, value) for key, value in values.items() if key not in gone]
+
+
+def _bound(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:
+    """The vendored head, and the arguments by parameter."""
+    helper, short = HEADS[name], name.rsplit(".", 1)[1]
+    given = bind(call, _SIGNATURES.get(short, _SIGNATURES[helper]), name.replace("tensorflow", "tf", 1))
+    for refused in ("name", "inverse_link_fn"):
+        if not is_none(given.get(refused)):
+            raise Unsupported(f"`{refused}` of {short} is not migrated yet", given[refused])
+    return helper, given
+
+
+def loss_reduction(resolve: Resolve, value: ast.expr) -> str:
     """The text of a reduction for the vendored heads. Raises Unsupported."""
-    name = module.resolve(value)
+    name = resolve(value)
     if isinstance(value, ast.Constant) and value.value in _REDUCTIONS:
         return f'"{_REDUCTIONS[value.value]}"'
     if name is not None and ".losses.Reduction." in name and name.rsplit(".", 1)[1] in _REDUCTIONS:

@@ -10,7 +10,7 @@ from migrator.modelfn.optimizerclass import derives
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
-from migrator.preparing.draft import Drafts
+from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.handed import handed
 from migrator.preparing.methods import method_of
 from migrator.preparing.partials import PARTIAL
@@ -19,13 +19,13 @@ from migrator.preparing.steps import Preparation, calls_below
 from migrator.project import Definition, Project
 from migrator.syntax import walk
 
-from . import optimize_loss
+from . import head_specs, optimize_loss
 from .estimator_values import Construction
 from .graph_variables import VARIABLE
 from .translations import is_refused, translations
 
 _VARIABLES = frozenset({"tensorflow.get_variable", VARIABLE})
-_MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients"})
+_MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients", head_specs.METHOD})
 
 
 def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) -> None:
@@ -38,7 +38,11 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
 
     known = translations()
     judge = _Judge(drafts, known)
-    Preparation(drafts, roots, judge.inlined, judge.makes_layers, optimize_loss.spelled_out).run()
+
+    def spelled_out(module: Module, call: ast.Call) -> list[Change]:
+        return optimize_loss.spelled_out(module, call) or head_specs.spelled_out(drafts.project, module, call)
+
+    Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out).run()
 
 
 class _Judge:

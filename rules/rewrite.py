@@ -27,6 +27,7 @@ from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
 from .handed_names import name_edits, new_name
+from .head_specs import head_reference
 from .helpers import Helpers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
@@ -315,7 +316,10 @@ class ProgramRewrite:
             if within(module.span(node), inside) or node in driver.handled:
                 continue
             with self.obstacles:
-                if any(known(driver, node, name) for known in (table_reference, hparams_reference, tpu.reference)):
+                if any(
+                    known(driver, node, name)
+                    for known in (table_reference, hparams_reference, head_reference, tpu.reference)
+                ):
                     continue
                 if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from migrator.modelfn.translate import Translations
 
-from . import collections, crf, lookup_tables, losses, metrics, optimizer_classes, optimizers, rnn, schedules, summaries
+from . import (
+    collections,
+    crf,
+    head_specs,
+    lookup_tables,
+    losses,
+    metrics,
+    optimizer_classes,
+    optimizers,
+    rnn,
+    schedules,
+    summaries,
+)
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
 from .graph_variables import VARIABLE
@@ -57,7 +69,13 @@ _ALLOWED = frozenset(
 
 def is_static(name: str) -> bool:
     """Whether a call of this function with static arguments gives a plain object and no tensor."""
-    if name in _STATIC or name in rnn.CELLS or name.startswith(_STATIC_PREFIXES) or name.endswith(_STATIC_SUFFIXES):
+    if (
+        name in _STATIC
+        or name in head_specs.EXPRESSIONS
+        or name in rnn.CELLS
+        or name.startswith(_STATIC_PREFIXES)
+        or name.endswith(_STATIC_SUFFIXES)
+    ):
         return True
     if name.startswith("tensorflow.layers."):
         return name.rsplit(".", 1)[1][:1].isupper()
@@ -98,8 +116,11 @@ def translations() -> Translations:
             **crf.EXPRESSIONS,
             **summaries.EXPRESSIONS,
             **lookup_tables.EXPRESSIONS,
+            **head_specs.EXPRESSIONS,
         },
         metrics=metrics.METRICS,
+        metric_groups=frozenset({head_specs.METRICS}),
+        served_whole=frozenset({head_specs.EXPORTS}),
         summaries=frozenset(summaries.EXPRESSIONS),
         training=optimizers.OPTIMIZERS | schedules.SCHEDULES,
         initialized=frozenset({VARIABLE}),

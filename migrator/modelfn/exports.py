@@ -40,6 +40,8 @@ class Exports:
     signatures: list[Signature]
     names: list[str]
     leaves: list[Leaf]
+    whole: ast.expr | None = None
+    """Instead of signatures: the object that makes all of them from the predictions."""
 
 
 def exports(plan: Plan) -> Exports:
@@ -49,6 +51,9 @@ def exports(plan: Plan) -> Exports:
         return Exports([], [], [])
     value, at = plan.followed_in(node, plan.specs["infer"].leaf, "infer")
     changed = isinstance(node, ast.Name) and len(plan.slicer.reaching(node.id, 1 << 30, "infer")) != 1
+    function = value.func if isinstance(value, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr in plan.translations.served_whole:
+        return Exports([], [], [], function.value)
     if not isinstance(value, ast.Dict) or changed:
         raise Unsupported("export_outputs are not written as a dict", node)
     found = [_signature(plan, key, item, at) for key, item in zip(value.keys, value.values)]
@@ -98,11 +103,19 @@ def _is_default(plan: Plan, key: ast.expr) -> bool:
 
 def serving_lines(generator: Generator, found: Exports) -> list[str]:
     """The method `serving_outputs`."""
-    if not found.signatures:
+    if not found.signatures and found.whole is None:
         return []
     plan, shared = generator.plan, generator.shared
     unit = generator.unit
     indent = generator.indent + unit * 2
+    head = [
+        f"{generator.indent}{unit}def serving_outputs(self, x):",
+        f'{indent}"""What a SavedModel computes, by signature."""',
+    ]
+    if found.whole is not None:
+        generator.static_names([], [found.whole])
+        made = Writer(shared, "serving", generator.names("serving")).text(found.whole)
+        return [*head, f"{indent}return {made}.serving_outputs(self.predict_step(x))"]
     values = [v for s in found.signatures if not s.predictions for v in s.values.values()]
     support = generator.static_names(found.leaves, values)
     writer = Writer(shared, "serving", generator.names("serving"))
@@ -123,8 +136,4 @@ def serving_lines(generator: Generator, found: Exports) -> list[str]:
     if len(result) > 100 or "\n" in result:
         lines = [f"{indent}return {{", *(f"{indent}{unit}{entry}," for entry in entries), f"{indent}}}"]
     forward = [f"{indent}y_pred = self(x)"] if any("y_pred" in line for line in (*body, *lines)) else []
-    head = [
-        f"{generator.indent}{unit}def serving_outputs(self, x):",
-        f'{indent}"""What a SavedModel computes, by signature."""',
-    ]
     return [*head, *forward, *body, *lines]

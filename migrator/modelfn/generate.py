@@ -258,6 +258,9 @@ class Generator(ClassWriter):
             arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
             key = repr_key(entry.key) if entry.name is None else writer.text(entry.name)
             made = format_call(entry.metric.constructor, [*arguments, ("name", key)])
+            if entry.group is not None:
+                made = f"{writer.text(entry.group)}.metrics()"
+                wanted |= reads(entry.group)
             if entry.loop is not None:
                 made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
                 wanted |= reads(entry.loop.iter)

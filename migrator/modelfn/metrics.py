@@ -11,7 +11,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.scopes import literal_pattern
-from migrator.modelfn.translate import Metric, Time, Writing
+from migrator.modelfn.translate import Metric, Time, Writing, operand
 
 
 @dataclass
@@ -30,6 +30,8 @@ class MetricEntry:
     """The expression of the key, where each turn of a loop makes a metric."""
     loop: ast.For | ast.comprehension | None = None
     """That loop."""
+    group: ast.expr | None = None
+    """The object that makes and updates several metrics, instead of the call of one."""
 
     @property
     def values(self) -> list[ast.expr]:
@@ -69,6 +71,8 @@ def _pairs(plan: Plan, node: ast.expr, at: Leaf, carried: set[Leaf]) -> list[Pai
         return [pair for entry in entries for pair in entry]
     elif isinstance(node, ast.DictComp) and len(node.generators) == 1 and not node.generators[0].ifs:
         return [(node, node.value, at)]
+    elif _group(plan, node) is not None:
+        return [(ast.Constant("head_metrics"), node, at)]
     elif isinstance(node, ast.Call) and _makes_dict(plan, node):
         return _given(plan, node, at, carried)
     raise Unsupported("the metrics are not written as a dict", node)
@@ -110,6 +114,18 @@ def _given(plan: Plan, call: ast.Call, at: Leaf, carried: set[Leaf]) -> list[Pai
         else:
             found.append((ast.Constant(keyword.arg), keyword.value, at))
     return found
+
+
+def _group(plan: Plan, node: ast.expr | None) -> ast.expr | None:
+    """The object all of whose metrics a call stands for."""
+    function = node.func if isinstance(node, ast.Call) else None
+    marked = isinstance(function, ast.Attribute) and function.attr in plan.translations.metric_groups
+    return function.value if isinstance(function, ast.Attribute) and marked else None
+
+
+def _all_of(group: ast.expr, call: ast.Call) -> Callable[[Writing], Metric]:
+    """All metrics of an object as one."""
+    return lambda writing: Metric(f"{operand(group, writing)}.metrics", (), tuple((None, value) for value in call.args))
 
 
 def _makes_dict(plan: Plan, call: ast.Call) -> bool:
@@ -164,6 +180,9 @@ def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set
     call, leaf = plan.followed_in(value, where, "eval")
     if isinstance(call, ast.Tuple):
         call, leaf = _unpacked(plan, call, leaf)
+    group = _group(plan, call)
+    if group is not None and isinstance(call, ast.Call):
+        return MetricEntry(key.value, call, _all_of(group, call), carried | {leaf}, leaf, group=group)
     name = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
     rule = plan.translations.metrics.get(name) if name is not None else None
     if rule is None or not isinstance(call, ast.Call):

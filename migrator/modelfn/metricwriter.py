@@ -10,7 +10,7 @@ from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.metrics import MetricEntry
 from migrator.modelfn.names import targets
-from migrator.modelfn.translate import format_call
+from migrator.modelfn.translate import format_call, operand
 from migrator.modelfn.writer import Shared
 from migrator.syntax import walk
 
@@ -64,6 +64,9 @@ class MetricsWriter(CallWriter):
         """The call that updates a metric."""
         entry.metric = entry.translate(self)
         held = f"self.{entry.attribute}" if entry.loop is None else self.items[entry.attribute]
+        if entry.group is not None:
+            given = [(None, held), *((n, self.text(v)) for n, v in entry.metric.update)]
+            return format_call(f"{operand(entry.group, self)}.update_all", given)
         return format_call(f"{held}.update_state", [(n, self.text(v)) for n, v in entry.metric.update])
 
     def updates(self, entry: MetricEntry, indent: str) -> list[str]:

@@ -146,6 +146,10 @@ class Translations:
     layers: Table
     expressions: dict[str, Expression] = field(default_factory=dict)
     metrics: dict[str, MetricRule] = field(default_factory=dict)
+    metric_groups: frozenset[str] = frozenset()
+    """Marks for calls that stand for all metrics of an object: of its methods `metrics` and `update_metrics`."""
+    served_whole: frozenset[str] = frozenset()
+    """Marks for calls that stand for all export outputs of an object: of its method `serving_outputs`."""
     training: frozenset[str] = frozenset()
     """Functions that make optimizers, schedules or train ops."""
     initialized: frozenset[str] = frozenset()

@@ -40,15 +40,12 @@ class CannedModel(tf.keras.Model):
         return self.head.serving_outputs(self(features, training=False))
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> tf.Tensor:
-        _, losses, weights = self.head.evaluated(x, y, y_pred)
-        loss = self.head.reduce(losses, weights)
+        loss = self.head.loss(x, y, y_pred)
         self.loss_metric.update_state(loss)
         return loss
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> dict[str, Any]:
-        labels, losses, weights = self.head.evaluated(x, y, y_pred)
-        self.head_metrics["average_loss"].update_state(losses, sample_weight=weights)
-        self.head.update_metrics(self.head_metrics, labels, y_pred, weights)
+        self.head.update_all(self.head_metrics, x, y, y_pred)
         results: dict[str, Any] = self.get_metrics_result()
         return results
 

@@ -81,6 +81,17 @@ class Head(tf.Module):
         losses = self.losses(labels, logits) if self.loss_fn is None else self.loss_fn(labels=labels, logits=logits)
         return labels, losses, self.weights(features)
 
+    def loss(self, features: Any, labels: Any, outputs: Any) -> tf.Tensor:
+        """The loss of a batch with these predictions."""
+        _, losses, weights = self.evaluated(features, labels, outputs)
+        return self.reduce(losses, weights)
+
+    def update_all(self, metrics: Any, features: Any, labels: Any, outputs: Any) -> None:
+        """Adds a batch to all metrics."""
+        labels, losses, weights = self.evaluated(features, labels, outputs)
+        metrics["average_loss"].update_state(losses, sample_weight=weights)
+        self.update_metrics(metrics, labels, outputs, weights)
+
     def reduce(self, losses: tf.Tensor, weights: tf.Tensor | None) -> tf.Tensor:
         """The loss of the batch, a scalar."""
         weights = 1.0 if weights is None else weights

@@ -22,9 +22,9 @@ estimator = tf.estimator.Estimator(model_fn)
 """
 
 
-def migrated(text: str) -> tuple[str, list[str], list[str]]:
+def migrated(text: str, style: str = "bridge") -> tuple[str, list[str], list[str]]:
     """The program after the run, what was said, and the tiers."""
-    outcome = migrate_component([decode("program.py", textwrap.dedent(text).encode())], Settings())[0]
+    outcome = migrate_component([decode("program.py", textwrap.dedent(text).encode())], Settings(style=style))[0]
     said = [diagnostic.message for diagnostic in outcome.remaining]
     return outcome.after.decode(), said, [unit.tier for unit in outcome.units]
 
@@ -172,7 +172,8 @@ def test_heads_of_contrib_in_canned_estimators() -> None:
         columns = [tf.feature_column.numeric_column("x")]
         head = tf.contrib.estimator.binary_classification_head(weight_column="w")
         estimator = tf.estimator.DNNEstimator(head, [4], columns)
-        """
+        """,
+        style="auto",
     )
     assert tiers == ["native"]
     assert 'head = BinaryClassHead(weight_column="w", loss_reduction="sum_over_batch_size")' in text

@@ -1,0 +1,211 @@
+"""Heads in a model_fn: ``head.create_estimator_spec(…)`` spelled out as the specs that it makes, so that native migrates them.
+
+What it computes is `create_estimator_spec` of the heads of TensorFlow 1.15. The methods that the statements call are those
+of the vendored heads, but for two that only mark what takes their place: `METRICS` and `EXPORTS`.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.render import Renderer
+from migrator.modelfn.translate import Expression, Writing, bind, is_none
+from migrator.module import Module
+from migrator.preparing.draft import Change
+from migrator.preparing.stuck import Stuck
+from migrator.project import Project
+from migrator.syntax import walk
+
+from .canned_heads import CONTRIB, HEADS, head_arguments, head_edits
+from .tensorflow_names import PLAIN, VERSION_1
+
+METHOD = "create_estimator_spec"
+SIGNATURE = "features mode logits labels optimizer train_op_fn regularization_losses"
+METRICS = "estimator_metric_ops"
+EXPORTS = "estimator_export_outputs"
+if TYPE_CHECKING:
+    from .driver import Driver
+
+_ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+_PLAIN_REDUCTION = "SUM_OVER_BATCH_SIZE"
+
+
+def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
+    """The statements that do what ``head.create_estimator_spec(…)`` does; none for other calls. Raises Stuck."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != METHOD:
+        return []
+    _check_heads(project, call)
+    try:
+        given = {name: value for name, value in bind(call, SIGNATURE, METHOD).items() if not is_none(value)}
+    except Unsupported as problem:
+        raise Stuck(problem.reason, call) from problem
+    return _Spelling(module, call, call.func.value, given).changes()
+
+
+def _check_heads(project: Project, call: ast.Call) -> None:
+    """Refuse heads that are not all of `tf.contrib.estimator`, and those that also write summaries of their losses."""
+    known = False
+    for module in project.modules.values():
+        if any(function.name == METHOD for function in module.nodes(ast.FunctionDef)):
+            raise Stuck("a head of the program's own makes the EstimatorSpec", call)
+        for node, name in module.references():
+            if not name.startswith(CONTRIB) or not name.endswith("_head"):
+                continue
+            made = module.parent(node)
+            if name not in HEADS or not isinstance(made, ast.Call):
+                raise Stuck(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+            known = True
+            reduction = next((k.value for k in made.keywords if k.arg == "loss_reduction"), None)
+            if reduction is not None and not (module.resolve(reduction) or "").endswith(_PLAIN_REDUCTION):
+                raise Stuck("a head in a model_fn with this `loss_reduction` writes summaries of its own", reduction)
+    if not known:
+        raise Stuck("the head that makes the EstimatorSpec is not seen", call)
+
+
+@dataclass
+class _Spelling:
+    module: Module
+    call: ast.Call
+    head: ast.expr
+    given: dict[str, ast.expr]
+
+    def changes(self) -> list[Change]:
+        """The statements in the place of the one that returns the spec, or gives it a name."""
+        module, statement = self.module, self.module.statement(self.call)
+        start = module.span(statement)[0]
+        indent = module.source[module.line_span(statement)[0] : start].decode()
+        target = ""
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = module.segment(statement.targets[0]) + " = "
+        if (
+            module.parent(self.call) is not statement
+            or indent.strip()
+            or not isinstance(statement, (ast.Assign, ast.Return))
+        ):
+            raise Stuck("the spec of a head is neither returned nor given a name", self.call)
+        lines = self._lines("return " if isinstance(statement, ast.Return) else target)
+        text = module.newline.join(indent + line if i else line for i, line in enumerate(lines))
+        return [Change(module.edit(statement, text)), *self._units()]
+
+    def _lines(self, start: str) -> list[str]:
+        given, tf = self.given, self._tensorflow()
+        head = self._fresh("head") if isinstance(self.head, ast.Call) else self._text(self.head)
+        for name in ("mode", "logits", "features"):
+            if name not in given:
+                raise Stuck(f"{METHOD} lacks `{name}`", self.call)
+        mode, features, loss = self._text(given["mode"]), self._text(given["features"]), self._fresh("loss")
+        predictions, labels = self._fresh("predictions"), given.get("labels")
+        spec, modes = f"{start}{tf}.estimator.EstimatorSpec({mode}, ", f"{tf}.estimator.ModeKeys."
+        lines = [f"{head} = {self._text(self.head)}"] if isinstance(self.head, ast.Call) else []
+        lines += [
+            f"{predictions} = {head}.predictions({self._text(given['logits'])})",
+            f"if {mode} == {modes}PREDICT:",
+            f"    {spec}predictions={predictions}, export_outputs={head}.{EXPORTS}({predictions}))",
+        ]
+        if labels is None:  # the branch of a program for predictions alone
+            return lines
+        batch = f"{features}, {self._text(labels)}, {predictions}"
+        metrics = f"{head}.{METRICS}({batch})"
+        inner, penalty = [f"{loss} = {head}.loss({batch})"], given.get("regularization_losses")
+        if penalty is not None:
+            added = self._fresh("regularization_loss")
+            inner = [f"{added} = {tf}.add_n({self._text(penalty)})", f"{loss} = {head}.loss({batch}) + {added}"]
+            metrics = f"dict({metrics}, regularization_loss={tf}.metrics.mean({added}))"
+        inner += [f"if {mode} == {modes}EVAL:", f"    {spec}loss={loss}, eval_metric_ops={metrics})"]
+        train = [f'{tf}.summary.scalar("regularization_loss", {added})'] if penalty is not None else []
+        train += self._train(loss, spec, tf)
+        if start == "return ":
+            return [*lines, *inner, *train]
+        inner += ["else:", *(f"    {line}" for line in train)]
+        return [*lines, "else:", *(f"    {line}" for line in inner)]
+
+    def _train(self, loss: str, spec: str, tf: str) -> list[str]:
+        """The train op, together with the update ops that the graph has collected."""
+        optimizer, function = self.given.get("optimizer"), self.given.get("train_op_fn")
+        if (optimizer is None) == (function is None):
+            return [f'raise ValueError("{METHOD} takes either an optimizer or a train_op_fn")']
+        if optimizer is not None:
+            if not isinstance(optimizer, _ATOMS):
+                raise Stuck("the optimizer of a head is not seen", optimizer)
+            made = f"{self._text(optimizer)}.minimize({loss}, global_step={tf}.train.get_global_step())"
+        else:
+            assert function is not None
+            made = self._applied(function, loss)
+        name = self._fresh("train_op")
+        updates = f"*{tf}.get_collection({tf}.GraphKeys.UPDATE_OPS)"
+        return [f"{name} = {made}", f"{spec}loss={loss}, train_op={tf}.group({name}, {updates}))"]
+
+    def _applied(self, function: ast.expr, loss: str) -> str:
+        """The call of the function that makes the train op; the body of a lambda with the loss in it."""
+        if not isinstance(function, ast.Lambda):
+            return f"{self._text(function)}({loss})"
+        arguments = function.args
+        plain = len(arguments.args) == 1 and not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
+        if not plain or any(isinstance(node, (ast.Lambda, ast.comprehension)) for node in walk(function.body)):
+            raise Stuck("the train_op_fn of a head is not followed", function)
+        name = arguments.args[0].arg
+
+        def value(node: ast.AST) -> str | None:
+            return loss if isinstance(node, ast.Name) and node.id == name else None
+
+        return Renderer(self.module).expression(function.body, value)
+
+    def _units(self) -> list[Change]:
+        """The number of logits has another name in the vendored heads."""
+        function = next(a for a in self.module.ancestors(self.call) if isinstance(a, ast.FunctionDef))
+        statement = self.module.statement(self.call)
+        found = []
+        for node in walk(function):
+            if isinstance(node, ast.Attribute) and node.attr == "logits_dimension":
+                if ast.dump(node.value) == ast.dump(self.head) and self.module.statement(node) is not statement:
+                    end = self.module.span(node)[1]
+                    found.append(Change(self.module.edit((end - len(node.attr), end), "units")))
+        return found
+
+    def _text(self, node: ast.expr) -> str:
+        text = self.module.segment(node)
+        return text if isinstance(node, (*_ATOMS, ast.Constant, ast.List, ast.Tuple, ast.Dict)) else f"({text})"
+
+    def _fresh(self, name: str) -> str:
+        """A name that the function does not bind, a function inside of it aside."""
+        function = next(a for a in self.module.ancestors(self.call) if isinstance(a, ast.FunctionDef))
+        taken = {node.id for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        taken |= {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+        while name in taken:
+            name += "_"
+        return name
+
+    def _tensorflow(self) -> str:
+        """How the file names TensorFlow 1 as a whole."""
+        for entry in self.module.imports:
+            if entry.target in PLAIN | {VERSION_1} and entry.top_level:
+                return entry.name
+        raise Stuck("the file has no name for TensorFlow as a whole", self.call)
+
+
+def _made(name: str) -> Expression:
+    """The translation of a call that makes a head."""
+
+    def translate(call: ast.Call, writing: Writing) -> str:
+        helper, given = head_arguments(call, name, writing.resolve)
+        texts = [f"{key}={writing.text(value)}" for key, value in given]
+        return f"{writing.need(helper)}({', '.join(texts)})"
+
+    return translate
+
+
+EXPRESSIONS: dict[str, Expression] = {name: _made(name) for name in HEADS if name.startswith(CONTRIB)}
+
+
+def head_reference(driver: Driver, node: ast.expr, name: str) -> bool:
+    """Migrate a head that is made outside of the model_fn which it is for; False for other names."""
+    call = driver.module.parent(node)
+    if name not in EXPRESSIONS or not isinstance(call, ast.Call) or call.func is not node:
+        return False
+    reductions = [k.value for k in call.keywords if k.arg == "loss_reduction"]
+    driver.handled.update((node, *reductions))
+    driver.edits += head_edits(driver.module, call, name, driver.need)
+    return True
