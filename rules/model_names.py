@@ -16,8 +16,9 @@ def class_name(model_fn: str, taken: Set[str], origin: str = "") -> str:
 
 
 def factory_name(model_fn: str, taken: Set[str]) -> str:
-    """``create_wide_model`` for ``wide_model_fn``; none of `taken`."""
-    return _free("create_" + "_".join([*map(str.lower, _words(model_fn)), "model"]), taken, "{}_")
+    """``create_wide_model`` for ``wide_model_fn``, or ``build_wide_model``; none of `taken`."""
+    model = "_".join([*map(str.lower, _words(model_fn)), "model"])
+    return _free(f"create_{model}" if f"create_{model}" not in taken else f"build_{model}", taken, "{}_")
 
 
 def _words(model_fn: str) -> list[str]:

@@ -137,7 +137,7 @@ def parameters(driver: Driver, construction: Construction, plan: Plan) -> str:
     if "params" not in plan.statics:
         raise Unsupported("a TPUEstimator tells the batch size to a model_fn that takes no params", plan.function)
     for node in walk(plan.function):
-        if isinstance(node, ast.Name) and node.id == "params":
+        if isinstance(node, ast.Name) and node.id == "params" and isinstance(node.ctx, ast.Load):
             _check_read(plan.module, node)
     helper = driver.need("TPUParams", construction.call)
     own = [f"{name}={module.segment(given[name])}" for name in _SIZES if name in given and not is_none(given[name])]

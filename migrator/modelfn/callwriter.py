@@ -139,6 +139,13 @@ class CallWriter(Writer):
             end += 1
         return leaves[position:end]
 
+    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        """Also the comments above scopes that open with the statement and leave no trace."""
+        heads = self.plan.flow.heads.get(node, ())
+        lead = [line for head in heads for line in self.shared.renderer.comments(head, indent)]
+        lines = super().compound(node, leaves, indent, depth)
+        return ["", *lead, *(lines[1:] if not lines[0].strip() else lines)] if lead and lines else lines
+
     def _plain(self, group: list[Leaf], indent: str, depth: int, guarded: bool = False) -> list[str]:
         if len(group[0].frames) == depth:
             return self.leaf(group[0], indent)

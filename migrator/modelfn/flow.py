@@ -64,6 +64,11 @@ class Leaf:
     kills: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.become(self.node)
+
+    def become(self, node: ast.stmt) -> None:
+        """Be this statement."""
+        self.node = node
         self.defs = frozenset(binds(self.node))
         self.kills = frozenset(rebinds(self.node))
         mutated = self.defs - self.kills if not isinstance(self.node, ast.FunctionDef) else frozenset()
@@ -105,6 +110,8 @@ class Flow:
         self._imported = imported
         self._early_returns = early_returns
         self._opened: list[ast.stmt] = []
+        self.heads: dict[ast.stmt, tuple[ast.stmt, ...]] = {}
+        """What `Leaf.lead` is, for compound statements."""
         body = list(body)
         self._flags = _flags(body)
         self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
@@ -140,6 +147,10 @@ class Flow:
             return modes  # `del config`: says that nothing reads it
         if isinstance(node, (ast.For, ast.With)) and not self._whole(node):
             frame = Frame(node, "body", isinstance(node, ast.With) and self._silent(node))
+            if frame.silent:
+                self._opened.append(node)
+            else:
+                self._open_before(node)
             after = self._walk(node.body, modes, guard, (*frames, frame))
             if isinstance(node, ast.For):
                 if node.orelse:
@@ -159,26 +170,42 @@ class Flow:
         self.leaves.append(leaf)
         self._opened.clear()
 
+    def _open_before(self, node: ast.stmt) -> None:
+        if self._opened:
+            self.heads[node] = tuple(self._opened)
+            self._opened.clear()
+
     def _join_repeated(self) -> None:
-        """Of assignments that the arms of mode tests repeat word for word, keep the first, for the modes of all."""
+        """Of assignments that the arms of mode tests repeat, keep one at the place of the first, for the modes of all."""
         kept: list[Leaf] = []
         first: dict[str, list[Leaf]] = {}
         for leaf in self.leaves:
-            joined = False
             if isinstance(leaf.node, ast.Assign) and not leaf.mode_only and leaf.modes != ALL_MODES:
-                text = ast.dump(leaf.node)
-                for other in first.get(text, []):
-                    if not other.modes & leaf.modes and other.frames == leaf.frames and _may_move(leaf, other, kept):
-                        other.modes, other.guard = other.modes | leaf.modes, other.guard | leaf.guard
-                        joined = True
-                        break
-                else:
-                    first.setdefault(text, []).append(leaf)
-            if not joined:
-                kept.append(leaf)
+                same = first.setdefault(ast.dump(ast.Tuple(leaf.node.targets, ast.Load())), [])
+                if self._joined(leaf, same, kept):
+                    continue
+                same.append(leaf)
+            kept.append(leaf)
         for index, leaf in enumerate(kept):
             leaf.index = index
         self.leaves = kept
+
+    def _joined(self, leaf: Leaf, same: list[Leaf], kept: list[Leaf]) -> bool:
+        """Whether one of the leaves that give a value to the same names now also stands for `leaf`."""
+        for other in same:
+            if other.modes & leaf.modes or other.frames != leaf.frames or not _may_move(leaf, other, kept):
+                continue
+            if not self._agree(other.node, leaf.node, leaf.modes):
+                if not self._agree(leaf.node, other.node, other.modes):
+                    continue
+                other.become(leaf.node)  # `training=mode == TRAIN` says more than `training=False`
+            other.modes, other.guard = other.modes | leaf.modes, other.guard | leaf.guard
+            return True
+        return False
+
+    def _agree(self, general: ast.stmt, special: ast.stmt, modes: Set) -> bool:
+        """Whether in `modes` an assignment gives what another one does that runs in no other."""
+        return all(self.modes.dump_in(general, mode) == self.modes.dump_in(special, mode) for mode in modes)
 
     def _if(self, node: ast.If, modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
         values = {mode: self.modes.evaluate(node.test, mode) for mode in modes}
@@ -193,6 +220,7 @@ class Flow:
         if self._whole(node):
             self._add(node, modes, guard, frames)
             return modes
+        self._open_before(node)
         out_yes = self._walk(node.body, yes, guard, (*frames, Frame(node, "body")))
         out_no = self._walk(node.orelse, no, guard, (*frames, Frame(node, "orelse")))
         if yes - out_yes or no - out_no:

@@ -72,7 +72,14 @@ class InitWriter(Writer):
         if leaf in self.support:
             return self._static(leaf, indent)
         made = [site for site in self.sites if site.leaf is leaf and site.makes]
-        return [line for site in made for line in self._site(site, indent)]
+        return [*self._comments(leaf, made, indent), *(line for site in made for line in self._site(site, indent))]
+
+    def _comments(self, leaf: Leaf, made: list[Site], indent: str) -> list[str]:
+        """Those above a statement that only makes an object, which `call` does without."""
+        alone = isinstance(leaf.node, ast.Assign) and [id(leaf.node.value)] == [id(site.call) for site in made]
+        if not alone or made[0].loops or made[0].layer.inputs is not None:
+            return []
+        return [line for node in (*leaf.lead, leaf.node) for line in self.shared.renderer.comments(node, indent)]
 
     def _site(self, site: Site, indent: str) -> list[str]:
         made = self._made(site)

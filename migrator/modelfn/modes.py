@@ -68,6 +68,19 @@ class Modes:
             table[mode] = value
         return table
 
+    def dump_in(self, node: object, mode: str) -> str:
+        """A tree as text, like `ast.dump`, with the truth values that its mode tests have in `mode`."""
+        if isinstance(node, list):
+            return f"[{', '.join(self.dump_in(item, mode) for item in node)}]"
+        if not isinstance(node, ast.AST):
+            return repr(node)
+        if isinstance(node, ast.expr) and not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            value = self.evaluate(node, mode)
+            if value is not None:
+                return str(value)
+        fields = (f"{name}={self.dump_in(value, mode)}" for name, value in ast.iter_fields(node) if name != "kind")
+        return f"{type(node).__name__}({', '.join(fields)})"
+
     def evaluate(self, expression: ast.expr, mode: str) -> bool | None:
         """The truth value of `expression` in `mode`, None if something else decides."""
         if isinstance(expression, ast.Constant) and isinstance(expression.value, bool):

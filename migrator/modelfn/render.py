@@ -96,8 +96,19 @@ class Renderer:
             if text is None:
                 yield from self._replacements(child, transform)
             else:
-                start, end = self.module.span(child)
-                yield start, end, text
+                yield (*self._with_parentheses(*self.module.span(child), text), text)
+
+    def _with_parentheses(self, start: int, end: int, text: str) -> tuple[int, int]:
+        """The span of an argument that becomes a single name, with the parentheses that it has of its own."""
+        source = self.module.source
+        own = source[start - 1 : start] == b"(" and source[end : end + 1] == b")"
+        if (
+            text.isidentifier()
+            and own
+            and source[max(0, start - 9) : start - 1].rstrip(b" ")[-1:] in (b"=", b",", b"(")
+        ):
+            return start - 1, end + 1
+        return start, end
 
     def _spliced(self, start: int, end: int, splices: list[Splice]) -> str:
         taken = sorted(splices)

@@ -169,6 +169,29 @@ def test_a_condition_after_both_branches_stands_by_itself() -> None:
     assert_same(model_fn(f'    x = features["x"]\n{body}'))
 
 
+@pytest.mark.parametrize(
+    ("predicting", "otherwise"),
+    [
+        ("training=False", f"training={TRAINING}"),
+        (f"training={TRAINING}", "training=False if not is_training else True"),
+        ("training=is_training", f"training=({TRAINING})"),
+    ],
+)
+def test_a_call_that_each_branch_spells_its_own_way(predicting: str, otherwise: str) -> None:
+    body = f"""
+    is_training = {TRAINING}
+    x = tf.layers.dense(features["x"], 3)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        x = tf.layers.dropout(x, {predicting})
+        x = tf.identity(x)
+    else:
+        x = tf.layers.dropout(x, {otherwise})
+        x = tf.identity(x)
+    predictions = tf.layers.dense(x, 1)
+    """
+    assert method(assert_same(model_fn(body)), "call").count("dropout(") == 1
+
+
 def test_not_training() -> None:
     body = f"""
     x = features["x"]

@@ -12,6 +12,7 @@ from migrator.engine import migrate_component
 from migrator.settings import Settings
 from migrator.sources import decode
 
+TRAINING = "mode == tf.estimator.ModeKeys.TRAIN"
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'
 END = f"{LOSS}\n{TRAIN_OP}\n{SPEC}"
 
@@ -42,6 +43,37 @@ def test_comments_of_the_loss() -> None:
     end = f"# squared\n{LOSS}  # mean\n{TRAIN_OP}\n{SPEC}"
     loss = method(migrate(model_fn(DENSE, end=end)), "compute_loss")
     assert "    # squared\n    loss = tf.reduce_mean(tf.square(y - y_pred))  # mean\n" in loss
+
+
+def test_comments_above_scopes() -> None:
+    body = """
+    # the weights
+    w = tf.get_variable("w", [4, 3])
+    # lower part
+    with tf.variable_scope("a"):
+        x = tf.matmul(features["x"], w)
+    # upper part
+    with tf.variable_scope("b"), tf.name_scope("c"):
+        for units in (3, 2):  # narrower
+            x = tf.layers.dense(x, units)
+    predictions = tf.layers.dense(x, 1)
+    """
+    text = assert_same(model_fn(body))
+    assert '    # the weights\n    self.w = self.add_weight(name="w"' in method(text, "__init__")
+    call = method(text, "call")
+    assert '    # lower part\n    x = tf.matmul(features["x"], self.w)\n' in call
+    assert "\n    # upper part\n    for dense in self.dense_layers:" in call
+    assert [text.count(word) for word in ("the weights", "lower part", "upper part")] == [1, 1, 1]
+
+
+def test_an_argument_keeps_no_parentheses_of_its_own() -> None:
+    body = f"""
+    x = tf.layers.dropout(features["x"], training=({TRAINING}))
+    net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    predictions = net(x, training=({TRAINING}))
+    """
+    call = method(migrate(model_fn(body)), "call")
+    assert "training=training)" in call and "(training)" not in call
 
 
 def test_comments_inside_branches() -> None:
@@ -220,7 +252,7 @@ def test_names_that_are_taken() -> None:
     text = migrate(model_fn(DENSE, before="class Model:\n    pass\n\n\ndef create_model():\n    pass\n"))
     assert "class KerasModel(tf.keras.Model):" in text
     assert "class Model:\n    pass" in text
-    assert "estimator = create_model_(params=PARAMS)" in text
+    assert "estimator = build_model(params=PARAMS)" in text
 
 
 def test_a_comment_behind_a_function_stands_once() -> None:

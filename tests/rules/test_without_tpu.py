@@ -114,3 +114,15 @@ def test_the_bridge_takes_what_native_does_not() -> None:
     outcomes = run(PROGRAM.replace('params["units"]', 'params["batch_size"]'), "auto")
     (unit,) = units(outcomes)
     assert unit.tier == "bridge" and "tells the model_fn its batch size" in unit.reason
+
+
+def test_a_model_fn_that_lets_go_of_its_parameters() -> None:
+    text = migrate(
+        PROGRAM.replace('params["units"]', "3")
+        .replace('if params["use_tpu"]', "if FLAGS.use_tpu")
+        .replace(
+            "def model_fn(features, labels, mode, params):\n",
+            "def model_fn(features, labels, mode, params):\n    del params\n",
+        )
+    )
+    assert "del params" not in text and "class Model(tf.keras.Model)" in text
