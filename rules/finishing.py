@@ -14,6 +14,7 @@ from .compat_v1 import rename_edits
 from .dimensions import dimension_fixes
 from .driver import Driver
 from .estimator_values import PREFIX
+from .graph_names import graph_name_fixes
 from .helpers import Helpers
 from .hyperparameters import HPARAMS, MODULES
 from .translations import is_old_only, is_refused
@@ -25,7 +26,7 @@ def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tup
     def excused(node: ast.expr) -> bool:
         return node in driver.handled or within(module.span(node), spans)
 
-    fixes = [*module.fixes, *dimension_fixes(module)]
+    fixes = [*module.fixes, *dimension_fixes(module), *graph_name_fixes(module)]
     for diagnostic in rename_edits(module, excused=excused):
         if diagnostic.fix is None:
             raise Unsupported(diagnostic.message, None)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from migrator.modelfn.body import SCOPES
+from migrator.modelfn.objects import is_keras_class
 from migrator.modelfn.optimizerclass import derives
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.handed import handed
-from migrator.preparing.methods import method_of
+from migrator.preparing.methods import lookup, method_of
 from migrator.preparing.partials import PARTIAL
 from migrator.preparing.returns import own_returns
 from migrator.preparing.steps import Preparation, calls_below
@@ -21,10 +22,12 @@ from migrator.syntax import walk
 
 from . import head_specs, optimize_loss
 from .estimator_values import Construction
+from .graph_names import SCOPE, said_in_error
 from .graph_variables import VARIABLE
 from .translations import is_refused, translations
 
 _VARIABLES = frozenset({"tensorflow.get_variable", VARIABLE})
+_SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec"})
 _MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients", head_specs.METHOD})
 
 
@@ -53,6 +56,8 @@ class _Judge:
         self.known = known
         self._project: Project | None = None
         self._answers: dict[tuple[str, ast.AST], bool] = {}
+        self._losses: set[ast.AST] | None = None
+        """The functions whose results are losses of specs."""
 
     def makes_layers(self, definition: Definition) -> bool:
         """Whether a function makes layers or variables."""
@@ -67,6 +72,7 @@ class _Judge:
         if self._project is not self.drafts.project:
             self._project = self.drafts.project
             self._answers.clear()
+            self._losses = None
         key = question, definition.node
         if key not in self._answers:
             self._answers[key] = answer(definition)
@@ -91,12 +97,16 @@ class _Judge:
         for call, name in calls:
             if isinstance(call.func, ast.Attribute) and call.func.attr in _MINIMIZING:
                 return True
+            if name == SCOPE and said_in_error(definition.module, call):
+                continue
             if name is not None and (name in (SPEC, optimize_loss.NAME) or self._is_said_outside(name, layers)):
                 return True
             other = self._other(definition, call)
             if other is not None and depth < 8 and self._is_inlined(other, depth + 1):
                 return True
-        return layers and (self._returns_object(definition) or self._only_makes(definition))
+        if not layers:
+            return False
+        return self._returns_object(definition) or self._only_makes(definition) or self._gives_loss(definition)
 
     def _of_optimizer(self, definition: Definition) -> bool:
         """Whether a function is a method of an optimizer of the program, which stays a class."""
@@ -125,6 +135,29 @@ class _Judge:
                         return False
             stack.extend(ast.iter_child_nodes(node))
         return found
+
+    def _gives_loss(self, definition: Definition) -> bool:
+        """Whether the one call of a function gives a model_fn its loss, which is no matter of the forward pass."""
+        if self._losses is None:
+            self._losses = {found.node for found in self._loss_functions()}
+        if definition.node not in self._losses:
+            return False
+        project = self.drafts.project
+        uses = [use for module in project.modules.values() for use in project.uses(definition, module)]
+        return len(uses) == 1
+
+    def _loss_functions(self) -> Iterator[Definition]:
+        """The functions whose results are losses of specs."""
+        for module, call in self.drafts.project.calls():
+            loss = next((k.value for k in call.keywords if k.arg == "loss"), None)
+            if not isinstance(loss, ast.Name) or module.resolve(call.func) not in _SPECS:
+                continue
+            for binding in module.bindings(loss):
+                statement = module.statement(binding.node) if isinstance(binding.node, ast.Name) else None
+                value = statement.value if isinstance(statement, ast.Assign) else None
+                found = self.drafts.project.definition(module, value.func) if isinstance(value, ast.Call) else None
+                if found is not None and isinstance(found.node, ast.FunctionDef):
+                    yield found
 
     def _is_said_outside(self, name: str, layers: bool) -> bool:
         known = self.known
@@ -179,8 +212,19 @@ class _Judge:
     def _other(self, definition: Definition, call: ast.Call) -> Definition | None:
         project = self.drafts.project
         other = project.definition(definition.module, call.func)
+        if other is not None and isinstance(other.node, ast.ClassDef):
+            return self._constructor(other, definition)
         if other is not None:
             same = other.node is definition.node or not isinstance(other.node, ast.FunctionDef)
             return None if same else other
         found = method_of(project, definition.module, call.func)
         return Definition(found.module, found.function) if found and found.function is not definition.node else None
+
+    def _constructor(self, owner: Definition, caller: Definition) -> Definition | None:
+        """The `__init__` of a class of the program that is no layer of Keras."""
+        if is_keras_class(self.known, owner) or derives(self.known, owner):
+            return None
+        found = lookup(self.drafts.project, owner, "__init__")
+        if found is None or found[1] is caller.node:
+            return None
+        return Definition(found[0].module, found[1])

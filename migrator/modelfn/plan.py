@@ -198,6 +198,7 @@ class Plan(Body):
                 call.add(leaf)
                 for mode in leaf.modes:
                     call |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode, leaf)
+        self._with_all_modes(call)
         losses = set().union(*self.loss_slices.values())
         if losses & self.tainted:
             call |= self._shared_forward(losses & set(self.metric_slice) - self.tainted)
@@ -209,6 +210,21 @@ class Plan(Body):
         self.metric_leaves = self.ordered(
             leaf for leaf in self.metric_slice if leaf not in chosen and not leaf.mode_only
         )
+
+    def _with_all_modes(self, call: set[Leaf]) -> None:
+        """Add to the forward pass what it needs in training and evaluation only: ``if training: x = tf.nn.dropout(x)``."""
+        read: dict[str, set[Leaf]] = {"eval": set(self.metric_slice)}
+        for mode, leaves in self.loss_slices.items():
+            read[mode] = read.get(mode, set()) | leaves
+        stack = list(call)
+        while stack:
+            leaf = stack.pop()
+            for which in sorted(leaf.modes & set(read)):
+                if leaf not in read[which]:
+                    continue
+                needed = self.slicer.closure(self.slicer.inputs(leaf), leaf.index, which, leaf) - call
+                call |= needed
+                stack += needed
 
     def _shared_forward(self, leaves: set[Leaf]) -> set[Leaf]:
         """Of what both the loss and the metrics need of the features, the part that reads weights."""

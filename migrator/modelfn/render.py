@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 Transform = Callable[[ast.AST], "str | None"]
 Splice = tuple[int, int, str]
+# Quotes of strings that go over lines, and a line that goes on in the next one.
+_LONG = re.compile(r'"""|\'\'\'|\\\r?\n')
 
 
 class Renderer:
@@ -53,7 +56,7 @@ class Renderer:
             body = body.replace("\n", "\n" + indent)
         else:
             splices = list(self._replacements(node, transform))
-            frozen = _string_lines(node)
+            frozen = self._string_lines(node)
             for number in range(first + 1, (node.end_lineno or first) + 1):
                 if number not in frozen:
                     splices.append(self._reindented(number, old_indent, indent))
@@ -157,6 +160,17 @@ class Renderer:
         wanted = new + present[len(old) :] if present.startswith(old) else new
         return start, start + len(present), wanted
 
+    def _string_lines(self, node: ast.AST) -> set[int]:
+        """Numbers of the lines that begin inside a string: their leading blanks belong to the string."""
+        lines: set[int] = set()
+        for child in walk(node):
+            text = isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))
+            if text or isinstance(child, ast.JoinedStr):
+                first, last = getattr(child, "lineno", 0), getattr(child, "end_lineno", 0) or 0
+                if first < last and _LONG.search(self.module.segment(child)):  # else several short strings
+                    lines.update(range(first + 1, last + 1))
+        return lines
+
     def _comments_above(self, number: int, indent: str) -> list[str]:
         """Comment lines above a line, with blank lines between them, and one blank line before them if there is one."""
         lines: list[str] = []
@@ -169,14 +183,3 @@ class Renderer:
         while len(lines) > 1 and not lines[0] and not lines[1]:
             lines.pop(0)
         return lines
-
-
-def _string_lines(node: ast.AST) -> set[int]:
-    """Numbers of the lines that begin inside a string: their leading blanks belong to the string."""
-    lines: set[int] = set()
-    for child in walk(node):
-        text = isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))
-        if text or isinstance(child, ast.JoinedStr):
-            first, last = getattr(child, "lineno", 0), getattr(child, "end_lineno", 0) or 0
-            lines.update(range(first + 1, last + 1))
-    return lines

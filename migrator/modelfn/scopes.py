@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from migrator.modelfn.sites import Site
 
 Patterns = dict[str, str]
+"""Names that parameters hold, as far as calls tell them; `NO_NAME` for None."""
+NO_NAME = "\1"
 Sites = tuple["Site", ...]
 
 _SCOPE_ARGUMENTS = frozenset(
@@ -57,7 +59,7 @@ def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str |
     parts = []
     for call in scope_calls(plan, leaf):
         name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
-        if is_none(name):
+        if is_none(name) or (isinstance(name, ast.Name) and (names or {}).get(name.id) == NO_NAME):
             name = next((k.value for k in call.keywords if k.arg == "default_name"), None)
         text = literal_pattern(name, names)
         if text is None:
@@ -69,7 +71,8 @@ def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str |
 def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str | None:
     """A literal name; ``*`` stands for what is formatted into it. `names` are known values of parameters."""
     if isinstance(node, ast.Name):
-        return (names or {}).get(node.id)
+        known = (names or {}).get(node.id)
+        return None if known == NO_NAME else known
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
@@ -84,6 +87,18 @@ def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str
         left, right = literal_pattern(node.left, names), literal_pattern(node.right, names)
         return None if left is None and right is None else (left or "*") + (right or "*")
     return None
+
+
+def given_names(site: Site, names: Patterns) -> Patterns:
+    """What the parameters of a helper hold inside the call that a site is, if that names scopes and layers."""
+    found: Patterns = {}
+    for name, node in site.layer.given:
+        pattern = literal_pattern(node, names)
+        if is_none(node) or (isinstance(node, ast.Name) and names.get(node.id) == NO_NAME):
+            pattern = NO_NAME
+        if pattern is not None:
+            found[name] = pattern
+    return found
 
 
 def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:
@@ -219,8 +234,7 @@ def _pairs(
         if site.layer.late:
             own_path = f"{path}late_weights.{_late_key(plan, site)}"
         if site.layer.helper is not None:
-            given = {name: literal_pattern(node, names) for name, node in site.layer.given}
-            known = {name: pattern for name, pattern in given.items() if pattern is not None}
+            known = given_names(site, names)
             turns = repeated or _in_turns(plan, site)
             outer = (*around, site)
             helper, inner = site.layer.helper, f"{own_path}."
@@ -228,7 +242,7 @@ def _pairs(
             continue
         own = _own_name(site, numbers, scope + prefix, names, repeated or _in_turns(plan, site))
         if own is None:
-            if site.layer.name is not None and site.layer.variables:
+            if is_named(site, names) and site.layer.variables:
                 yield "", "", (*around, site)
             continue
         unbiased = any(n == "use_bias" and is_false(v) for n, v in site.layer.arguments)
@@ -263,8 +277,14 @@ def _in_turns(plan: Body, site: Site) -> bool:
     return any(not head & names for head in heads)
 
 
+def is_named(site: Site, names: Patterns) -> bool:
+    """Whether the program names a layer, and not just by a parameter that holds None."""
+    name = site.layer.name
+    return name is not None and not (isinstance(name, ast.Name) and names.get(name.id) == NO_NAME)
+
+
 def _own_name(site: Site, numbers: dict[str, int], prefix: str, names: Patterns, repeated: bool) -> str | None:
-    if site.layer.name is not None:
+    if is_named(site, names):
         return literal_pattern(site.layer.name, names)
     key = site.layer.scope if site.layer.keras else prefix + site.layer.scope  # Keras counts over all scopes
     if repeated and "*" not in prefix:

@@ -16,6 +16,7 @@ from migrator.modelfn.objects import is_keras_class, made_by_program
 from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_class
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.translate import Layer, Time, Translations, Value
+from migrator.preparing.lift import snake
 from migrator.preparing.methods import lookup, method_of
 from migrator.project import Definition
 from migrator.syntax import walk
@@ -202,7 +203,7 @@ class Sublayers:
             constructor,
             tuple(arguments),
             tuple(inputs),
-            _stem(scope),
+            snake(_stem(scope)),
             name_node,
             helper=sublayer.body,
             given=tuple(asked.items()),
@@ -283,6 +284,8 @@ class Sublayers:
         finally:
             self._open.pop()
         taken = definition.module.bound_names | self.reserved | {s.class_name for s in self.found.values()}
+        if definition.name[:1].isupper():  # it was a class before
+            taken -= {definition.name}
         name = "".join(w[:1].upper() + w[1:] for w in _stem(definition.name).split("_") if w) or "Part"
         if name == "Model" and name in taken:
             name = "Network"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.scopes import Patterns, literal_pattern, scope_prefix, variable_pairs
+from migrator.modelfn.scopes import Patterns, given_names, is_named, literal_pattern, scope_prefix, variable_pairs
 from migrator.modelfn.trainop import is_method
 from migrator.modelfn.variablelists import chosen, listed, written
 from migrator.syntax import walk
@@ -79,19 +79,21 @@ def chosen_by_attributes(writer: Writer, node: ast.ListComp) -> str | None:
 def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iterator[tuple[str, str]]:
     """Names of the variables in TF1 and in Keras 2; ``*`` is a running number."""
     for site in plan.sites:
-        own = literal_pattern(site.layer.name, known) if site.layer.name is not None else site.layer.scope
+        own = literal_pattern(site.layer.name, known) if is_named(site, known) else site.layer.scope
         around = scope_prefix(plan, site.leaf, known)
         old = scope + (around if around is not None else _UNKNOWN)
         if site.layer.helper is not None:
-            given = {name: literal_pattern(node, known) for name, node in site.layer.given}
-            inner = {name: pattern for name, pattern in given.items() if pattern is not None}
+            inner = given_names(site, known)
             stem = snake(site.layer.constructor.rsplit(".", 1)[-1])
-            yield from variable_names(site.layer.helper, old, f"{prefix}{inner.get('name', stem)}/", inner)
+            own = literal_pattern(ast.Name("name"), inner) or stem
+            yield from variable_names(site.layer.helper, old, f"{prefix}{own}/", inner)
             continue
-        yield from _names_of(site, own, old, prefix, around)
+        yield from _names_of(site, own, old, prefix, around, is_named(site, known))
 
 
-def _names_of(site: Site, own: str | None, old: str, prefix: str, around: str | None) -> Iterator[tuple[str, str]]:
+def _names_of(
+    site: Site, own: str | None, old: str, prefix: str, around: str | None, named: bool
+) -> Iterator[tuple[str, str]]:
     layer = site.layer
     if layer.weight:
         name = own if own is not None and layer.variables else _UNKNOWN  # name scopes name a tf.Variable too
@@ -99,7 +101,7 @@ def _names_of(site: Site, own: str | None, old: str, prefix: str, around: str | 
         yield f"{old}{name}:0", f"{scoped}{name}:0"
         return
     new = own
-    if layer.name is None:
+    if not named:
         new = snake(layer.constructor.rsplit(".", 1)[-1])
     pairs = layer.variables or (("", ""),)  # a Keras layer names its variables alike on both sides
     for tf1, keras in pairs:

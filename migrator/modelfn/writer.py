@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterable
 
+from migrator.modelfn.assertions import assertion_lines
 from migrator.modelfn.body import SCOPES, Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
@@ -331,11 +332,9 @@ class Writer:
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         """A loop, condition or scope around leaves."""
         if isinstance(node, ast.With):
-            if any(self.resolve_with(item) == "tensorflow.control_dependencies" for item in node.items):
-                if self.where not in ("factory", "train"):
-                    raise Unsupported("control dependencies in the forward pass are not migrated yet", node)
+            asserted = assertion_lines(self, node, indent) if self.where not in ("factory", "train") else []
             if all(self.resolve_with(item) in SCOPES for item in node.items):
-                return self.block(leaves, indent, depth + 1)
+                return [*asserted, *self.block(leaves, indent, depth + 1)]
             inner = self.block(leaves, indent + self.unit, depth + 1)
             return [*self.shared.renderer.header(node, self.transform, indent), *inner] if inner else []
         if isinstance(node, ast.For):

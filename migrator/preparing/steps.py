@@ -8,14 +8,17 @@ from collections.abc import Callable
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.apart import named_apart
+from migrator.preparing.asserted import asserted_in_place
+from migrator.preparing.built import Building
+from migrator.preparing.copied import without_copies
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, removal, snake, unused
-from migrator.preparing.methods import Method, attributes, check_settled, method_of
+from migrator.preparing.methods import Method, attributes, check_settled, lookup, method_of
 from migrator.preparing.partials import filled_in, written_out
 from migrator.preparing.stuck import Stuck
-from migrator.preparing.unbox import Unboxing, ancestors, base_call, box, boxes, method_calls
+from migrator.preparing.unbox import Box, Unboxing, ancestors, base_call, box, boxes, is_getter, makers, method_calls
 from migrator.project import Definition
 from migrator.syntax import walk
 
@@ -79,6 +82,8 @@ class Preparation:
         for definition in self._reachable():
             assert isinstance(definition.node, ast.FunctionDef)
             changes = named_apart(definition.module, definition.node)
+            changes = changes or without_copies(definition.module, definition.node)
+            changes = changes or asserted_in_place(definition.module, definition.node)
             if changes:
                 return changes
         return []
@@ -307,15 +312,27 @@ class Preparation:
         return changes
 
     def _box(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
-        """An object whose methods are taken out where they make layers loses the others, and then its attributes."""
+        """An object that makes layers loses its methods, and then its attributes."""
         project, name = self.drafts.project, statement.targets[0]
-        if not isinstance(name, ast.Name) or (definition.module.path, name.id) not in self._opened:
+        made = lookup(project, owner, "__init__")
+        builds = made is not None and self._makes_layers(Definition(made[0].module, made[1]))
+        opened = isinstance(name, ast.Name) and (definition.module.path, name.id) in self._opened
+        if not builds and not opened:
             return []
         found = box(project, definition, statement, owner)
+        if builds:
+            try:
+                changes = self._built(found)
+            except Stuck:
+                changes = []
+            if changes:
+                return changes
         for call in method_calls(project, found):
             method = method_of(project, found.module, call.func)
             if method is None:
                 raise Stuck(f"which method `{found.module.segment(call.func)}` is, is not seen", call)
+            if is_getter(method.function):
+                return self._inlined_method(found.module, call, method)
             try:
                 return self._lifted_calls(method, self._method_calls(method))
             except Stuck:
@@ -328,12 +345,40 @@ class Preparation:
         if base is not None:
             module = found.home.module
             return [Change(module.delete_statement(module.statement(base[0])))]
+        inner = self._own_calls(found) if builds else []
+        if inner:
+            return inner
         changes = Unboxing(self.drafts, found).changes()
         key = definition.module.path, definition.name
         several = self.drafts.model_classes.get(key, owner.name) != owner.name
         self.drafts.model_classes[key] = "" if several else owner.name
         self._taken_out |= {(base.module.path, base.name) for base in ancestors(project, owner)}
         return changes
+
+    def _own_calls(self, found: Box) -> list[Change]:
+        """The methods that `__init__` calls on its own object become a part of it."""
+        module, own = found.home.module, found.made.args.args[0].arg
+        for call in calls_below(module, found.made):
+            function = call.func
+            if (
+                isinstance(function, ast.Attribute)
+                and isinstance(function.value, ast.Name)
+                and function.value.id == own
+            ):
+                method = method_of(self.drafts.project, module, function)
+                if method is not None:
+                    return self._inlined_method(module, call, method)
+        return []
+
+    def _built(self, found: Box) -> list[Change]:
+        """A class of another file whose `__init__` takes tensors becomes a function, with all objects of it."""
+        project, owner = self.drafts.project, found.owner
+        if owner.module is found.module or found.home != owner or self._inlined(Definition(owner.module, found.made)):
+            return []
+        building = Building(self.drafts, owner, [box(project, f, s, owner) for f, s in makers(project, owner)])
+        for module, call, getter in building.getters():
+            return self._inlined_method(module, call, getter)
+        return self._own_calls(found) or building.changes()
 
 
 def snakeless(found: Method) -> str:

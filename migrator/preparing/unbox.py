@@ -99,6 +99,29 @@ def ancestors(project: Project, owner: Definition) -> Iterator[Definition]:
             yield from ancestors(project, found)
 
 
+def makers(project: Project, owner: Definition) -> Iterator[tuple[Definition, ast.Assign]]:
+    """Every function of the program that makes an object of a class, with the statement."""
+    for module in project.modules.values():
+        for use in project.uses(owner, module):
+            statement = module.statement(use)
+            function = next((a for a in module.ancestors(use) if isinstance(a, ast.FunctionDef)), None)
+            if (
+                function is not None
+                and isinstance(statement, ast.Assign)
+                and isinstance(statement.targets[0], ast.Name)
+            ):
+                if isinstance(statement.value, ast.Call) and statement.value.func is use:
+                    yield Definition(module, function), statement
+
+
+def is_getter(method: ast.FunctionDef) -> bool:
+    """Whether a method does nothing but to hand out an attribute."""
+    body = method.body[bool(ast.get_docstring(method)) :]
+    value = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+    own = [a.arg for a in method.args.args]
+    return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and own == [value.value.id]
+
+
 def method_calls(project: Project, found: Box) -> Iterator[ast.Call]:
     """The calls of the object's methods. Raises Stuck where a method or a property is used in another way."""
     for node in found.uses:

@@ -391,3 +391,15 @@ def test_what_loss_and_metrics_share_is_computed_once() -> None:
 def test_del_of_parameters() -> None:
     body = "del params\nx = features['x']\npredictions = tf.layers.dense(x, 3)\ndel x"
     assert "\n        del " not in assert_same(model_fn(body))
+
+
+def test_what_predictions_need_in_training_only() -> None:
+    body = """
+    net = tf.layers.dense(features["x"], 3)
+    weights = tf.get_variable("weights", [3, 1])
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        net = net * 0.5
+    predictions = tf.matmul(net, weights)
+    """
+    text = assert_same(model_fn(body))
+    assert "if training:\n            net = net * 0.5" in text and "net" not in method(text, "compute_loss")
