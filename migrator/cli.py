@@ -163,6 +163,11 @@ class _Default(click.Command):
     type=click.Choice(("auto", "none", "mirrored", "multi_worker", "parameter_server")),
     help="What programs train on, whatever they say themselves (auto, the default, follows them).",
 )
+@click.option(
+    "--features",
+    type=click.Choice(("columns", "preprocessing")),
+    help="What feature columns become: they stay (columns, the default), or work on Keras preprocessing layers.",
+)
 @click.option("-j", "--jobs", type=click.IntRange(0), help="Processes to use; 0, the default, is one for each core.")
 @click.option("--commit-per-rule", is_flag=True, help="With --apply or --review: a git commit for each rule.")
 @click.option("--allow-dirty", is_flag=True, help="In a git repository: write over what is not committed, too.")
@@ -187,6 +192,7 @@ def run(
     exclude: tuple[str, ...],
     style: str | None,
     strategy: str | None,
+    features: str | None,
     jobs: int | None,
     commit_per_rule: bool,
     allow_dirty: bool,
@@ -232,6 +238,7 @@ def run(
         unsafe=unsafe or None,
         style=style,
         strategy=strategy,
+        features=features,
         jobs=jobs,
         apply=apply,
     )

@@ -13,7 +13,7 @@ from migrator import toml
 from migrator.diagnostics import Location
 from migrator.patterns import excluded
 
-KEYS = ("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "style", "strategy", "timeout")
+KEYS = ("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "style", "strategy", "features", "timeout")
 """What may stand in ``[tool.migrate]`` of pyproject.toml, and at the top of migrate.toml."""
 
 OWN_FILE = "migrate.toml"
@@ -24,7 +24,10 @@ STYLES = ("auto", "native", "bridge")
 STRATEGIES = ("auto", "none", "mirrored", "multi_worker", "parameter_server")
 """What a program trains on: what it says itself, one device, several of one machine, or a cluster."""
 
-_CHOICES = {"style": STYLES, "strategy": STRATEGIES}
+FEATURES = ("columns", "preprocessing")
+"""What feature columns become: they stay as they are, or become columns on Keras preprocessing layers."""
+
+_CHOICES = {"style": STYLES, "strategy": STRATEGIES, "features": FEATURES}
 
 
 class SettingsError(Exception):
@@ -48,6 +51,8 @@ class Settings:
     """One of `STYLES`."""
     strategy: str = "auto"
     """One of `STRATEGIES`."""
+    features: str = "columns"
+    """One of `FEATURES`."""
     apply: bool = False
     """The result will be written, so what is left is reported at its new place."""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()

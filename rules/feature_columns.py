@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Value, bind, is_none
@@ -49,7 +50,20 @@ def linear_model(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     return Layer("LinearFeatures", tuple(arguments), ((None, given["features"]),), "linear_model", vendored=True)
 
 
+def _on_columns(rule: Callable[..., Layer]) -> Callable[..., Layer]:
+    """The same layer on columns of `preprocessing_columns`."""
+
+    def layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
+        made = rule(call, name, resolve)
+        vendored_class = "LinearColumns" if made.vendored else "DenseFeatures"
+        return replace(made, constructor=vendored_class, vendored=True)
+
+    return layer
+
+
 LAYERS = {
     "tensorflow.feature_column.input_layer": input_layer,
     "tensorflow.feature_column.linear_model": linear_model,
 }
+PREPROCESSED = {name: _on_columns(rule) for name, rule in LAYERS.items()}
+"""The same with ``--features preprocessing``."""

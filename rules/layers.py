@@ -14,6 +14,7 @@ from migrator.modelfn.translate import Layer, Value, bind, is_none
 
 from .contrib_layers import LAYERS as CONTRIB
 from .feature_columns import LAYERS as COLUMNS
+from .feature_columns import PREPROCESSED
 from .graph_variables import VARIABLE, from_value, variable, weight
 from .keras_layers import TRAINING_OFF, is_keras_object, keras_layer
 from .rnn import LAYERS as RECURRENT
@@ -177,7 +178,10 @@ def get_variable(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | 
 
 
 class LayerTable:
-    """Layer rules by qualified name."""
+    """Layer rules by qualified name; `features` says what layers on feature columns become."""
+
+    def __init__(self, features: str = "columns") -> None:
+        self.columns = PREPROCESSED if features == "preprocessing" else COLUMNS
 
     def get(self, name: str | None) -> Callable[..., Layer | None] | None:
         """The rule for a callable, None if it makes no layer."""
@@ -187,8 +191,8 @@ class LayerTable:
             return CONTRIB[name]
         if name in RECURRENT:
             return RECURRENT[name]
-        if name in COLUMNS:
-            return COLUMNS[name]
+        if name in self.columns:
+            return self.columns[name]
         if name == "tensorflow.get_variable":
             return get_variable
         if name == VARIABLE:

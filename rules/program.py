@@ -203,12 +203,13 @@ class EstimatorProgram(ProgramRule):
         """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
         style = settings.style
         drafts = _started(project, group)
-        rewrite = self._rewrite(ProgramRewrite, drafts, group)
+        native = functools.partial(ProgramRewrite, features=settings.features)
+        rewrite = self._rewrite(native, drafts, group)
         reasons = [""]
         try:
             choose_strategy(drafts, rewrite.group, settings.strategy)
             if drafts.changed:
-                rewrite = self._rewrite(ProgramRewrite, drafts, group)
+                rewrite = self._rewrite(native, drafts, group)
             for module in rewrite.group:
                 rewrite.at = module  # where a refusal stands
                 refuse_replication(module)
@@ -227,12 +228,12 @@ class EstimatorProgram(ProgramRule):
                 settle_tpus(drafts, [module.path for module in reached(project, group, False)])
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
-                    rewrite = self._rewrite(ProgramRewrite, drafts, group)
+                    rewrite = self._rewrite(native, drafts, group)
                 rewrite.run()
-            except Unsupported as native:
+            except Unsupported as obstacle:
                 if style == "native" or all(c.name != ESTIMATOR for c in rewrite.constructions):
                     raise  # the bridge is about model_fns
-                reasons = [_placed(rewrite, each) for each in _independent(rewrite, native)]
+                reasons = [_placed(rewrite, each) for each in _independent(rewrite, obstacle)]
                 drafts = _started(project, group)
                 choose_strategy(drafts, group, settings.strategy)
                 rewrite = self._rewrite(functools.partial(BridgeRewrite, reasons=reasons), drafts, group)

@@ -37,6 +37,7 @@ from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
+from .preprocessing_columns import ColumnEdits
 from .renaming import idle_imports, layer_edits, model_fn_edits
 from .settled import estimator_values
 from .spec_hooks import watched_names
@@ -51,7 +52,11 @@ class ProgramRewrite:
     keeps_graphs = False
     """Whether model_fns stay, with the names of TensorFlow 1."""
 
-    def __init__(self, drafts: Drafts, group: list[Module], constructions: list[Construction]) -> None:
+    def __init__(
+        self, drafts: Drafts, group: list[Module], constructions: list[Construction], features: str = "columns"
+    ) -> None:
+        self.features = features
+        self._columns = ColumnEdits(features)
         self.drafts = drafts
         self.project = project = drafts.project
         self.group = group
@@ -67,7 +72,7 @@ class ProgramRewrite:
         self._edits: dict[str, list[Edit]] = {}
         self._unfolded: list[ast.expr] = []
         """References to `functools.partial` that go."""
-        self._translations: Translations = translations()
+        self._translations: Translations = translations(features)
         updates_run = any(b"UPDATE_OPS" in m.source or b"update_ops" in m.source for m in project.modules.values())
         self.sublayers = Sublayers(project, self._translations, updates_run)
 
@@ -92,7 +97,7 @@ class ProgramRewrite:
             if names:
                 path = os.path.join(folder, vendoring.FILE_NAME)
                 existing = self.project.modules.get(path)
-                yield NewFile(path, vendoring.vendor(sorted(names), existing.text if existing else None))
+                yield NewFile(path, vendoring.vendor(sorted(names), existing.text if existing else None, self.features))
 
     def class_names(self) -> list[str]:
         """Names of the generated classes, and of the functions that make other models."""
@@ -238,6 +243,7 @@ class ProgramRewrite:
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
         found |= {sublayer.definition.module.path for sublayer in self.sublayers.found.values()}
         found |= {definition.module.path for definition in self.sublayers.outside()}
+        found |= self._columns.modules(self.project, found)
         return [self.project.modules[path] for path in sorted(found)]
 
     def _model_fns(self, construction: Construction) -> list[ModelFn]:
@@ -310,6 +316,8 @@ class ProgramRewrite:
         driver.edits += shots
         driver.handled |= handled
         inside = self._spans(module)
+        with self.obstacles:
+            driver.edits += self._columns.outside(module, driver, inside)
         for node, name in module.references():
             if ".distribute." in name and not within(module.span(node), inside):
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
@@ -396,4 +404,5 @@ class ProgramRewrite:
 
     def _base_edits(self, module: Module) -> list[Edit]:
         fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module))
-        return [edit for fix in fixes for edit in fix.edits]
+        columns = self._columns.of(module, self._drivers[module.path].need)
+        return [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]

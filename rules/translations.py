@@ -104,10 +104,10 @@ def may_run_while_tracing(name: str | None, text: str) -> bool:
     )
 
 
-def translations() -> Translations:
-    """All families."""
+def translations(features: str = "columns") -> Translations:
+    """All families; `features` says what feature columns become."""
     return Translations(
-        layers=LayerTable(),
+        layers=LayerTable(features),
         expressions={
             **losses.EXPRESSIONS,
             **collections.EXPRESSIONS,

@@ -67,8 +67,10 @@ def read(path: Path) -> str:
     return path.read_bytes().decode()
 
 
-def migrate(files: dict[str, str], folder: Path) -> dict[str, str]:
-    """What `migrate --apply` makes of `files`, run as a user would in `folder`."""
+def migrate(files: dict[str, str], folder: Path, fixture: Path) -> dict[str, str]:
+    """What `migrate --apply` makes of `files`, run as a user would in `folder`, with the settings of the fixture."""
+    if (fixture / "migrate.toml").exists():
+        (folder / "migrate.toml").write_text(read(fixture / "migrate.toml"))
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,7 +102,7 @@ def test_there_are_fixtures_of_every_topic() -> None:
 
 @each_fixture
 def test_migrating_before_gives_after(fixture: Fixture, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    migrated = migrate(fixture.files("before"), tmp_path)
+    migrated = migrate(fixture.files("before"), tmp_path, fixture.folder)
     if request.config.getoption("--update-fixtures"):
         fixture.write_after(migrated)
     assert_same(migrated, fixture.files("after"))
@@ -109,7 +111,7 @@ def test_migrating_before_gives_after(fixture: Fixture, tmp_path: Path, request:
 @each_fixture
 def test_migrating_after_changes_nothing(fixture: Fixture, tmp_path: Path) -> None:
     after = fixture.files("after")
-    assert_same(migrate(after, tmp_path), after)
+    assert_same(migrate(after, tmp_path, fixture.folder), after)
 
 
 @each_fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from migrator.cli import run
-from migrator.settings import STRATEGIES, Settings, SettingsError, from_table, load
+from migrator.settings import FEATURES, STRATEGIES, Settings, SettingsError, from_table, load
 
 
 def project(root: Path, text: str) -> Path:
@@ -32,9 +32,10 @@ def test_strategies(tmp_path: Path, strategy: str) -> None:
     assert load([str(tmp_path)]).strategy == strategy
 
 
-def test_the_command_line_offers_what_the_settings_take() -> None:
-    (option,) = (option for option in run.params if option.name == "strategy")
-    assert tuple(option.type.choices) == STRATEGIES
+@pytest.mark.parametrize("name, choices", [("strategy", STRATEGIES), ("features", FEATURES)])
+def test_the_command_line_offers_what_the_settings_take(name: str, choices: tuple[str, ...]) -> None:
+    (option,) = (option for option in run.params if option.name == name)
+    assert tuple(option.type.choices) == choices
 
 
 def test_the_nearest_file_counts(tmp_path: Path) -> None:
@@ -68,6 +69,7 @@ def test_files_without_our_table_mean_defaults(tmp_path: Path, text: str) -> Non
         ("style = 'keras'", "style in .tool.migrate. must be one of auto, native, bridge"),
         ("strategy = 'tpu'", "must be one of auto, none, mirrored, multi_worker, parameter_server"),
         ("strategy = 1", "must be one of auto"),
+        ("features = 'keras'", "must be one of columns, preprocessing"),
         ("apply = true", "unknown key apply"),
         ("select = [", "not valid TOML"),
     ],

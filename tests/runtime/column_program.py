@@ -1,0 +1,219 @@
+"""Compares columns on Keras preprocessing layers with the columns of TensorFlow 1; also a program, for other versions."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from migrator.runtime import preprocessing_categories as categories
+from migrator.runtime import preprocessing_columns as columns
+
+fc, v1 = tf.feature_column, tf.compat.v1
+SUMMED = ("buckets of two", "list with buckets", "list of several", "crossed, sparse", "weighted")
+WORDS = [["a", "b"], ["c"], [], ["b", "b", "?"]]
+
+
+class Old:
+    """The functions of ``tf.feature_column`` by the names of their replacements."""
+
+    NumericColumn = staticmethod(fc.numeric_column)
+    BucketizedColumn = staticmethod(fc.bucketized_column)
+    IdentityColumn = staticmethod(fc.categorical_column_with_identity)
+    HashedColumn = staticmethod(fc.categorical_column_with_hash_bucket)
+    VocabularyListColumn = staticmethod(fc.categorical_column_with_vocabulary_list)
+    VocabularyFileColumn = staticmethod(v1.feature_column.categorical_column_with_vocabulary_file)
+    WeightedColumn = staticmethod(fc.weighted_categorical_column)
+    CrossedColumn = staticmethod(fc.crossed_column)
+    IndicatorColumn = staticmethod(fc.indicator_column)
+    EmbeddingColumn = staticmethod(fc.embedding_column)
+
+
+class New:
+    """The replacements."""
+
+    NumericColumn = columns.NumericColumn
+    BucketizedColumn = columns.BucketizedColumn
+    IdentityColumn = categories.IdentityColumn
+    HashedColumn = categories.HashedColumn
+    VocabularyListColumn = categories.VocabularyListColumn
+    VocabularyFileColumn = categories.VocabularyFileColumn
+    WeightedColumn = categories.WeightedColumn
+    CrossedColumn = categories.CrossedColumn
+    IndicatorColumn = columns.IndicatorColumn
+    EmbeddingColumn = columns.EmbeddingColumn
+
+
+def features() -> dict[str, Any]:
+    words = tf.ragged.constant(WORDS, dtype=tf.string)
+    return {
+        "words": words.to_sparse(),
+        "weights": tf.ragged.constant([[0.5, 2.0], [1.0], [], [1.0, -1.0, 3.0]]).to_sparse(),
+        "counts": tf.ragged.constant([[5, 2], [1], [], [1, 3, 3]], dtype=tf.int64).to_sparse(),
+        "point": tf.constant([[1.0, 2.0], [0.0, 1.0], [-1.0, 0.5], [3.0, 3.0]]),
+        "age": tf.constant([0.1, 0.7, 0.5, 0.2], tf.float64),
+        "hours": tf.constant([40, 0, 10, -3]),
+        "city": tf.constant(["oslo", "", "rome", "x" * 40]),
+        "cities": tf.constant([["oslo", "rome"], ["", "rome"], ["", ""], ["?", "oslo"]]),
+        "room": tf.constant([3, -1, 0, 9], tf.int64),
+        "floors": tf.constant([[3, 7], [-1, 2], [0, 0], [2, 9]]),
+    }
+
+
+def categorical(make: Any, folder: Path) -> dict[str, Any]:
+    """Categorical columns of every kind."""
+    (folder / "words.txt").write_bytes(b"b\r\na\n[UNK]\nc\nz\n")
+    (folder / "numbers.txt").write_bytes(b"7\n3\n0")
+    age = make.NumericColumn("age", dtype=tf.float64)
+    point = make.NumericColumn("point", (2,))
+    buckets = make.BucketizedColumn(age, [0.1, 0.5])
+    identity = make.IdentityColumn("room", 5, default_value=2)
+    cities = ["oslo", "rome", "[UNK]"]
+    listed = make.VocabularyListColumn("city", cities)
+    words = make.VocabularyListColumn("words", ["a", "b", "c"])
+    return {
+        "buckets": buckets,
+        "buckets of two": make.BucketizedColumn(point, (0.0, 1.0)),
+        "identity": identity,
+        "identity of several": make.IdentityColumn("floors", 12),
+        "hash": make.HashedColumn("city", 7),
+        "hash of several": make.HashedColumn("cities", 100),
+        "hash of sparse": make.HashedColumn("words", hash_bucket_size=10),
+        "hash of integers": make.HashedColumn("floors", 10, tf.int32),
+        "hash of long integers": make.HashedColumn("room", 10, dtype=tf.int64),
+        "list": listed,
+        "list with default": make.VocabularyListColumn("city", cities, default_value=1),
+        "list with buckets": make.VocabularyListColumn("city", cities, num_oov_buckets=4),
+        "list of several": make.VocabularyListColumn("cities", ["[UNK]", "rome", b"oslo"]),
+        "list of sparse": words,
+        "integers": make.VocabularyListColumn("floors", [3, -5, 0, 2]),
+        "integers with buckets": make.VocabularyListColumn("room", (3, 0), tf.int64, num_oov_buckets=3),
+        "integers of sparse": make.VocabularyListColumn("counts", [1, 5], default_value=0),
+        "file": make.VocabularyFileColumn("words", str(folder / "words.txt")),
+        "file, shortened": make.VocabularyFileColumn("words", str(folder / "words.txt"), 2, 3),
+        "file, default": make.VocabularyFileColumn("cities", str(folder / "words.txt"), default_value=0),
+        "file of integers": make.VocabularyFileColumn("room", str(folder / "numbers.txt"), dtype=tf.int64),
+        "weighted": make.WeightedColumn(words, "weights"),
+        "weighted by integers": make.WeightedColumn(make.HashedColumn("words", 3), "counts", tf.int64),
+        "crossed words": make.CrossedColumn(["city", "cities"], 20),
+        "crossed, sparse": make.CrossedColumn(["words", "cities"], 1000, hash_key=17),
+        "crossed buckets": make.CrossedColumn([buckets, "city"], 100),
+        "crossed three": make.CrossedColumn([buckets, identity, listed], 100),
+        "crossed twice": make.CrossedColumn([make.CrossedColumn(["city", buckets], 5), "words", "room"], 1000),
+    }
+
+
+def dense(make: Any, folder: Path) -> dict[str, Any]:
+    """Columns of numbers of every kind; those of categories with one table each."""
+    age = make.NumericColumn("age", dtype=tf.float64)
+    found = {
+        "number": make.NumericColumn("hours"),
+        "numbers": make.NumericColumn("point", shape=2),
+        "normalized": make.NumericColumn("point", shape=[2], normalizer_fn=lambda x: (x - 3.0) / 4.2),
+        "normalized as float64": make.NumericColumn("age", dtype=tf.float64, normalizer_fn=lambda x: x / 3),
+        "buckets": make.BucketizedColumn(age, [0.1, 0.2, 0.5]),
+    }
+    for name, column in categorical(make, folder).items():
+        if name in SUMMED:
+            found[f"indicator of {name}"] = make.IndicatorColumn(column)
+        found[f"embedding of {name}"] = make.EmbeddingColumn(column, 3)
+        if name in SUMMED[-2:]:
+            found[f"sums of {name}"] = make.EmbeddingColumn(column, dimension=2, combiner="sum", max_norm=1.0)
+    return found
+
+
+Results = dict[str, tuple[np.ndarray, list[np.ndarray]]]
+
+
+def _rows(gradient: Any, shape: Any) -> np.ndarray:
+    """A gradient as a dense array."""
+    if not hasattr(gradient, "indices"):
+        return np.asarray(gradient)
+    summed = np.zeros(shape, "float32")
+    np.add.at(summed, np.asarray(gradient.indices), np.asarray(gradient.values))
+    return summed
+
+
+def _weights(index: int, shape: Any) -> np.ndarray:
+    return np.random.RandomState(index).randn(*shape).astype("float32")
+
+
+def old_results(folder: Path) -> tuple[Results, dict[str, Any]]:
+    """Outputs and gradients of `input_layer` and `linear_model` on each column, and the parsing specs."""
+    outputs, variables, specs = {}, {}, {}
+    with tf.Graph().as_default(), v1.Session() as session:
+        for kind, apply in (("dense", v1.feature_column.input_layer), ("linear", v1.feature_column.linear_model)):
+            for name, column in (dense if kind == "dense" else both)(Old, folder).items():
+                with v1.variable_scope(None, "column"):
+                    before = len(v1.trainable_variables())
+                    outputs[f"{kind} {name}"] = apply(features(), [column])
+                    variables[f"{kind} {name}"] = v1.trainable_variables()[before:]
+                specs[f"{kind} {name}"] = fc.make_parse_example_spec([column])
+        every = [variable for made in variables.values() for variable in made]
+        total = tf.add_n([tf.reduce_sum(output**2) for output in outputs.values()])
+        gradients = dict(zip([id(variable) for variable in every], v1.gradients(total, every)))
+        session.run([v1.global_variables_initializer(), v1.tables_initializer()])
+        for made in variables.values():
+            for index, variable in enumerate(made):
+                variable.load(_weights(index, variable.shape), session)
+        given = {name: [gradients[id(variable)] for variable in made] for name, made in variables.items()}
+        numbers, rows = session.run((outputs, given))
+        shapes = {name: [variable.shape for variable in made] for name, made in variables.items()}
+    return {name: (numbers[name], list(map(_rows, rows[name], shapes[name]))) for name in outputs}, specs
+
+
+def new_results(folder: Path) -> tuple[Results, dict[str, Any]]:
+    """The same of `DenseFeatures` and `LinearColumns`, in a graph function."""
+    layers, specs = {}, {}
+    for kind, layer_class in (("dense", columns.DenseFeatures), ("linear", columns.LinearColumns)):
+        for name, column in (dense if kind == "dense" else both)(New, folder).items():
+            layers[f"{kind} {name}"] = layer = layer_class([column])
+            layer.build(None)
+            for index, variable in enumerate(layer.trainable_variables):
+                variable.assign(_weights(index, variable.shape))
+            specs[f"{kind} {name}"] = columns.make_parse_example_spec([column])
+
+    @tf.function
+    def results(features: dict[str, Any]) -> Any:
+        with tf.GradientTape() as tape:
+            outputs = {name: layer(features) for name, layer in layers.items()}
+            total = tf.add_n([tf.reduce_sum(output**2) for output in outputs.values()])
+        every = [layer.trainable_variables for layer in layers.values()]
+        return outputs, dict(zip(layers, tape.gradient(total, every)))
+
+    outputs, gradients = results(features())
+    shapes = {name: [variable.shape for variable in layer.trainable_variables] for name, layer in layers.items()}
+    return {name: (outputs[name].numpy(), list(map(_rows, gradients[name], shapes[name]))) for name in layers}, specs
+
+
+def both(make: Any, folder: Path) -> dict[str, Any]:
+    """Columns for `linear_model`."""
+    summed = {name: column for name, column in categorical(make, folder).items() if name in SUMMED}
+    return {**summed, **{f"numbers: {k}": v for k, v in list(dense(make, folder).items())[:5]}}
+
+
+def differences(folder: Path) -> list[str]:
+    """What differs between the old and the new columns."""
+    (old, old_specs), (new, new_specs) = old_results(folder), new_results(folder)
+    found = [] if list(old) == list(new) else ["other columns"]
+    for name, (output, gradients) in old.items():
+        if not np.allclose(new[name][0], output, rtol=1e-6, atol=1e-6) or new[name][0].shape != output.shape:
+            found.append(f"{name}: {new[name][0].tolist()}, not {output.tolist()}")
+        for one, other in zip(new[name][1], gradients):
+            if not np.allclose(one, other, rtol=1e-5, atol=1e-5):
+                found.append(f"{name}: gradient {one.tolist()}, not {other.tolist()}")
+        if len(gradients) != len(new[name][1]):
+            found.append(f"{name}: {len(new[name][1])} weights, not {len(gradients)}")
+        if old_specs[name] != new_specs[name]:
+            found.append(f"{name}: spec {new_specs[name]}, not {old_specs[name]}")
+    return found
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        problems = differences(Path(temporary))
+    keras = getattr(tf.keras, "__version__", "2")
+    print("\n".join([*problems, f"{len(problems)} differences with Keras {keras}"]))
