@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.classwriter import trimmed
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 METHOD = "init_from_checkpoint"
 _ROOTS = frozenset(f"tensorflow.{package}.init_from_checkpoint" for package in ("train", "contrib.framework"))
+_SCAFFOLD = "tensorflow.train.Scaffold"
 _SIGNATURE = "ckpt_dir_or_file assignment_map"
 _NOUNS = {"train": "training", "eval": "evaluation", "infer": "prediction"}
 _OWN = frozenset({"self", "init_from_checkpoint", "tf1_variables"})
@@ -38,7 +40,7 @@ def starting_leaves(plan: Plan) -> set[Leaf]:
     for leaf in reading:
         if "train" not in leaf.modes:
             raise Unsupported("a checkpoint gives first values outside of the training only", leaf.node)
-        if not isinstance(leaf.node, ast.Expr) or not _is_root(plan, leaf.node.value):
+        if _reading_call(plan, leaf.node) is None:
             raise Unsupported("what reads first values from a checkpoint is not a statement of its own", leaf.node)
     found = set(reading)
     for leaf in plan.effects():
@@ -57,6 +59,36 @@ def starting_leaves(plan: Plan) -> set[Leaf]:
 
 def _is_root(plan: Plan, node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and plan.module.resolve(node.func) in _ROOTS
+
+
+def _reading_call(plan: Plan, node: ast.AST) -> ast.Call | None:
+    """The call of a statement that reads first values: by itself, or in a `scaffold_fn`, which does so on a TPU."""
+    if isinstance(node, ast.FunctionDef):
+        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        made = body[-1].value if isinstance(body[-1], ast.Return) else None
+        plain = isinstance(made, ast.Call) and not made.args and not made.keywords
+        if len(body) != 2 or not isinstance(made, ast.Call) or not plain or plan.module.resolve(made.func) != _SCAFFOLD:
+            return None
+        node = body[0]
+    call = node.value if isinstance(node, ast.Expr) else None
+    return call if isinstance(call, ast.Call) and _is_root(plan, call) else None
+
+
+def _without_tpu(plan: Plan, leaves: list[Leaf]) -> list[Leaf]:
+    """Of two statements that do the same on a TPU and elsewhere, the one that is not in a `scaffold_fn`, for both."""
+    found = list(leaves)
+    for leaf in leaves:
+        here = _reading_call(plan, leaf.node)
+        if here is None or isinstance(leaf.node, ast.FunctionDef):
+            continue
+        for other in leaves:
+            there = _reading_call(plan, other.node)
+            if isinstance(other.node, ast.FunctionDef) and there is not None and ast.dump(there) == ast.dump(here):
+                outer, (mine, its) = leaf.frames[:-1], (leaf.frames[-1:], other.frames[-1:])
+                if other.frames[:-1] == outer and mine and its and mine[0].node is its[0].node and mine != its:
+                    found[found.index(leaf)] = replace(leaf, frames=outer)
+                    found.remove(other)
+    return found
 
 
 def _is_message(plan: Plan, leaf: Leaf) -> bool:
@@ -95,8 +127,15 @@ def started_elsewhere(plan: Plan) -> Iterator[tuple[ast.AST, str]]:
 class _StartWriter(Writer):
     """The statements, on the variables of the model by their names in TF1."""
 
+    def __init__(self, generator: Generator) -> None:
+        super().__init__(generator.shared, "train", generator.names("train"))
+        self.model = generator.plan
+
     def transform(self, node: ast.AST) -> str | None:
         """Lists of variables have their names in TF1; what a checkpoint gives goes to the model."""
+        if isinstance(node, ast.FunctionDef):
+            call = _reading_call(self.model, node)
+            return self.text(call) if call is not None else None
         if isinstance(node, ast.Call):
             if self.resolve(node.func) in _ROOTS:
                 given = bind(node, _SIGNATURE, METHOD)
@@ -146,6 +185,7 @@ def start_lines(generator: Generator) -> list[str]:
     """The method that gives first values; none where the program does not."""
     plan = generator.plan
     leaves = [leaf for leaf in plan.ordered(plan.starting) if not plan.is_static(leaf) or not leaf.defs]
+    leaves = _without_tpu(plan, leaves)
     if not leaves:
         return []
     support = generator.static_names(leaves, [])
@@ -153,7 +193,7 @@ def start_lines(generator: Generator) -> list[str]:
     for leaf in every:
         if leaf.defs & _OWN:
             raise Unsupported(f"`{sorted(leaf.defs & _OWN)[0]}` is a name that the generated code needs", leaf.node)
-    writer = _StartWriter(generator.shared, "train", generator.names("train"))
+    writer = _StartWriter(generator)
     indent = generator.indent + generator.unit
     return [
         f"{indent}def {METHOD}(self):",

@@ -158,3 +158,70 @@ def test_modes_without_first_values_are_remarked() -> None:
     (outcome,) = [o for path, o in run(model_fn(body)).items() if path == "program.py"]
     said = [d.message for d in outcome.remaining]
     assert any("prediction without a checkpoint of this model begins with these values too" in text for text in said)
+
+
+BERT = """
+tvars = tf.trainable_variables()
+initialized = {}
+scaffold_fn = None
+if params["path"]:
+    (assigned, initialized) = known(tvars, params["path"])
+    if params["use_tpu"]:
+
+        def tpu_scaffold():
+            tf.train.init_from_checkpoint(params["path"], assigned)
+            return tf.train.Scaffold()
+
+        scaffold_fn = tpu_scaffold
+    else:
+        tf.train.init_from_checkpoint(params["path"], assigned)
+for var in tvars:
+    init_string = ""
+    if var.name in initialized:
+        init_string = ", *INIT_FROM_CKPT*"
+    tf.logging.info("  name = %s, shape = %s%s", var.name, var.shape, init_string)
+"""
+TPU = """
+if mode == tf.estimator.ModeKeys.PREDICT:
+    return tf.contrib.tpu.TPUEstimatorSpec(mode, predictions={"p": predictions}, scaffold_fn=scaffold_fn)
+loss = tf.reduce_mean(tf.square(labels - predictions))
+train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op, scaffold_fn=scaffold_fn)
+"""
+ESTIMATOR = """
+config = tf.contrib.tpu.RunConfig(model_dir="x")
+estimator = tf.contrib.tpu.TPUEstimator(model_fn, use_tpu=False, config=config, train_batch_size=8, params={"path": "y"})
+"""
+
+
+def test_the_way_of_bert() -> None:
+    text = migrate(model_fn(BODY + BERT, end=TPU, before=LIST, after=ESTIMATOR))
+    assert method(text, "init_from_checkpoint").split('"""\n')[1] == (
+        "    tvars = tf1_variables(self)\n"
+        "    initialized = {}\n"
+        '    if self.params["path"]:\n'
+        '        (assigned, initialized) = known(tvars, self.params["path"])\n'
+        '        init_from_checkpoint(self, self.params["path"], assigned)\n'
+        "    for var in tvars:\n"
+        '        init_string = ""\n'
+        "        if var.name in initialized:\n"
+        '            init_string = ", *INIT_FROM_CKPT*"\n'
+        '        logging.info("  name = %s, shape = %s%s", var.name, var.shape, init_string)\n'
+    )
+
+
+def test_a_scaffold_fn_that_reads_another_checkpoint_stays_apart() -> None:
+    body = (BODY + BERT).replace(
+        'point(params["path"], assigned)\n            return', 'point("gs://x", assigned)\n            return'
+    )
+    lines = method(migrate(model_fn(body, end=TPU, before=LIST, after=ESTIMATOR)), "init_from_checkpoint")
+    assert '        if self.params["use_tpu"]:\n\n            init_from_checkpoint(self, "gs://x", assigned)\n' in lines
+    assert '        else:\n            init_from_checkpoint(self, self.params["path"], assigned)\n' in lines
+
+
+def test_a_scaffold_fn_that_does_more() -> None:
+    body = (BODY + BERT).replace(
+        "            return tf.train.Scaffold()", "            return tf.train.Scaffold(ready_op=tf.no_op())"
+    )
+    reason = manual_reason(model_fn(body, end=TPU, before=LIST, after=ESTIMATOR))
+    assert "not a statement of its own" in reason
