@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.averages import use_line
 from migrator.modelfn.classwriter import parameter, trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
@@ -115,6 +116,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         others = [other for other, _ in train_op.others]
         main = next(update for update in train_op.updates if update not in others)
         results += [main.optimizer, *(other.optimizer for other in others)]
+        results += [train_op.averages.decay] if train_op.averages is not None else []
         last = update.at.index
     hooks = plan.spec_hooks.hooks
     results += [value for hook in hooks for value in hook.values()]
@@ -199,19 +201,22 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
                 lines += shared.renderer.comments(node, inner)
     if train_op is not None:
         lines += [f"{inner}model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])]
+    if train_op is not None and train_op.averages is not None:
+        lines.append(f"{inner}model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})")
     lines.append(f"{inner}model.compile({f'optimizer={optimizer}, steps_per_execution=100' if optimizer else ''})")
     arguments = ["model", "config"]
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
     for name, mode in (("callbacks", "train"), ("evaluation_callbacks", "eval")):
         lines += _callback_lines(generator, name, plan.spec_hooks.of(mode), indent)
         arguments += [f"{name}={name}"] if plan.spec_hooks.of(mode) else []
-    lead = "" if plan.starting else "return "
-    ending = [f"{indent}{lead}{shared.need('configure')}({', '.join(arguments)})"]
-    if len(ending[0]) > 100:
-        ending = [f"{indent}{lead}{shared.need('configure')}(", f"{inner}{', '.join(arguments)}", f"{indent})"]
-    if plan.starting:
-        ending.append(f"{indent}return {shared.need('begin_with')}(model, model.{START})")
-    return [*lines, *ending]
+    made = f"{shared.need('configure')}({', '.join(arguments)})"
+    endings = [f"{shared.need('begin_with')}(model, model.{START})"] if plan.starting else []
+    endings += [averaged] if (averaged := use_line(generator, train_op)) else []
+    lead = "" if endings else "return "
+    lines.append(f"{indent}{lead}{made}")
+    if len(lines[-1]) > 100:
+        lines[-1:] = [f"{indent}{lead}{shared.need('configure')}(", f"{inner}{', '.join(arguments)}", f"{indent})"]
+    return [*lines, *(f"{indent}{'return ' if e is endings[-1] else ''}{e}" for e in endings)]
 
 
 def _config_line(generator: Generator, indent: str) -> str:

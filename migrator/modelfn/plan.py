@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.averages import restores_averages
 from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
@@ -77,6 +78,8 @@ class Plan(Body):
         """Read the specs, and let the tensors of their hooks become statements."""
         self.config_fields: dict[str, Value] = {}
         """Fields of the run configuration that the model_fn sets."""
+        self.averaged: dict[str, ast.expr] = {}
+        """Modes in which averages take the place of the weights, and what says so."""
         self._obstacles = Obstacles()
         self.specs: dict[str, Spec] = {}
         with self._obstacles:
@@ -121,6 +124,9 @@ class Plan(Body):
     def _scaffold(self, node: ast.expr | None, at: Leaf, mode: str) -> None:
         """Keep what the Scaffold of the training says; the others say nothing that matters."""
         assert node is not None
+        if restores_averages(self, node, at, mode):
+            self.averaged[mode] = node
+            return
         found = self.translations.scaffold(
             node, self.module.resolve, lambda part: self.followed_in(part, at, mode)[0] or part
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.averages import Averages, kept_averages
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
@@ -71,6 +72,8 @@ class TrainOp:
     """Whether each update is of an optimizer of its own, so that static conditions choose the optimizer."""
     others: tuple[tuple[Update, str], ...] = ()
     """Where several optimizers take a step each: all but the one that counts the global step, with their attributes."""
+    averages: Averages | None = None
+    """Moving averages of the weights, which follow each step."""
 
     def attribute(self, update: Update) -> str:
         """The attribute of the model that holds the optimizer of an update."""
@@ -79,10 +82,16 @@ class TrainOp:
 
 @dataclass(frozen=True)
 class _Part:
-    """One thing that the train op runs: an update, a step of the global step, or the UPDATE_OPS."""
+    """One thing that the train op runs: an update, a step of the global step, averages of weights, or the UPDATE_OPS."""
 
     update: Update | None = None
     advances: bool = False
+    averages: Averages | None = None
+
+    @property
+    def runs_updates(self) -> bool:
+        """Whether it is the UPDATE_OPS."""
+        return self.update is None and not self.advances and self.averages is None
 
 
 def minimize_arguments(call: ast.Call) -> dict[str, ast.expr]:
@@ -157,10 +166,15 @@ def train_op(plan: Plan) -> TrainOp | None:
         for update in mine:
             _check_update(plan, update, steps if len(mine) == 1 else None)
             updates[update.call] = update
-        ran = any(part.update is None and not part.advances for part in way)
+        ran = any(part.runs_updates for part in way)
         if plan.updates_run and not ran and any(site.layer.moving for site in plan.sites):
             raise Unsupported("UPDATE_OPS are collected, but the train op does not run them", mine[0].call)
     ordered = sorted(updates.values(), key=lambda update: update.at.index)
+    averages = [part.averages for way in ways for part in way if part.averages is not None]
+    if averages:
+        if len(ordered) > 1 or len(averages) > 1:
+            raise Unsupported("averages of weights beside several train ops are not migrated yet", averages[0].call)
+        return TrainOp(tuple(ordered), plain=False, averages=averages[0])
     if main is not None:
         return TrainOp(tuple(ordered), plain=False, others=_attributes(plan, ordered, main))
     plain = all(update.minimizes and "var_list" not in update.arguments() for update in ordered)
@@ -290,6 +304,11 @@ def _ways(plan: Plan, node: ast.expr, at: Leaf) -> list[list[_Part]]:
         return _joined([before, [[_Part(advances=True)]]])
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _NO_OP and before != [[]]:
         return before
+    averages = kept_averages(plan, value, where)
+    if averages is not None:
+        if not all(any(part.update is not None for part in way) for way in before):
+            raise Unsupported("averages of weights are not seen to follow the step", value)
+        return _joined([before, [[_Part(averages=averages)]]])
     if node is plan.field("train", "train_op"):
         raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
     raise Unsupported("the train op does more than to minimize the loss", node)

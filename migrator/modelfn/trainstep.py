@@ -102,13 +102,14 @@ class TrainStepWriter(Writer):
         optimizer, given = f"self.{self.train_op.attribute(update)}", update.arguments()
         if not update.minimizes:
             return f"{optimizer}.apply_gradients({self.text(given['grads_and_vars'])})"
-        before, variables = "", self._all() if "var_list" not in given else self.text(given["var_list"])
+        before, variables = "", self.all_variables() if "var_list" not in given else self.text(given["var_list"])
         if "var_list" in given and not variables.isidentifier() and variables != "self.trainable_variables":
             name = next(n for n in ("variables", "trained", "trained_") if not self.model.is_local(n))
             before, variables = f"{name} = {variables}\n", name
         return f"{before}{optimizer}.apply_gradients(zip({self._gradient(variables)}, {variables}))"
 
-    def _all(self) -> str:
+    def all_variables(self) -> str:
+        """The text of the list of all variables."""
         self.names_variables |= self.list_of_variables == "variables"
         return self.list_of_variables
 
@@ -122,7 +123,7 @@ class TrainStepWriter(Writer):
         check_loss(self.model, given.get("loss"), self.at, call)
         wanted = given.get("var_list")
         if wanted is None or self.text(wanted) == "self.trainable_variables":
-            return self._all()
+            return self.all_variables()
         if not isinstance(wanted, ast.Name):
             raise Unsupported("a list of variables that is not a name is not migrated yet", wanted)
         return self.text(wanted)
@@ -201,6 +202,11 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
         if isinstance(update.at.node, ast.Return):
             writer.at = update.at
             body += [indent + line for line in writer.text(update.call).split("\n")]
+    averages = train_op.averages
+    if averages is not None:
+        variables, steps = writer.all_variables(), ", self.optimizer.iterations" if averages.counted else ""
+        body.insert(0, f"{indent}self.{averages.attribute}.begin({variables})")
+        body.append(f"{indent}self.{averages.attribute}.update({variables}{steps})")
     persistent = "persistent=True" if writer.derivatives > 1 else ""
     lines = [
         f"{generator.indent}{generator.unit}def train_step(self, data):",
