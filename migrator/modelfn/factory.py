@@ -209,6 +209,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     for name, mode in (("callbacks", "train"), ("evaluation_callbacks", "eval")):
         lines += _callback_lines(generator, name, plan.spec_hooks.of(mode), indent)
         arguments += [f"{name}={name}"] if plan.spec_hooks.of(mode) else []
+    shown = [leaf for leaf in plan.metric_effects if "train" in leaf.modes and leaf not in plan.watched]
+    arguments += ["training_metrics=True"] if shown else []
     made = f"{shared.need('configure')}({', '.join(arguments)})"
     endings = [f"{shared.need('begin_with')}(model, model.{START})"] if plan.starting else []
     endings += [averaged] if (averaged := use_line(generator, train_op)) else []

@@ -28,11 +28,13 @@ def configure(
     model_dir: str | None = None,
     callbacks: Sequence[tf.keras.callbacks.Callback] = (),
     evaluation_callbacks: Sequence[tf.keras.callbacks.Callback] = (),
+    training_metrics: bool = False,
 ) -> tf.keras.Model:
     """Attaches what `train`, `evaluate` and `predict` need to a compiled model, and returns it.
 
     `params` go to each `input_fn` that takes them (None: `model.params`); `config` may name the `model_dir` instead.
     The callbacks are those of every training and of every evaluation, besides the ones that a call is given.
+    `training_metrics`: `train` computes the metrics even if no callback may read them, as summaries show them.
     """
     config = config or RunConfig()
     if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
@@ -52,8 +54,11 @@ def configure(
         predict_step=tf.function(model.predict_step),
         callbacks=list(callbacks),
         evaluation_callbacks=list(evaluation_callbacks),
+        training_metrics=training_metrics,
+        loss_alone=False,
     )
     model.train_step, model.test_step = after_batch(model.train_step), after_batch(model.test_step)
+    model.compute_metrics = unless_loss_alone(model)
     run_on_replicas(model)
     return model
 
@@ -67,6 +72,18 @@ def after_batch(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return step(data)
 
     return step_after_batch
+
+
+def unless_loss_alone(model: tf.keras.Model) -> Callable[..., Any]:
+    """`compute_metrics` that leaves the metrics to the evaluations, as an Estimator does, where a training may."""
+    compute_metrics = model.compute_metrics
+
+    def compute(*args: Any, **kwargs: Any) -> Any:
+        if model.run_state.loss_alone:
+            return {metric.name: metric.result() for metric in model.metrics if metric.name == "loss"}
+        return compute_metrics(*args, **kwargs)
+
+    return compute
 
 
 def create_variables(model: tf.keras.Model, spec: Any, training: bool) -> None:
@@ -92,7 +109,8 @@ def train(
 ) -> tf.keras.Model:
     """Trains from the newest checkpoint on, `steps` further or to `max_steps` in all, else until the data end.
 
-    With `callbacks`, steps are not grouped. `after_save` gets the step of each checkpoint but the one at the start.
+    With `callbacks`, steps are not grouped, and each computes the metrics. `after_save` gets the step of each
+    checkpoint but the one at the start.
     """
     limits = [limit for limit in (steps, max_steps) if limit is not None]
     if len(limits) > 1 or min(limits, default=1) <= 0:
@@ -102,6 +120,9 @@ def train(
     if max_steps is not None and checkpoints.steps_done() >= max_steps:
         tf.get_logger().info("Skipping training since max_steps has already saved.")
         return model
+    loss_alone = not (callbacks or model.run_state.training_metrics)
+    if loss_alone != model.run_state.loss_alone:
+        model.run_state.loss_alone, model.train_function = loss_alone, None  # to be traced anew
     dataset = read_input(model, input_fn, "train")
     # The logger chooses the steps in which the model writes its summaries; callbacks write theirs at any step.
     record = tf.summary.record_if(lambda: logger.recording if tf.inside_function() else True)
@@ -150,7 +171,9 @@ def evaluate(
         raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
     callbacks = [*callbacks, *model.run_state.evaluation_callbacks]
     steps = None if steps is None else math.ceil(steps)
-    steps_per_execution = int(tf.identity(model.steps_per_execution))  # a training may be under way
+    # A training may be under way.
+    steps_per_execution, loss_alone = int(tf.identity(model.steps_per_execution)), model.run_state.loss_alone
+    model.run_state.loss_alone = False
     with tf.summary.record_if(False):
         spec, batches = share_out_evaluation(model, dataset, steps)
         create_variables(model, spec, training=False)
@@ -164,7 +187,7 @@ def evaluate(
         else:
             results = model.evaluate(batches, steps=steps, callbacks=callbacks, verbose=0, return_dict=True)
     model.reset_metrics()
-    model.steps_per_execution = steps_per_execution
+    model.steps_per_execution, model.run_state.loss_alone = steps_per_execution, loss_alone
     step, folder = int(model.optimizer.iterations.numpy()), f"eval_{name}" if name else "eval"
     tf.get_logger().info("Saving dict for global step %d: %s", step, results)
     logger = model.run_state.logger

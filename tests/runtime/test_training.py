@@ -263,3 +263,37 @@ def test_seed_repeats_tensorflow_but_leaves_numpy_alone(tmp_path: Path) -> None:
         train(create_model(tmp_path / name, tf_random_seed=3), shuffled, steps=4)
     assert losses(tmp_path / "a") == losses(tmp_path / "b")
     assert np.random.rand() == expected
+
+
+def test_metrics_are_computed_where_something_reads_them(tmp_path: Path) -> None:
+    model = create_model(tmp_path, 3)
+    seen: list[set[str]] = []
+
+    class Watch(tf.keras.callbacks.Callback):  # type: ignore[misc]
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            seen.append(set(logs))
+
+    def count() -> float:
+        return float(sum(np.sum(np.abs(v)) for metric in model.metrics if metric.name == "mae" for v in metric.weights))
+
+    train(model, input_fn, steps=4)
+    assert count() == 0.0, "nothing reads the metrics of this training"
+    train(model, input_fn, steps=2, callbacks=[Watch()])
+    assert seen == [{"loss", "mae"}] * 2 and count() > 0.0
+    seen.clear()
+    model.reset_metrics()
+    train(model, input_fn, steps=9)
+    assert not seen and count() == 0.0
+    assert evaluate(model, input_fn)["mae"] > 0.0
+
+
+def test_metrics_of_a_training_whose_summaries_show_them(tmp_path: Path) -> None:
+    configured = create_model(tmp_path, 1)
+    model = configure(configured, configured.run_config, training_metrics=True)
+    train(model, input_fn, steps=1)
+    assert all(np.any(v) for metric in model.metrics if metric.name == "mae" for v in metric.get_weights())
+
+
+def test_fit_itself_computes_metrics(tmp_path: Path) -> None:
+    history = create_model(tmp_path, 1).fit(input_fn("train").take(2), verbose=0).history
+    assert set(history) == {"loss", "mae"} and history["mae"][0] > 0.0
