@@ -111,9 +111,7 @@ def _edits(
             name = dataset.id
             _check_kept(module, function, statement, name)
         else:
-            name = "dataset"
-            if module.scope(made).lookup(name) is not None:
-                raise Unsupported("the dataset of the iterator has no name", made)
+            name = _name(module, function, statement)
             edits += [module.edit(statement.targets[0], name), *_only(module, made, dataset)]
     fetches = [
         n
@@ -153,6 +151,23 @@ def _edits(
     name = name if iterator is not None else module.segment(dataset)
     gone = [*initialized, *([statement] if iterator is not None and isinstance(dataset, ast.Name) else [])]
     return [*edits, *_mapped(module, line, target, rest, name, gone)]
+
+
+def _name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> str:
+    """A name for the dataset of an iterator: ``dataset``, unless that means something else from here on."""
+    scope = module.scope(statement)
+    names = ["dataset", "batches", "batched_dataset"]
+    if scope.lookup(names[0]) is scope:
+        others = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == names[0]]
+        looped = any(isinstance(a, (ast.For, ast.While)) for a in module.ancestors(statement))
+        if not looped and all(
+            module.scope(n) is scope and n.lineno <= (statement.end_lineno or statement.lineno) for n in others
+        ):
+            return names[0]
+    for name in names:
+        if scope.lookup(name) is None:
+            return name
+    raise Unsupported("the dataset of the iterator has no name", statement)
 
 
 def _mapped(

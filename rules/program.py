@@ -30,6 +30,7 @@ from .groups import program_groups, speaks_of_estimators
 from .library import is_mode_file, library_files, mode_files
 from .obstacles import independent
 from .preparing import prepared
+from .queue_inputs import refuse_queues
 from .reached import reached
 from .replication import refuse_replication
 from .rewrite import ProgramRewrite
@@ -213,6 +214,7 @@ class EstimatorProgram(ProgramRule):
             for module in rewrite.group:
                 rewrite.at = module  # where a refusal stands
                 refuse_replication(module)
+                refuse_queues(module, len(rewrite.group) == 1)
                 if re.search(rb"\r(?!\n)", module.source):
                     raise Unsupported(
                         "the file mixes lone carriage returns with other line ends: make them all the same"

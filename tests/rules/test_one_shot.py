@@ -96,6 +96,41 @@ def test_a_dataset_without_a_name_gets_one() -> None:
     )
 
 
+def test_a_name_that_is_read_no_more_is_kept() -> None:
+    one(
+        """
+        dataset = tf.data.TFRecordDataset(path)
+        iterator = dataset.repeat(2).batch(3).make_one_shot_iterator()
+        features, labels = iterator.get_next()
+        return features, labels
+        """,
+        """
+        dataset = tf.data.TFRecordDataset(path)
+        dataset = dataset.repeat(2).batch(3)
+        return dataset
+        """,
+    )
+
+
+@pytest.mark.parametrize("use", ["print(dataset)", "size = lambda: dataset.cardinality()"])
+def test_a_name_that_something_reads_is_not_taken(use: str) -> None:
+    before = f"""
+        dataset = tf.data.TFRecordDataset(path)
+        {use if "lambda" in use else "pass"}
+        iterator = dataset.batch(3).make_one_shot_iterator()
+        {use}
+        return iterator.get_next()
+        """
+    after = f"""
+        dataset = tf.data.TFRecordDataset(path)
+        {use if "lambda" in use else "pass"}
+        batches = dataset.batch(3)
+        {use}
+        return batches
+        """
+    one(before, after)
+
+
 def test_work_on_the_batch_is_mapped() -> None:
     one(
         """
