@@ -89,6 +89,11 @@ def plans_of(models: list[ModelFn], node: ast.expr) -> list[Plan]:
     return plans
 
 
+def is_partial(module: Module, node: ast.Call) -> bool:
+    """Whether a call is that of `functools.partial`."""
+    return module.resolve(node.func) == PARTIAL
+
+
 def check_partial(partial: ast.Call, plan: Plan) -> None:
     """Refuse a `functools.partial` that gives more than what is known when the model is built."""
     if len(partial.args) > 1:

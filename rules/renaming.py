@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.sublayers import Sublayer
+from migrator.modelfn.sublayers import Sublayers
 from migrator.module import Module
 from migrator.project import Definition, Project
 from migrator.syntax import walk
@@ -64,9 +64,19 @@ def model_fn_edits(
         yield module.edit(node, model.factory)
 
 
-def layer_edits(definition: Definition, sublayer: Sublayer, project: Project, module: Module) -> Iterator[Edit]:
+def value_edits(sublayers: Sublayers, module: Module) -> Iterator[Edit]:
+    """References to helpers that are handed around, which become those of classes."""
+    for reference, made in sublayers.values.references.items():
+        if made.module is module and made.definition in sublayers.found:
+            _, end = module.span(reference)
+            start = end - len(made.definition.name.encode())
+            yield module.edit((start, end), sublayers.found[made.definition].class_name)
+
+
+def layer_edits(definition: Definition, sublayers: Sublayers, project: Project, module: Module) -> Iterator[Edit]:
     """Imports of a helper that becomes a layer; any other use of it stands in the way."""
-    known = {id(call.func) for _, call in sublayer.calls}
+    sublayer = sublayers.found[definition]
+    known = {id(call.func) for _, call in sublayer.calls} | {id(node) for node in sublayers.values.references}
     for entry in module.imports:
         if entry.alias.name == definition.name and project.exported(entry.target, module) == definition:
             if entry.alias.asname is not None:

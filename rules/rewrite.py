@@ -32,13 +32,13 @@ from .helpers import Helpers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
-from .model_fns import PARTIAL, HandedOn, ModelFn, check_partial, model_fn_behind, plans_of, whole_span
+from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
 from .preprocessing_columns import ColumnEdits
-from .renaming import idle_imports, layer_edits, model_fn_edits
+from .renaming import idle_imports, layer_edits, model_fn_edits, value_edits
 from .settled import estimator_values
 from .spec_hooks import watched_names
 from .task_fields import configuration_edits
@@ -184,6 +184,8 @@ class ProgramRewrite:
             assert isinstance(model.definition.node, ast.FunctionDef)
             with obstacles:
                 model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
+        with obstacles:
+            self.sublayers.values.check()
         self._others.claim(self.constructions)
         for construction in self.constructions:
             self.at = construction.module
@@ -275,7 +277,7 @@ class ProgramRewrite:
         models, module, node = self._of[id(construction.call)], construction.module, construction.arguments["model_fn"]
         model, plans = models[0], plans_of(models, node)
         params = [without_tpu.parameters(self._driver(module), construction, plan) for plan in plans][0]
-        partial = node if isinstance(node, ast.Call) and module.resolve(node.func) == PARTIAL else None
+        partial = node if isinstance(node, ast.Call) and is_partial(module, node) else None
         node = partial.args[0] if partial is not None else node
         direct = len(models) == 1 and self.project.definition(module, node) == model.definition
         factory: str | None = None
@@ -283,6 +285,8 @@ class ProgramRewrite:
             factory = f"{module.segment(node.value)}.{model.factory}"
         elif direct and isinstance(node, ast.Name):
             factory = model.factory if node.id == model.definition.name else node.id
+        elif isinstance(node, ast.Call):
+            factory = self._renderer(module).expression(node, lambda part: None)
         else:
             factory = new_name(node, module, self._handed_on, self.model_fns.values())
         if partial is not None and direct and factory is not None:
@@ -335,10 +339,12 @@ class ProgramRewrite:
         driver.edits += idle_imports(module, self._unfolded)
         for model in self.model_fns.values():
             driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside, self._handed_on)
-        made = {c.arguments["model_fn"] for c in self.constructions if "model_fn" in c.arguments}
+        made = {c.arguments["model_fn"] for c in self.constructions if c.module is module and "model_fn" in c.arguments}
         driver.edits += name_edits(module, self.project, self._handed_on, self.model_fns.values(), made)
-        for definition, sublayer in self.sublayers.found.items():
-            driver.edits += layer_edits(definition, sublayer, self.project, module)
+        written = [*inside, *(module.span(n) for n in made if isinstance(n, ast.Call) and not is_partial(module, n))]
+        driver.edits += [e for e in value_edits(self.sublayers, module) if not within((e.start, e.end), written)]
+        for definition in self.sublayers.found:
+            driver.edits += layer_edits(definition, self.sublayers, self.project, module)
 
     def _spans(self, module: Module) -> list[tuple[int, int]]:
         """The spans of the model_fns of a module."""
@@ -405,4 +411,5 @@ class ProgramRewrite:
     def _base_edits(self, module: Module) -> list[Edit]:
         fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module))
         columns = self._columns.of(module, self._drivers[module.path].need)
-        return [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
+        own = [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
+        return [*own, *value_edits(self.sublayers, module)]

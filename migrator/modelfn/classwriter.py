@@ -79,7 +79,8 @@ class ClassWriter:
         """Those of the static leaves `support` that the text reads which `draft` writes with some of them."""
         made = {leaf for leaf in support if self.plan.sites_in(leaf)}
         try:
-            wanted = set(re.findall(r"\w+", "\n".join(draft(made))))
+            lines = [line for line in draft(made) if not line.lstrip().startswith("#")]
+            wanted = set(re.findall(r"\w+", "\n".join(lines)))
         except Unsupported:  # some mode has no value without them
             return support
         kept, rest, grown = set(made), support - made, True
@@ -182,7 +183,11 @@ class ClassWriter:
 
     def _is_plain(self, name: str) -> bool:
         """Whether plain Python, recurrent cells or partitioners make up a name: ``list(map(int, params["layers"]))``."""
-        calls = [n for leaf in self.plan.definitions(name) for n in walk(leaf.node) if isinstance(n, ast.Call)]
+        leaves = self.plan.definitions(name)
+        given = [n.value for leaf in leaves for n in walk(leaf.node) if isinstance(n, ast.Assign)]
+        if given and all(value in self.plan.sublayers.values.references for value in given):
+            return True  # classes of layers
+        calls = [n for leaf in leaves for n in walk(leaf.node) if isinstance(n, ast.Call)]
         resolved = [self.plan.module.resolve(call.func) or "" for call in calls]
         cells = self.plan.translations.cells
         made = [

@@ -34,9 +34,7 @@ class InitWriter(Writer):
         found: set[Leaf] = set(extra)
         stack: list[str] = [*kept, *reads(self.partitioners)]
         for site in self.sites:
-            for _, value in site.layer.arguments:
-                if not isinstance(value, str):
-                    stack.extend(reads(value))
+            stack.extend(_read_by(site))
             for frame in site.leaf.frames:
                 if not isinstance(frame.node, ast.With):
                     stack.extend(frame.reads())
@@ -180,10 +178,7 @@ class InitWriter(Writer):
 
     def _comprehension(self, node: ast.For, site: Site, indent: str) -> list[str]:
         made = self._made(site)
-        used: set[str] = set()
-        for _, value in site.layer.arguments:
-            used |= set() if isinstance(value, str) else reads(value)
-        head = self.loop(node, used)
+        head = self.loop(node, _read_by(site))
         line = f"{indent}self.{site.attribute} = [{made} for {head}]"
         if len(line) <= WIDTH and "\n" not in made:
             return [line]
@@ -221,3 +216,9 @@ class InitWriter(Writer):
         """Whether nothing but scopes that leave no trace stand around a leaf from `depth` on."""
         inner = [frame.node for frame in leaf.frames[depth:]]
         return all(isinstance(node, ast.With) and self._partitioner(node, [leaf]) is None for node in inner)
+
+
+def _read_by(site: Site) -> set[str]:
+    """Names that the making of a layer reads."""
+    values = [value for _, value in site.layer.arguments if not isinstance(value, str)]
+    return reads(values if site.layer.maker is None else [*values, site.layer.maker])

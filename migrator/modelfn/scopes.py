@@ -238,6 +238,11 @@ def _pairs(
             turns = repeated or _in_turns(plan, site)
             outer = (*around, site)
             helper, inner = site.layer.helper, f"{own_path}."
+            if site.layer.alternatives:  # which one it is, and so what it makes, is known at run time only
+                for body in (helper, *site.layer.alternatives):
+                    list(_pairs(body, body.sites, scope + prefix, inner, known, numbers, True, outer))
+                yield "", "", outer
+                continue
             yield from _pairs(helper, helper.sites, scope + prefix, inner, known, numbers, turns, outer)
             continue
         own = _own_name(site, numbers, scope + prefix, names, repeated or _in_turns(plan, site))

@@ -27,7 +27,13 @@ def share(plan: Body, sites: list[Site]) -> None:
     for site in sites:
         if site.layer.helper is None and not site.layer.variables:
             continue
-        if site.layer.helper is not None:
+        if site.layer.alternatives:
+            bodies = [body for body in (site.layer.helper, *site.layer.alternatives) if body is not None]
+            if _reused(plan, site) or any(reuse for body in bodies for reuse in _reuses(body)):
+                raise Unsupported(
+                    "which function shares its variables is known only when the model is built", site.call
+                )
+        elif site.layer.helper is not None:
             _share_helper(plan, site, earlier)
         else:
             _share_variables(plan, site, earlier)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.functionvalues import FunctionValues, Made, definitions_called
 from migrator.modelfn.makers import Maker, maker
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
 from migrator.modelfn.objects import is_keras_class, made_by_program
@@ -90,6 +91,7 @@ class Sublayers:
         self.reserved: set[str] = set()
         """Names of the models and of the functions that make them."""
         self.found: dict[Definition, Sublayer] = {}
+        self.values = FunctionValues(self)
         self.makers: dict[Definition, Maker | None] = {}
         self.optimizers: dict[Definition, OptimizerClass] = {}
         self._needed: dict[Definition, bool] = {}
@@ -98,7 +100,7 @@ class Sublayers:
     def definition(self, module: Module, call: ast.Call) -> Definition | None:
         """The helper that a call calls, if it makes layers; None for any other function."""
         definition = self.project.definition(module, call.func)
-        if definition is None or not isinstance(definition.node, ast.FunctionDef) or not self._needs(definition):
+        if definition is None or not isinstance(definition.node, ast.FunctionDef) or not self.makes_layers(definition):
             return None
         return definition
 
@@ -110,7 +112,7 @@ class Sublayers:
         reads = [n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
         return {n.id for n in reads if id(n) in called} - {n.id for n in reads if id(n) not in called}
 
-    def _needs(self, definition: Definition) -> bool:
+    def makes_layers(self, definition: Definition) -> bool:
         """Whether a function makes layers or variables, itself or in functions, constructors or methods that it calls."""
         if definition not in self._needed:
             self._needed[definition] = False  # for a cycle
@@ -120,10 +122,9 @@ class Sublayers:
                     if name is not None and name in self.translations.layers:
                         self._needed[definition] = True
                         break
-                    other = self.project.definition(definition.module, node.func)
-                    if other is None or not isinstance(other.node, ast.FunctionDef):
-                        other = self._method(definition.module, node)
-                    if other is not None and self._needs(other):
+                    others = definitions_called(self.project, definition.module, node)
+                    method = self._method(definition.module, node) if not others else None
+                    if any(self.makes_layers(other) for other in (others if method is None else [method])):
                         self._needed[definition] = True
                         break
         return self._needed[definition]
@@ -147,11 +148,36 @@ class Sublayers:
         if made is not None:
             return made
         definition = self.definition(body.module, call)
-        if definition is None:
-            method = self._method(body.module, call)
-            if method is not None and self._needs(method):
-                raise Unsupported("a class makes layers in a method that is not followed", call)
-            return None
+        if definition is not None:
+            return self._helper_layer(body, call, definition)
+        chosen = self.chosen(body, call)
+        if chosen:
+            return self._chosen_layer(body, call, chosen)
+        method = self._method(body.module, call)
+        if method is not None and self.makes_layers(method):
+            raise Unsupported("a class makes layers in a method that is not followed", call)
+        return None
+
+    def chosen(self, body: Body, call: ast.Call) -> list[Made]:
+        """The helpers that a call may call through a value that stands for one of them."""
+        return self.values.behind(body, call.func) if isinstance(call.func, (ast.Name, ast.Subscript)) else []
+
+    def _chosen_layer(self, body: Body, call: ast.Call, chosen: list[Made]) -> Layer:
+        """A call of a value that stands for one of the `chosen` helpers."""
+        self.values.called(chosen)
+        first, *others = [self._helper_layer(body, call, made.definition, made) for made in chosen]
+        if any((layer.arguments, layer.inputs) != (first.arguments, first.inputs) for layer in others):
+            raise Unsupported("the functions that this may be are not called alike", call)
+        if any(layer.reuse for layer in (first, *others)):
+            raise Unsupported("a function that is told to share its variables is handed around", call)
+        bodies = tuple(layer.helper for layer in others if layer.helper not in (None, first.helper))
+        written = call.func.id if isinstance(call.func, ast.Name) else first.scope
+        stem = _stem(re.sub(r"_(fn|func|function)$", "", written))
+        name = stem if stem != written else f"{stem}_layer"
+        return replace(first, maker=call.func, alternatives=bodies, scope=name)
+
+    def _helper_layer(self, body: Body, call: ast.Call, definition: Definition, made: Made | None = None) -> Layer:
+        """A call of a helper, split."""
         if any(a is body.function for a in body.module.ancestors(definition.node)):
             raise Unsupported("a function inside the model_fn makes layers", definition.node)
         if definition in self._open:
@@ -171,6 +197,8 @@ class Sublayers:
                 raise Unsupported(
                     f"`{name}`, which says whether variables are shared, is the value of a call", asked[name]
                 )
+        for name, value in (*given.items(), *(made.values if made is not None and made.module is body.module else ())):
+            self.values.give(body, definition, name, value)
         sublayer = self._sublayer(definition, roles, call)
         sublayer.calls.append((body.module, call))
         roles = sublayer.body.roles
@@ -278,6 +306,7 @@ class Sublayers:
             if known.body.roles != roles:
                 raise Unsupported("a helper gets tensors in one call and plain values in another", call)
             return known
+        self.values.settle(definition)
         self._open.append(definition)
         try:
             body = HelperBody(definition, self.translations, self, dict(roles))

@@ -50,6 +50,10 @@ class Layer:
     """TF1 variable under the scope and the attribute of the Keras layer: ``("kernel", "kernel")``."""
     helper: Body | None = None
     """The helper function that makes the layers, where the call is of one."""
+    maker: ast.expr | None = None
+    """What the program calls, where that is a value that stands for one of several helpers, or for one handed on."""
+    alternatives: tuple[Body, ...] = ()
+    """The other helpers that it may stand for."""
     given: tuple[tuple[str, ast.expr], ...] = ()
     """Its arguments by parameter."""
     reuse: tuple[tuple[str, bool | None], ...] = ()

@@ -264,6 +264,8 @@ class Writer:
     def constructor(self, site: Site) -> str:
         """The text of the callable that makes a layer."""
         constructor = site.layer.constructor
+        if site.layer.maker is not None:
+            return self.text(site.layer.maker)
         if site.layer.vendored:
             return self.need(constructor)
         return self.tf + constructor[2:] if constructor.startswith("tf.") else constructor

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from migrator.module import Module
 from migrator.preparing.arguments import defaults, given
+from migrator.preparing.partials import PARTIAL
 from migrator.preparing.stuck import Stuck
 from migrator.project import Project
 from migrator.symbols import Scope
@@ -104,9 +105,16 @@ def _arguments(project: Project, module: Module, parameter: ast.arg) -> list[tup
     values: list[tuple[Module, ast.expr]] = []
     for other, reference in project.readers.of(module, module.scope(holder or module.tree), function.name):
         call = other.parent(reference)
-        if not isinstance(call, ast.Call) or call.func is not reference:
+        if not isinstance(call, ast.Call):
             raise Stuck("the function is handed around", reference)
-        value = given(function, call).get(parameter.arg)
+        if call.func is reference:
+            value = given(function, call).get(parameter.arg)
+        elif call.args == [reference] and other.resolve(call.func) == PARTIAL:
+            value = next((keyword.value for keyword in call.keywords if keyword.arg == parameter.arg), None)
+        else:
+            raise Stuck("the function is handed around", reference)
+        if value is None and parameter.arg not in defaults(function):
+            raise Stuck("what is given for the parameter is not seen", call)
         values.append((other, value) if value is not None else (module, defaults(function)[parameter.arg]))
     if not values:
         raise Stuck("nobody calls the function", function)

@@ -74,7 +74,7 @@ class Inliner:
             parent = self.module.parent(self.call)
             bare = (
                 atom
-                or isinstance(parent, (ast.Assign, ast.keyword, ast.Return))
+                or isinstance(parent, (ast.Assign, ast.keyword, ast.Return, ast.comprehension))
                 or self.call in getattr(parent, "args", [])
             )
             origin = self.drafts.origin(self.home, value.lineno)

@@ -48,18 +48,27 @@ def nested_function(drafts: Drafts, module: Module, function: ast.FunctionDef) -
             holder = module.scope(call).lookup(name)
             if holder is None or holder.kind != "function":
                 raise Stuck(f"`{name}` is not seen where the nested function is called", call)
-    new = module_name(module, function.name, outer.name)
-    if any(isinstance(b.node, ast.FunctionDef) for b in module.analysis.root.bindings.get(function.name, [])):
-        new = module_name(module, function.name, outer.name)
-    elif all(holder is module.scope(outer) for holder in _holders(module, function.name)):
-        new = function.name
-    changes = [_definition(drafts, module, function, new, captured, lambda node: None)]
+    new = free_name(module, function, outer)
+    changes = [moved(drafts, module, function, new, captured)]
     for call in calls:
         if new != function.name:
             changes.append(Change(module.edit(call.func, new)))
         if captured:
             changes.append(Change(keywords(module, call, {name: name for name in captured})))
     return [*changes, removal(module, function)]
+
+
+def free_name(module: Module, function: ast.FunctionDef, outer: ast.FunctionDef) -> str:
+    """The name of a nested function at the level of the module: its own where nothing else has it."""
+    new = module_name(module, function.name, outer.name)
+    if any(isinstance(b.node, ast.FunctionDef) for b in module.analysis.root.bindings.get(function.name, [])):
+        return new
+    return function.name if all(h is module.scope(outer) for h in _holders(module, function.name)) else new
+
+
+def moved(drafts: Drafts, module: Module, function: ast.FunctionDef, new: str, extra: list[str]) -> Change:
+    """The function at the level of the module, as `new` and with `extra` parameters."""
+    return _definition(drafts, module, function, new, extra, lambda node: None)
 
 
 def _holders(module: Module, name: str) -> list[object]:

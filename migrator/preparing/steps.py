@@ -10,8 +10,10 @@ from migrator.module import Module
 from migrator.preparing.apart import named_apart
 from migrator.preparing.asserted import asserted_in_place
 from migrator.preparing.built import Building
+from migrator.preparing.closures import handed_closure, nested_functions
 from migrator.preparing.copied import without_copies
 from migrator.preparing.draft import Change, Drafts
+from migrator.preparing.filters import filter_call, settled_choice
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, removal, snake, unused
@@ -75,6 +77,13 @@ class Preparation:
                 if changes:
                     return changes
         for definition in self._reachable():
+            module = definition.module
+            for function in nested_functions(definition.node):
+                if self._makes_layers(Definition(module, function)):
+                    changes = self._try(module, function, lambda: handed_closure(self.drafts, module, function))
+                    if changes:
+                        return changes
+        for definition in self._reachable():
             for statement, owner in boxes(self.drafts.project, definition):
                 changes = self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
                 if changes:
@@ -84,11 +93,13 @@ class Preparation:
             changes = named_apart(definition.module, definition.node)
             changes = changes or without_copies(definition.module, definition.node)
             changes = changes or asserted_in_place(definition.module, definition.node)
+            for part in definition.node.body:
+                changes = changes or settled_choice(definition.module, part)
             if changes:
                 return changes
         return []
 
-    def _try(self, module: Module, node: ast.expr, step: Callable[[], list[Change]]) -> list[Change]:
+    def _try(self, module: Module, node: ast.expr | ast.FunctionDef, step: Callable[[], list[Change]]) -> list[Change]:
         holder = next((a.name for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), "")
         key = (module.path, holder, module.segment(node))
         if key in self._stuck:
@@ -227,7 +238,8 @@ class Preparation:
         project = self.drafts.project
         definition = project.definition(module, call.func)
         if definition is not None and isinstance(definition.node, ast.FunctionDef):
-            return self._function_call(module, call, definition)
+            changes = filter_call(self.drafts, module, call, definition)
+            return changes or self._function_call(module, call, definition)
         partial = filled_in(module, call)
         if partial is not None:
             made = project.definition(module, partial.args[0])

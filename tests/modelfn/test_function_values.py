@@ -1,0 +1,180 @@
+"""Functions that make layers and are handed around: they become classes, and so does what stands for them."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import joined, manual_reason, method, migrate, model_fn
+
+BLOCKS = """
+def plain(inputs, units, training):
+    return tf.layers.dense(inputs, units)
+
+
+def normal(inputs, units, training):
+    net = tf.layers.batch_normalization(inputs, training=training)
+    return tf.layers.dense(net, units)
+"""
+TOWER = """
+
+def tower(inputs, block_fn, training):
+    net = block_fn(inputs, 4, training)
+    for _ in range(2):
+        net = block_fn(net, 3, training)
+    return net
+"""
+TRAINING = "training = mode == tf.estimator.ModeKeys.TRAIN\n"
+
+
+def test_one_of_two_functions() -> None:
+    choice = "if params['normal']:\n    block = normal\nelse:\n    block = plain\n"
+    body = f"{TRAINING}{choice}predictions = tower(features['x'], block, training)"
+    text = migrate(model_fn(body, before=BLOCKS + TOWER))
+    assert method(text, "__init__", "Tower") == (
+        "def __init__(self, block_fn):\n    super().__init__()\n    self.block = block_fn(4)\n"
+        "    self.block_1_layers = [block_fn(3) for _ in range(2)]\n"
+    )
+    assert method(text, "call", "Tower") == (
+        "def call(self, inputs, training=False):\n    net = self.block(inputs, training=training)\n"
+        "    for block_1 in self.block_1_layers:\n        net = block_1(net, training=training)\n    return net\n"
+    )
+    made = method(text, "__init__", "Model")
+    assert "        block = Normal\n    else:\n        block = Plain\n" in made and "Tower(block)" in made
+    assert "block" not in method(text, "call", "Model")
+
+
+def test_one_function_keeps_the_names_of_its_variables() -> None:
+    text = migrate(
+        model_fn(
+            TRAINING + "predictions = tower(features['x'], plain, training)", before=BLOCKS.split("\n\n\n")[0] + TOWER
+        )
+    )
+    assert "self.tower = Tower(Plain)" in text
+
+
+def test_a_function_of_a_partial_model_fn() -> None:
+    before = BLOCKS.split("\n\n\n")[0].replace(", training)", ")")
+    source = model_fn("predictions = network(features['x'], params['units'])", before=before, after="")
+    source = source.replace("mode, params)", "mode, params, network)").replace(
+        "import tens", "import functools\nimport tens"
+    )
+    use = "estimator = tf.estimator.Estimator(functools.partial(model_fn, network=plain), params=PARAMS)\n"
+    text = migrate(source + "\n" + use)
+    assert "self.network_layer = network(params['units'])" in method(text, "__init__", "Model")
+    assert "estimator = create_model(network=Plain, params=PARAMS)" in text
+
+
+def test_a_function_that_a_builder_gets() -> None:
+    before = BLOCKS.split("\n\n\n")[0].replace(", training)", ")")
+    source = model_fn("predictions = network_fn(features['x'], params['units'])", before="", after="")
+    head, _, function = source.partition("def model_fn")
+    inner = "\n".join("    " + line if line else line for line in ("def model_fn" + function).splitlines())
+    builder = f"{head}{before}\n\ndef make(network_fn):\n{inner}\n\n    return model_fn\n"
+    text = migrate(builder + "\n\nestimator = tf.estimator.Estimator(make(plain), params=PARAMS)\n")
+    assert "self.network = network_fn(params['units'])" in text and "make(Plain)(params=PARAMS)" in text
+
+
+def test_an_entry_of_a_table() -> None:
+    table = "\nNETWORKS = {'plain': plain, 'normal': normal}\n"
+    body = f"{TRAINING}network = NETWORKS[params['name']]\npredictions = network(features['x'], 1, training)"
+    text = migrate(model_fn(body, before=BLOCKS + table))
+    assert "NETWORKS = {'plain': Plain, 'normal': Normal}\n" in text
+    made = method(text, "__init__", "Model")
+    assert "    network = NETWORKS[params['name']]\n    self.network_layer = network(1)\n" in made
+
+
+def test_a_closure_is_filled_in() -> None:
+    before = """
+    def block(inputs, shortcut_fn, units):
+        net = inputs
+        if shortcut_fn is not None:
+            net = shortcut_fn(inputs)
+        return net + tf.layers.dense(inputs, units)
+
+
+    def stack(inputs, units, blocks):
+        width = units * 2
+
+        def shortcut(inputs):
+            return tf.layers.dense(inputs, width, use_bias=False)
+
+        net = block(inputs, shortcut, width)
+        for _ in range(1, blocks):
+            net = block(net, None, width)
+        return net
+    """
+    text = joined(migrate(model_fn("predictions = stack(features['x'], 3, 2)", before=before)))
+    assert "class Shortcut(tf.keras.layers.Layer):\n    def __init__(self, width):\n" in text
+    assert "self.block = Block(functools.partial(Shortcut, width=width), width)\n" in text
+    assert "[Block(None, width) for _ in range(1, blocks)]" in text
+    assert "        if shortcut_fn is not None:\n            self.shortcut = shortcut_fn()\n" in text
+    assert "        if self.shortcut_fn is not None:\n            net = self.shortcut(inputs)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("filters", "kept"),
+    [
+        ("def keep(_):\n    return True\n", ""),
+        ("def keep(name):\n    return 'bias' not in name\n", " if 'bias' not in v.name"),
+        ("def every(name):\n    return True\ndef keep(name):\n    return 'w' in name\nkeep = None or every\n", None),
+    ],
+)
+def test_functions_that_choose_variables(filters: str, kept: str | None) -> None:
+    end = """
+    {}
+    decay = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if keep(v.name)])
+    loss = tf.reduce_mean(tf.square(labels - predictions)) + decay
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+    """
+    if kept is None:
+        filters = filters.replace("keep(name)", "some(name)")
+        kept = ""
+    end = end.format(filters.replace("\n", "\n    "))
+    text = migrate(model_fn("predictions = tf.layers.dense(features['x'], 1)", end=end))
+    assert f"for v in self.trainable_variables{kept}])" in text and "keep(" not in text
+
+
+DENSE = BLOCKS.split("\n\n\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "reason"),
+    [
+        ("predictions = tower(features['x'], plain, training)", f"{DENSE}{TOWER}    print(block_fn)\n", "more than"),
+        ("predictions = tower(features['x'], plain, training)", DENSE + TOWER.replace("net\n", "net * len([block_fn])\n", 1)
+         .replace("return net", "return net * len([block_fn])"), "used for more than a call"),
+        ("predictions = tower(features['x'], plain, training) + tower(features['x'], normal, training)", BLOCKS + TOWER,
+         "another function in each call"),
+        ("block = plain if params['a'] else tf.nn.relu\npredictions = block(features['x'], 1, training)", DENSE,
+         "only some of the functions"),
+        ("block = plain if params['a'] else other\npredictions = block(features['x'], 1, training)",
+         DENSE + "\n\ndef other(inputs, units, training):\n    return tf.layers.dense(inputs, 3) + units * inputs\n",
+         ""),
+        ("block = plain if params['a'] else shared\npredictions = block(features['x'], 1, training)",
+         DENSE + "\n\ndef shared(inputs, units, training):\n    with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n"
+         "        return tf.layers.dense(inputs, units, name='d')\n", "shares its variables"),
+    ],
+)  # fmt: skip
+def test_left_alone(body: str, before: str, reason: str) -> None:
+    if reason:
+        assert reason in manual_reason(model_fn(TRAINING + body, before=before))
+    else:
+        migrate(model_fn(TRAINING + body, before=before))
+
+
+def test_a_closure_over_a_name_with_two_values() -> None:
+    before = """
+    def block(inputs, shortcut_fn):
+        return shortcut_fn(inputs)
+
+
+    def stack(inputs, units):
+        if units > 3:
+            units = 3
+
+        def shortcut(inputs):
+            return tf.layers.dense(inputs, units)
+
+        return block(inputs, shortcut)
+    """
+    assert manual_reason(model_fn("predictions = stack(features['x'], 3)", before=before))
