@@ -286,7 +286,7 @@ class ProgramRewrite:
         elif direct and isinstance(node, ast.Name):
             factory = model.factory if node.id == model.definition.name else node.id
         elif isinstance(node, ast.Call):
-            factory = self._renderer(module).expression(node, lambda part: None)
+            factory = Renderer(module, value_edits(self.sublayers, module)).expression(node, lambda part: None)
         else:
             factory = new_name(node, module, self._handed_on, self.model_fns.values())
         if partial is not None and direct and factory is not None:

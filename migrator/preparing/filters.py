@@ -29,6 +29,8 @@ def settled_choice(module: Module, statement: ast.stmt) -> list[Change]:
 def filter_call(drafts: Drafts, module: Module, call: ast.Call, definition: Definition) -> list[Change]:
     """The edits that put what the function of one condition asks into a comprehension that calls it."""
     function = definition.node
+    if isinstance(definition.module.parent(function), ast.Module):
+        return []  # it stays where it is
     parent = module.parent(call)
     while isinstance(parent, (ast.BoolOp, ast.UnaryOp)):
         parent = module.parent(parent)
@@ -47,6 +49,8 @@ def filter_call(drafts: Drafts, module: Module, call: ast.Call, definition: Defi
             if node.lineno <= call.lineno and node is not call
         )
         return [Change(module.edit((before, module.span(call)[1]), ""))]
+    if isinstance(call.func, ast.Name) and call.func.id == function.name:
+        return []  # it stays beside what calls it
     if any(isinstance(node, (ast.Call, ast.Lambda)) for node in walk(value) if not _is_method(node)):
         return []
     return Inliner(drafts, module, call, definition).changes()

@@ -114,7 +114,7 @@ def test_a_closure_is_filled_in() -> None:
     ("filters", "kept"),
     [
         ("def keep(_):\n    return True\n", ""),
-        ("def keep(name):\n    return 'bias' not in name\n", " if 'bias' not in v.name"),
+        ("def some(name):\n    return 'bias' not in name\nkeep = some or None\n", " if 'bias' not in v.name"),
         ("def every(name):\n    return True\ndef keep(name):\n    return 'w' in name\nkeep = None or every\n", None),
     ],
 )
