@@ -14,7 +14,7 @@ from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
-from migrator.modelfn.losswriter import LossWriter, loss_results, test_step_lines
+from migrator.modelfn.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
 from migrator.modelfn.metrics import MetricEntry, metric_entries
 from migrator.modelfn.metricwriter import MetricsWriter
 from migrator.modelfn.names import reads
@@ -60,6 +60,7 @@ class Generator(ClassWriter):
         """The class, a blank line or two, and the factory."""
         plan = self.plan
         self.losses = loss_results(plan)
+        self.partial = [ast.Name(name, ast.Load()) for name in plan.partial_losses]
         entries = metric_entries(plan)
         for entry in entries:
             entry.attribute = self._metric_attribute(entry.key)
@@ -74,7 +75,8 @@ class Generator(ClassWriter):
         self.needed: dict[str, list[str]] = {}
         for mode, result in self.losses.items():
             leaves = [leaf for leaf in plan.loss_leaves if mode in leaf.modes]
-            self.needed[mode], again = boundary(plan, leaves, [result], mode)
+            results = [result, *(self.partial if mode == "train" else ())]
+            self.needed[mode], again = boundary(plan, leaves, results, mode)
             loss_again |= again
         values = [value for entry in entries for value in entry.values]
         metric_again: set[Leaf] = set()
@@ -172,24 +174,26 @@ class Generator(ClassWriter):
         if not self.losses:
             return []
         indent = self.indent + self.unit * 2
-        support = self.static_names(leaves, self.losses.values())
+        support = self.static_names(leaves, [*self.losses.values(), *self.partial])
 
         def written(support: set[Leaf]) -> tuple[LossWriter, list[str], str]:
-            writer = LossWriter(self.shared, self.names("loss"), self.plan.sites, self.losses)
+            writer = LossWriter(self.shared, self.names("loss"), self.plan.sites, self.losses, self.plan.partial_losses)
             writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
             lines = self._prologue(writer, writer.leaves, indent)
             lines += writer.block(writer.leaves, indent)
             name = result = writer.result(self.losses)
-            if not name.isidentifier():
+            if not name.isidentifier() and not self.partial:
                 lines.append(f"{indent}loss = {result}")
                 name = "loss"
             return writer, lines, name
 
         def draft(support: set[Leaf]) -> list[str]:
             _, lines, name = written(support)
-            return [*lines, name]
+            return [*lines, name, *self.plan.partial_losses]
 
         writer, lines, name = written(self.lean(support, draft))
+        if self.partial:
+            return losses_lines(self, writer, lines, name)
         lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}"]
         training = ", training=True" if writer.uses_training else ""
         parameters = f"self, x=None, y=None, y_pred=None, sample_weight=None{training}"

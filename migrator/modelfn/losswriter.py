@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from migrator.modelfn.callwriter import CallWriter
+from migrator.modelfn.classwriter import trimmed
+from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.sites import Site
 from migrator.modelfn.writer import Shared
+
+if TYPE_CHECKING:
+    from migrator.modelfn.generate import Generator
 
 
 def loss_results(plan: Plan) -> dict[str, ast.expr]:
@@ -21,11 +28,19 @@ def loss_results(plan: Plan) -> dict[str, ast.expr]:
 class LossWriter(CallWriter):
     """The statements of the loss, those of one mode under a test of `training`."""
 
-    def __init__(self, shared: Shared, names: dict[str, str], sites: list[Site], results: dict[str, ast.expr]) -> None:
+    def __init__(
+        self,
+        shared: Shared,
+        names: dict[str, str],
+        sites: list[Site],
+        results: dict[str, ast.expr],
+        others: Iterable[str] = (),
+    ) -> None:
         super().__init__(shared, names, sites)
         self.where = "loss"
         self.modes = frozenset(results)
         self.results = {mode: reads(node) for mode, node in results.items()}
+        self.results["train"] = self.results.get("train", set()) | set(others)
 
     def guard(self, leaf: Leaf) -> str | None:
         """The test that a statement needs. Summaries need none: they are written in training only."""
@@ -58,4 +73,24 @@ def test_step_lines(tf: str, indent: str, unit: str) -> list[str]:
         f"{inner}y_pred = self(x, training=False)",
         f"{inner}self.compute_loss(x, y, y_pred, sample_weight, training=False)",
         f"{inner}return self.compute_metrics(x, y, y_pred, sample_weight)",
+    ]
+
+
+def losses_lines(generator: Generator, writer: LossWriter, lines: list[str], result: str) -> list[str]:
+    """`compute_losses` and `compute_loss` of a model whose optimizers have a loss each. `lines` compute all of them."""
+    plan = generator.plan
+    if writer.uses_training:
+        raise Unsupported("losses of several optimizers that differ in evaluation are not migrated yet", plan.function)
+    indent = generator.indent + generator.unit
+    inner = indent + generator.unit
+    pairs = [("loss", result), *((name, writer.names.get(name, name)) for name in plan.partial_losses)]
+    return [
+        f"{indent}def compute_losses(self, x, y, y_pred):",
+        *trimmed(lines),
+        f"{inner}return {{{', '.join(f'{chr(34)}{key}{chr(34)}: {text}' for key, text in pairs)}}}",
+        "",
+        f"{indent}def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):",
+        f'{inner}loss = self.compute_losses(x, y, y_pred)["loss"]',
+        f"{inner}self.loss_metric.update_state(loss)",
+        f"{inner}return loss",
     ]

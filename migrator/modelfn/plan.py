@@ -13,6 +13,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import holder
+from migrator.modelfn.partiallosses import partial_losses
 from migrator.modelfn.rates import find_rates
 from migrator.modelfn.spec_hooks import FIELDS, SpecHooks
 from migrator.modelfn.startvalues import starting_leaves
@@ -187,6 +188,10 @@ class Plan(Body):
         self.prediction_slice = self.slice_of(self.field("infer", "predictions"), "infer")
         self.loss_slices = {m: self.slice_of(self.field(m, "loss"), m) for m in ("train", "eval") if m in self.specs}
         self.metric_slice = self.slice_of(self.field("eval", "eval_metric_ops"), "eval")
+        self.partial_losses = partial_losses(self)
+        if "train" in self.loss_slices:
+            for name, leaf in self.partial_losses.items():
+                self.loss_slices["train"] |= self.slicer.closure({name}, leaf.index, "train", leaf)
         self.gradients -= set(self.prediction_slice).union(self.metric_slice, *self.loss_slices.values())
         wrong = next((leaf for leaf in self.prediction_slice if leaf in self.tainted), None)
         if wrong is not None:

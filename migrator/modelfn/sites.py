@@ -37,7 +37,7 @@ RESERVED = frozenset(
     stateless_compute_loss stop_training submodules summary supports_jit supports_masking symbolic_call test_function
     test_on_batch test_step to_json to_yaml train_function train_on_batch train_step train_tf_function trainable
     trainable_variables trainable_weights updates variable_dtype variables weights with_name_scope loss_metric
-    loss_tracker config training run_state batch_loss tf1_names init_from_checkpoint""".split()
+    loss_tracker config training run_state batch_loss tf1_names init_from_checkpoint compute_losses""".split()
 )
 # Names that programs give to whatever flows through a network: they say nothing about one layer.
 _ANONYMOUS = re.compile(

@@ -177,7 +177,8 @@ def train_op(plan: Plan) -> TrainOp | None:
         return TrainOp(tuple(ordered), plain=False, averages=averages[0])
     if main is not None:
         return TrainOp(tuple(ordered), plain=False, others=_attributes(plan, ordered, main))
-    plain = all(update.minimizes and "var_list" not in update.arguments() for update in ordered)
+    whole = all(update.minimizes and "var_list" not in update.arguments() for update in ordered)
+    plain = whole and not plan.partial_losses
     if len({ast.dump(update.optimizer) for update in ordered}) > 1:
         if not plain or not all(isinstance(u.at.node, ast.Assign) and u.at.node.value is u.call for u in ordered):
             raise Unsupported("several optimizers are not migrated yet", ordered[1].call)
@@ -189,7 +190,8 @@ def train_op(plan: Plan) -> TrainOp | None:
 
 def _check_several(plan: Plan, updates: list[Update], steps: int, ways: int) -> Update:
     """The update that counts the step, of several that run in one step. Raises Unsupported."""
-    if ways > 1 or len({ast.dump(update.optimizer) for update in updates}) < len(updates):
+    held = [ast.dump(u.optimizer) for u in updates if not is_training(plan, u.optimizer)]  # a construction is one more
+    if ways > 1 or len(set(held)) < len(held):
         raise Unsupported("an optimizer that takes several steps at once is not migrated yet", updates[1].call)
     for update in updates:
         if update.at.loops:
@@ -238,7 +240,7 @@ def _check_update(plan: Plan, update: Update, steps: int | None) -> None:
     other updates count too."""
     given = update.arguments()
     if update.minimizes:
-        check_loss(plan, given.get("loss"), update.at, update.call)
+        loss_text(plan, given.get("loss"), update.at, update.call)
         variables = given.get("var_list")
         if isinstance(variables, (ast.List, ast.Tuple)) and not variables.elts:
             raise Unsupported("a list of variables is empty", variables)
@@ -256,16 +258,19 @@ def _check_update(plan: Plan, update: Update, steps: int | None) -> None:
         raise Unsupported(f"{what}(){where}: the step {problem}", update.call)
 
 
-def check_loss(plan: Plan, given: ast.expr | None, at: Leaf, call: ast.Call) -> None:
-    """Refuse gradients of anything else than the loss of the spec."""
+def loss_text(plan: Plan, given: ast.expr | None, at: Leaf, call: ast.Call) -> str:
+    """How the train step writes the loss that gradients are of. Raises Unsupported for what is no loss of the model."""
     loss, spec = plan.field("train", "loss"), plan.specs["train"].leaf
     if isinstance(given, ast.List) and len(given.elts) == 1:
         given = given.elts[0]
-    if given is None or loss is None or not _same_value(plan, given, at, loss, spec):
-        raise Unsupported("the train op minimizes something else than the loss of the spec", call)
+    if given is not None and loss is not None and same_value(plan, given, at, loss, spec):
+        return 'losses["loss"]' if plan.partial_losses else "loss"
+    if isinstance(given, ast.Name) and given.id in plan.partial_losses:
+        return f'losses["{given.id}"]'
+    raise Unsupported("the train op minimizes something else than the loss of the spec", call)
 
 
-def _same_value(plan: Plan, one: ast.expr, one_at: Leaf, other: ast.expr, other_at: Leaf) -> bool:
+def same_value(plan: Plan, one: ast.expr, one_at: Leaf, other: ast.expr, other_at: Leaf) -> bool:
     """Whether two expressions stand for one value: the same text, and no name in it rebound in between."""
     if ast.dump(one) != ast.dump(other):
         first, first_at = plan.followed_in(one, one_at, "train")
@@ -367,6 +372,8 @@ def _dependencies(plan: Plan, at: Leaf, value: ast.expr) -> list[list[_Part]]:
             for item in frame.node.items if isinstance(frame.node, ast.With) else []:
                 call = item.context_expr
                 if isinstance(call, ast.Call) and plan.module.resolve(call.func) == DEPENDENCIES:
+                    if any(part is value for part in walk(call)):
+                        raise Unsupported("a control dependency without a name is not migrated yet", value)
                     calls[call] = leaf
     parts: list[list[list[_Part]]] = [[[]]]
     for call, leaf in calls.items():

@@ -14,10 +14,10 @@ from migrator.modelfn.trainop import (
     TrainOp,
     Update,
     appended,
-    check_loss,
     differentiation_arguments,
     gradient_arguments,
     is_method,
+    loss_text,
 )
 from migrator.modelfn.translate import Time
 from migrator.modelfn.variables import chosen_by_attributes
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from migrator.modelfn.generate import Generator
     from migrator.modelfn.plan import Plan
 
-_OWN = frozenset({"x", "y", "y_pred", "sample_weight", "tape", "loss"})
+_OWN = frozenset({"x", "y", "y_pred", "sample_weight", "tape", "loss", "losses"})
 
 
 class TrainStepWriter(Writer):
@@ -70,18 +70,20 @@ class TrainStepWriter(Writer):
                 raise Unsupported("an optimizer takes a step that the train op does not run", node)
             if is_method(node, "compute_gradients"):
                 variables = self._variables_of(node)
-                pairs = f"zip({self._gradient(variables)}, {variables})"
+                pairs = f"zip({self._gradient(self._loss_of(node), variables)}, {variables})"
                 parent = self.model.module.parent(node)
                 read_once = isinstance(parent, (ast.comprehension, ast.For)) or is_method(parent, "apply_gradients")
                 return pairs if read_once else f"list({pairs})"
             name = self.resolve(node.func)
             if name == GRADIENTS:
                 given = differentiation_arguments(node)
-                check_loss(self.model, given.get("ys"), self.at, node)
-                return self._gradient(self.text(given["xs"]))
+                loss = loss_text(self.model, given.get("ys"), self.at, node)
+                return self._gradient(loss, self.text(given["xs"]))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if node.id == self.loss_name:
-                return "loss"
+                return 'losses["loss"]' if self.model.partial_losses else "loss"
+            if node.id in self.model.partial_losses:
+                return f'losses["{node.id}"]'
             text = super().transform(node)
             if text is None:
                 self.read.add(node.id)
@@ -106,21 +108,25 @@ class TrainStepWriter(Writer):
         if "var_list" in given and not variables.isidentifier() and variables != "self.trainable_variables":
             name = next(n for n in ("variables", "trained", "trained_") if not self.model.is_local(n))
             before, variables = f"{name} = {variables}\n", name
-        return f"{before}{optimizer}.apply_gradients(zip({self._gradient(variables)}, {variables}))"
+        loss = loss_text(self.model, given.get("loss"), self.at, update.call)
+        return f"{before}{optimizer}.apply_gradients(zip({self._gradient(loss, variables)}, {variables}))"
 
     def all_variables(self) -> str:
         """The text of the list of all variables."""
         self.names_variables |= self.list_of_variables == "variables"
         return self.list_of_variables
 
-    def _gradient(self, variables: str) -> str:
+    def _gradient(self, loss: str, variables: str) -> str:
         self.derivatives += 1
-        return f"tape.gradient(loss, {variables})"
+        return f"tape.gradient({loss}, {variables})"
+
+    def _loss_of(self, call: ast.Call) -> str:
+        """The loss that ``compute_gradients`` differentiates."""
+        return loss_text(self.model, gradient_arguments(call).get("loss"), self.at, call)
 
     def _variables_of(self, call: ast.Call) -> str:
         """The variables that ``compute_gradients`` differentiates by."""
         given = gradient_arguments(call)
-        check_loss(self.model, given.get("loss"), self.at, call)
         wanted = given.get("var_list")
         if wanted is None or self.text(wanted) == "self.trainable_variables":
             return self.all_variables()
@@ -144,12 +150,12 @@ class TrainStepWriter(Writer):
         if parts is None:
             return None
         gradients, variables = (self.text(part) for part in parts[:2])
-        source = self._variables_of(parts[2])
+        source, loss = self._variables_of(parts[2]), self._loss_of(parts[2])
         if source == variables:
-            return f"{gradients} = {self._gradient(variables)}"
+            return f"{gradients} = {self._gradient(loss, variables)}"
         if node is self.at.node:
-            return f"{variables} = {source}\n{gradients} = {self._gradient(variables)}"
-        return f"{gradients}, {variables} = {self._gradient(source)}, {source}"
+            return f"{variables} = {source}\n{gradients} = {self._gradient(loss, variables)}"
+        return f"{gradients}, {variables} = {self._gradient(loss, source)}, {source}"
 
 
 def _parts_of_unzip(node: ast.stmt | None) -> tuple[ast.Name, ast.Name, ast.Call] | None:
@@ -215,6 +221,9 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
         f"{inner}y_pred = self(x, training=True)",
         f"{inner}loss = self.compute_loss(x, y, y_pred, sample_weight)",
     ]
+    if plan.partial_losses:
+        lines[-1] = f"{inner}losses = self.compute_losses(x, y, y_pred)"
+        lines.append(f'{indent}self.loss_metric.update_state(losses["loss"])')
     if writer.names_variables:
         lines.append(f"{indent}variables = self.trainable_variables")
     return [*lines, *body, f"{indent}return self.compute_metrics(x, y, y_pred, sample_weight)"]

@@ -193,7 +193,7 @@ def get_train_op(loss, rate, warmup, clip_norm=1.0):
     [
         (f"pairs = optimizer.compute_gradients(loss * 2.0)  # HERE\n{APPLY}", "something else than the loss"),
         (
-            f"tvars = tf.trainable_variables()\npairs = zip(tf.gradients(predictions, tvars), tvars)  # HERE\n{APPLY}",
+            f"tvars = tf.trainable_variables()\npairs = zip(tf.gradients(predictions + 1.0, tvars), tvars)  # HERE\n{APPLY}",
             "something else than the loss",
         ),
         ("train_op = optimizer.apply_gradients(optimizer.compute_gradients(loss))  # HERE", "without global_step"),

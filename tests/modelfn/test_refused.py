@@ -34,7 +34,7 @@ LEFT = {
     "minimize before the loss is complete": (
         DENSE,
         f"{LOSS}\n{TRAIN_OP.replace('minimize(loss,', 'minimize(loss,')}  # HERE\nloss = loss + 1.0\n{SPEC}",
-        "minimizes something else",
+        "gets another value after its gradients are taken",
     ),
     "a rate of dropout per mode, dropout always on": (
         f"""

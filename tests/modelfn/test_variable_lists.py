@@ -126,7 +126,7 @@ train_op = tf.group(ops)
         (
             TWO.format(first=f"{STEP}, ", second="").replace('"head"))', '"head"))\nloss = 2.0 * loss')
             + "train_op = tf.group(body, head)",
-            "something else than the loss",
+            "gets another value after its gradients are taken",
         ),
         (
             f"one = optimizer.minimize(loss, {STEP}, tf.trainable_variables('body'))\n"

@@ -40,7 +40,8 @@ def test_a_variable_without_slots() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("global_step", True), ("train/beta1_power", True), ("a/w/Adam", True), ("a/w/ExponentialMovingAverage", True),
+        ("global_step", True), ("train/beta1_power", True), ("beta2_power_1", True),
+        ("beta1_powers", False), ("a/w/Adam", True), ("a/w/ExponentialMovingAverage", True),
         ("a/w", False), ("a/bias", False), ("b/Adam", False),
     ],
 )  # fmt: skip

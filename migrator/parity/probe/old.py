@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import clusters, distributed, dropout, lookups, ordering, program, randomness, store
+from .slots import is_power
 
 FULL_STEP_BYTES = 50_000_000
 """Values of variables after each step are kept whole until this much is written; checksums are kept always."""
@@ -83,7 +84,7 @@ def _slot_names(variables: list[Any]) -> set[str]:
     import tensorflow as tf
 
     trainable = {_logical(v)[0] for v in tf.compat.v1.trainable_variables()}
-    found = {"global_step", "beta1_power", "beta2_power", "signal_early_stopping/STOP"}
+    found = {"global_step", "signal_early_stopping/STOP"}
     for variable in variables:
         name = _logical(variable)[0]
         if name in trainable or name.rsplit("/", 1)[-1] in ("moving_mean", "moving_variance"):
@@ -99,7 +100,7 @@ def _slot_names(variables: list[Any]) -> set[str]:
                 continue
         # Slots are named after their variable, `scope/dense/kernel/Adam`; `scope/dense/kernel` is that of a frozen layer.
         within = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts))}
-        if within & trainable or parts[-1] in ("beta1_power", "beta2_power") or parts[-1].startswith("beta1_power_"):
+        if within & trainable or is_power(name):
             found.add(name)
     return found
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 _PART = re.compile(r"^(?:part|t)_\d+/")  # what partitioned variables, and those of canned Estimators, have in between
 AVERAGE = "ExponentialMovingAverage"
 POWERS = ("beta1_power", "beta2_power")
+_POWER = re.compile(rf"(?:{'|'.join(POWERS)})(?:_\d+)?$")
 
 
 class StateError(Exception):
@@ -25,10 +26,15 @@ def children(name: str, names: Collection[str]) -> dict[str, str]:
     return found
 
 
+def is_power(name: str) -> bool:
+    """Whether a variable is a power of the betas of Adam, or of one more Adam: ``beta1_power_1``."""
+    return _POWER.match(name.rsplit("/", 1)[-1]) is not None
+
+
 def is_state(name: str, names: Collection[str]) -> bool:
     """Whether a tensor is no variable of the model: the global step, a slot or a moving average, a power of Adam."""
     parts = name.split("/")
-    if name == "global_step" or parts[-1] in POWERS:
+    if name == "global_step" or is_power(name):
         return True
     heads = ("/".join(parts[:length]) for length in range(1, len(parts)))
     return any(head in names and (parts[-1] == AVERAGE or name in children(head, names).values()) for head in heads)

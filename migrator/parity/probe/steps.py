@@ -58,6 +58,16 @@ def record_losses(stream: Stream, model: Any) -> None:
     # Not through Keras' own __setattr__, which would track them.
     object.__setattr__(model, "train_step", watched_train_step)
     object.__setattr__(model, "compute_loss", watched_compute_loss)
+    compute_losses: Any = getattr(model, "compute_losses", None)  # where optimizers have a loss each
+
+    def watched_compute_losses(*args: Any, **named: Any) -> Any:
+        losses = compute_losses(*args, **named)
+        if getattr(_LOCAL, "losses", None) is not None:
+            _LOCAL.losses.append(losses["loss"])
+        return losses
+
+    if compute_losses is not None:
+        object.__setattr__(model, "compute_losses", watched_compute_losses)
     if getattr(model, "train_function", None) is not None:
         model.train_function = None
 
