@@ -132,16 +132,16 @@ def rewrite(
     given = arguments_of(call, construction.name, dialect)
     short = construction.name.rsplit(".", 1)[1]
     _check_columns(module, given)
-    edits = [module.edit(call.func, need(kind.factory, call))]
+    warm = not is_none(given.get("warm_start_from"))
+    factory = need(kind.factory, call)
+    edits = [module.edit(call.func, need("with_warm_start", call) if warm else factory)]
     added: list[str] = []
     doomed: list[ast.expr | ast.keyword] = []
     names = {id(value): name for name, value in given.items()}
     for argument in arguments(call):
         value = argument.value if isinstance(argument, ast.keyword) else argument
         name = names[id(value)]
-        if name == "warm_start_from" and not is_none(value):
-            raise Unsupported(f"`warm_start_from` of {short} is not migrated yet", value)
-        if name == "warm_start_from" or name in _PARTITIONERS:
+        if (name == "warm_start_from" and not warm) or name in _PARTITIONERS:
             doomed.append(argument)
             if not is_none(value):
                 remark(
@@ -173,29 +173,40 @@ def rewrite(
     if said:
         reason = construction.dialect_reason
         remark(call, f"{short} is that of TensorFlow {dialect[1]}, as {reason}: {', '.join(said)}")
-    return merge_insertions([*_finish(module, call, doomed, added), *edits])
+    return merge_insertions([*_finish(module, call, doomed, added, factory if warm else ""), *edits])
 
 
-def _finish(module: Module, call: ast.Call, doomed: list[ast.expr | ast.keyword], added: list[str]) -> list[Edit]:
-    """Deletions, and additions in the layout of the call: one argument a line where it has that or would get long."""
+def _finish(
+    module: Module, call: ast.Call, doomed: list[ast.expr | ast.keyword], added: list[str], first: str
+) -> list[Edit]:
+    """Deletions, and additions in the layout of the call: one argument a line where it has that or would get long.
+
+    `first` is what to write in front of all arguments, if anything.
+    """
     kept = [argument for argument in arguments(call) if argument not in doomed]
     opening, closing = parentheses(module, call)
     if not kept:
         return [module.edit((opening + 1, closing), ", ".join(added))]
     edits = delete_arguments(module, call, doomed)
+    gap = module.segment((opening + 1, module.span(arguments(call)[0])[0]))
+    head = f"{gap[gap.rindex(module.newline) :]}{first}," if module.newline in gap else f"{first}, "
+    opened = [module.insert(opening + 1, head)] if first else []
     if not added:
-        return edits
+        return [*opened, *edits]
     start, end = argument_span(module, call, kept[-1])
     line = module.segment(module.line_span((start, end))).rstrip()
     indent = line[: len(line) - len(line.lstrip())]
     if not module.segment((module.line_span((start, start))[0], start)).strip():
-        return [*edits, module.insert(end, "".join(f",{module.newline}{indent}{item}" for item in added))]
+        return [*opened, *edits, module.insert(end, "".join(f",{module.newline}{indent}{item}" for item in added))]
     text = "".join(f", {item}" for item in added)
     if len(line) + len(text) <= _LINE_LENGTH or b"\n" in module.source[opening:closing]:
-        return [*edits, module.insert(end, text)]
+        return [*opened, *edits, module.insert(end, text)]
     inner = f"{module.newline}{indent}    "
     text = "".join(f",{inner}{item}" for item in added) + f",{module.newline}{indent}"
-    return [module.insert(opening + 1, inner), *edits, module.insert(end, text)]
+    for one, other in zip(kept, kept[1:]) if not doomed else ():
+        between = argument_span(module, call, one)[1], argument_span(module, call, other)[0]
+        edits.append(module.edit(between, f",{inner}"))
+    return [module.insert(opening + 1, inner + (f"{first},{inner}" if first else "")), *edits, module.insert(end, text)]
 
 
 def _may_be_binary(n_classes: ast.expr | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from migrator.calls import add_keyword, arguments, delete_argument, name_argument
+from migrator.calls import add_keyword, arguments, delete_arguments, name_argument, parentheses
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Resolve, Value, bind, is_none
@@ -18,6 +18,7 @@ _REDUCTIONS = {
     "SUM_BY_NONZERO_WEIGHTS": "sum_by_nonzero_weights",
     "SUM_OVER_NONZERO_WEIGHTS": "sum_by_nonzero_weights",
     "MEAN": "mean",
+    "AUTO": "sum_over_batch_size",
     "sum": "sum",
     "weighted_sum": "sum",
     "sum_over_batch_size": "sum_over_batch_size",
@@ -26,7 +27,7 @@ _REDUCTIONS = {
     "weighted_mean": "mean",
 }
 CONTRIB = "tensorflow.contrib.estimator."
-HEADS = {
+GRAPH_HEADS = {
     "tensorflow.estimator.BinaryClassHead": "BinaryClassHead",
     "tensorflow.estimator.MultiClassHead": "MultiClassHead",
     "tensorflow.estimator.RegressionHead": "RegressionHead",
@@ -34,11 +35,32 @@ HEADS = {
     f"{CONTRIB}multi_class_head": "MultiClassHead",
     f"{CONTRIB}regression_head": "RegressionHead",
 }
+"""Heads that may also make the EstimatorSpec of a model_fn, and what they become."""
+HEADS = {
+    **GRAPH_HEADS,
+    "tensorflow.estimator.MultiLabelHead": "MultiLabelHead",
+    "tensorflow.estimator.PoissonRegressionHead": "poisson_regression_head",
+    "tensorflow.estimator.LogisticRegressionHead": "logistic_regression_head",
+    f"{CONTRIB}multi_label_head": "MultiLabelHead",
+    f"{CONTRIB}poisson_regression_head": "poisson_regression_head",
+    f"{CONTRIB}logistic_regression_head": "logistic_regression_head",
+}
+_MULTI_LABEL = "classes_for_class_based_metrics name"
 _SIGNATURES = {
     "BinaryClassHead": "weight_column thresholds label_vocabulary loss_reduction loss_fn name",
     "MultiClassHead": "n_classes weight_column label_vocabulary loss_reduction loss_fn name",
+    "MultiLabelHead": f"n_classes weight_column thresholds label_vocabulary loss_reduction loss_fn {_MULTI_LABEL}",
     "RegressionHead": "label_dimension weight_column loss_reduction loss_fn inverse_link_fn name",
+    "PoissonRegressionHead": "label_dimension weight_column loss_reduction compute_full_loss name",
     "regression_head": "weight_column label_dimension loss_reduction loss_fn inverse_link_fn name",
+    "poisson_regression_head": "weight_column label_dimension loss_reduction compute_full_loss name",
+    "logistic_regression_head": "weight_column loss_reduction name",
+}
+_GONE = ("name", "inverse_link_fn")
+# What heads of TensorFlow 2 do besides those of `tf.contrib`.
+_OF_TENSORFLOW_2 = {
+    "BinaryClassHead": ("interpolate_auc=True",),
+    "MultiLabelHead": ("interpolate_auc=True", "predict_classes=True"),
 }
 
 
@@ -46,10 +68,12 @@ def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, a
     """Edits of a call that makes the head called `name`, with each default written out. Raises Unsupported."""
     helper, given = _bound(call, name)
     edits = [module.edit(call.func, need(helper, call))]
+    names = {id(value): parameter for parameter, value in given.items()}
+    doomed: list[ast.expr | ast.keyword] = []
     for argument in arguments(call):
-        parameter = next(n for n, v in given.items() if v is getattr(argument, "value", argument) or v is argument)
-        if parameter in ("name", "inverse_link_fn"):
-            edits.append(delete_argument(module, call, argument))
+        parameter = names[id(argument.value if isinstance(argument, ast.keyword) else argument)]
+        if parameter in _GONE and is_none(given[parameter]):
+            doomed.append(argument)
         elif isinstance(argument, ast.expr):
             edits.append(name_argument(module, call, argument, parameter))
     added = []
@@ -57,11 +81,14 @@ def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, a
         edits.append(module.edit(given["loss_reduction"], loss_reduction(module.resolve, given["loss_reduction"])))
     else:
         added.append('loss_reduction="sum_over_batch_size"')
-    if helper == "BinaryClassHead" and not name.startswith(CONTRIB):
-        added.append("interpolate_auc=True")
-    if added:
-        edits.append(add_keyword(module, call, ", ".join(added)))
-    return edits
+    if not name.startswith(CONTRIB):
+        added += _OF_TENSORFLOW_2.get(helper, ())
+    text = ", ".join(added)
+    if doomed and len(doomed) == len(given):
+        opening, closing = parentheses(module, call)
+        return [*edits, module.edit((opening + 1, closing), text)]
+    edits += delete_arguments(module, call, doomed)
+    return [*edits, add_keyword(module, call, text)] if text else edits
 
 
 def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, list[tuple[str, Value]]]:
@@ -70,18 +97,17 @@ def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, li
     values: dict[str, Value] = {**given}
     reduction = given.get("loss_reduction")
     values["loss_reduction"] = '"sum_over_batch_size"' if reduction is None else loss_reduction(resolve, reduction)
-    gone = ("name", "inverse_link_fn")
-    return helper, [(key, value) for key, value in values.items() if key not in gone]
+    kept = [(key, value) for key, value in values.items() if key not in _GONE or not is_none(given[key])]
+    return helper, kept
 
 
 def _bound(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:
     """The vendored head, and the arguments by parameter."""
     helper, short = HEADS[name], name.rsplit(".", 1)[1]
-    given = bind(call, _SIGNATURES.get(short, _SIGNATURES[helper]), name.replace("tensorflow", "tf", 1))
-    for refused in ("name", "inverse_link_fn"):
-        if not is_none(given.get(refused)):
-            raise Unsupported(f"`{refused}` of {short} is not migrated yet", given[refused])
-    return helper, given
+    given = bind(call, _SIGNATURES.get(short) or _SIGNATURES[helper], name.replace("tensorflow", "tf", 1))
+    if not is_none(given.get("name")):
+        raise Unsupported(f"`name` of {short} is not migrated yet", given["name"])
+    return helper if is_none(given.get("inverse_link_fn")) else "LinkedRegressionHead", given
 
 
 def loss_reduction(resolve: Resolve, value: ast.expr) -> str:

@@ -13,7 +13,7 @@ from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.project import Project
 
-from .canned_heads import CONTRIB, HEADS, head_edits
+from .canned_heads import CONTRIB, GRAPH_HEADS, HEADS, head_edits
 from .driver import Driver
 
 _METHOD = "create_estimator_spec"
@@ -51,7 +51,10 @@ def rewrite_heads(project: Project, driver: Driver) -> None:
     heads = set()
     modules = project.modules.values()
     for attribute, call in _specs(module):
-        known = any(name in HEADS for other in modules for _, name in other.references())
+        names = {name for other in modules for _, name in other.references() if name in HEADS}
+        known = bool(names)
+        for name in sorted(names - set(GRAPH_HEADS)):
+            raise Unsupported(f"a {name.rsplit('.', 1)[1]} in a model_fn is not migrated yet", attribute)
         own = any(f.name == _METHOD for other in modules for f in other.nodes(ast.FunctionDef))
         if not known and not own:
             raise Unsupported("the head that makes the EstimatorSpec is not seen", attribute)

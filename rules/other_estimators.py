@@ -12,7 +12,7 @@ from migrator.module import Module
 from migrator.project import Project
 from migrator.syntax import walk
 
-from . import canned, keras_estimator
+from . import canned, keras_estimator, warm_starts
 from .canned import CANNED
 from .canned_optimizers import OptimizerArguments, mentions
 from .driver import Driver
@@ -46,6 +46,8 @@ class OtherEstimators:
             self.driver(construction.module).handled.update(canned.replaced(construction))
         for module in self.group if constructions else ():
             self.driver(module).handled.update(mentions(module))
+            for node, name in module.references():
+                warm_starts.canned_settings(self.driver(module), node, name)
         if any(construction.name in CANNED for construction in constructions) and self._may_be_distributed():
             for module in self.group:
                 self.driver(module).early_strategy = "canned_strategy"

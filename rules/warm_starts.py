@@ -1,4 +1,4 @@
-"""`warm_start_from` of an Estimator whose model_fn stays a graph, so that its variables keep their names."""
+"""`warm_start_from` of Estimators whose variables keep their names: canned ones, and those whose model_fn stays a graph."""
 
 from __future__ import annotations
 
@@ -35,3 +35,15 @@ def settings_reference(driver: Driver, node: ast.expr, name: str) -> None:
         raise Unsupported("a warm start of the variables with vocabularies only is not migrated yet", call)
     driver.arguments(call, _SIGNATURE, _KEPT, "WarmStartSettings")
     driver.replace(node, driver.need("WarmStartSettings", node))
+
+
+def canned_settings(driver: Driver, node: ast.expr, name: str) -> None:
+    """Migrate a reference to `WarmStartSettings`, if it is one, for canned Estimators. Raises Unsupported."""
+    settings_reference(driver, node, name)
+    call = driver.module.parent(node)
+    if name == SETTINGS and isinstance(call, ast.Call):
+        chosen = bind(call, _SIGNATURE, "WarmStartSettings").get("vars_to_warm_start")
+        if isinstance(chosen, (ast.List, ast.Tuple, ast.ListComp)):
+            raise Unsupported(
+                "`vars_to_warm_start` as a list takes the state of optimizers along; give one pattern", chosen
+            )

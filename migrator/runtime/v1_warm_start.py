@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Callable, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Callable
 
 import tensorflow as tf
 
@@ -13,20 +13,7 @@ from migrator.runtime.config import RunConfig
 from migrator.runtime.v1_checkpoints import part_of, saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
 from migrator.runtime.v1_tpu import tpu_graph_model
-
-
-class WarmStartSettings(NamedTuple):
-    """Which variables start with values of a checkpoint.
-
-    Fields:
-      ckpt_to_initialize_from: a checkpoint, or a folder with checkpoints; written by TensorFlow 1 or by this program.
-      vars_to_warm_start: a pattern of the names of trainable variables, or a list of patterns of names of any variables.
-      var_name_to_prev_var_name: names in the checkpoint of variables that have another name there.
-    """
-
-    ckpt_to_initialize_from: str
-    vars_to_warm_start: str | Sequence[str] = ".*"
-    var_name_to_prev_var_name: Mapping[str, str] | None = None
+from migrator.runtime.warm_start_settings import WarmStartSettings
 
 
 def warm_graph_model(

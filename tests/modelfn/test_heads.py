@@ -141,7 +141,6 @@ def test_exports_have_the_signatures_of_the_head() -> None:
     ("source", "reason"),
     [
         (program("binary_classification_head(name='a')"), "`name` of binary_classification_head"),
-        (program("regression_head(inverse_link_fn=tf.exp)"), "`inverse_link_fn` of regression_head"),
         (program(train="optimizer=make() if FAST else other()"), ""),
         (program(train=TRAIN_OP_FN.format("lambda loss, step: None")), ""),
         (program("regression_head(loss_reduction=tf.losses.Reduction.SUM)"), ""),

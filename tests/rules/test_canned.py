@@ -99,6 +99,53 @@ def test_of_tensorflow_2(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("head", "old", "new"),
+    [
+        (V1, "tf.contrib.estimator.multi_label_head(3)", f"MultiLabelHead(n_classes=3, {MEAN})"),
+        (
+            V2,
+            "tf.estimator.MultiLabelHead(3, 'w', [0.5])",
+            f"MultiLabelHead(n_classes=3, weight_column='w', thresholds=[0.5], {MEAN}, interpolate_auc=True, "
+            "predict_classes=True)",
+        ),
+        (
+            V1,
+            "tf.contrib.estimator.poisson_regression_head('w')",
+            f"poisson_regression_head(weight_column='w', {MEAN})",
+        ),
+        (V2, "tf.estimator.PoissonRegressionHead(2)", f"poisson_regression_head(label_dimension=2, {MEAN})"),
+        (V2, "tf.estimator.LogisticRegressionHead()", f"logistic_regression_head({MEAN})"),
+        (
+            V2,
+            "tf.estimator.RegressionHead(inverse_link_fn=tf.exp, loss_fn=F)",
+            f"LinkedRegressionHead(inverse_link_fn=tf.exp, loss_fn=F, {MEAN})",
+        ),
+        (V2, "tf.estimator.RegressionHead(inverse_link_fn=None)", f"RegressionHead({MEAN})"),
+    ],
+)
+def test_heads(head: str, old: str, new: str) -> None:
+    assert f"linear_estimator(head={new}, feature_columns=C" in inner(f"LinearEstimator({old}, C)", head)
+
+
+def test_warm_start() -> None:
+    layout = "e = tf.estimator.LinearRegressor(\n    # wide\n    feature_columns=C,\n    warm_start_from={},\n)"
+    assert migrated(layout.format("'dir'")) == (
+        "e = with_warm_start(\n    linear_regressor,\n    # wide\n    feature_columns=C,\n    warm_start_from='dir',\n"
+        '    optimizer=FtrlOptimizer(0.2),\n    loss_reduction="sum",\n)'
+    )
+    old = "LinearEstimator(tf.estimator.RegressionHead(), C, warm_start_from=tf.estimator.WarmStartSettings(D, '.*age.*'))"
+    assert inner(old) == (
+        f"with_warm_start(linear_estimator, head=RegressionHead({MEAN}), feature_columns=C, "
+        "warm_start_from=WarmStartSettings(D, '.*age.*'), optimizer=FtrlOptimizer(0.2))"
+    )
+    short = "LinearRegressor(C, optimizer='SGD', warm_start_from=F, loss_reduction=tf.losses.Reduction.MEAN)"
+    assert inner(short) == (
+        "with_warm_start(linear_regressor, feature_columns=C, optimizer=tf.keras.optimizers.SGD(0.2), "
+        'warm_start_from=F, loss_reduction="mean")'
+    )
+
+
+@pytest.mark.parametrize(
     ("program", "version"),
     [
         (V1 + "e = tf.estimator.BaselineRegressor()\n", 1),
@@ -216,7 +263,14 @@ def test_layout_and_comments_stay() -> None:
             "e = tf.estimator.LinearRegressor(C, optimizer=o)",
             "the norm of clip_gradients_by_norm is computed",
         ),
-        ("e = tf.estimator.LinearRegressor(C, warm_start_from='dir')  # HERE", "`warm_start_from` of LinearRegressor"),
+        (
+            "e = tf.estimator.LinearRegressor(C, warm_start_from=tf.estimator.WarmStartSettings('dir', ['a', 'b']))  # HERE",
+            "`vars_to_warm_start` as a list takes the state of optimizers along",
+        ),
+        (
+            "e = tf.estimator.LinearRegressor(C, warm_start_from=tf.estimator.WarmStartSettings('dir', '.*', INFO))  # HERE",
+            "`var_name_to_vocab_info` of WarmStartSettings",
+        ),
         ("e = tf.estimator.LinearRegressor(C, loss_reduction=R)  # HERE", "`loss_reduction` is none of"),
         ("e = tf.estimator.LinearRegressor(C, units=3)  # HERE", "has no argument `units`"),
         ("e = tf.estimator.LinearRegressor(**ARGUMENTS)  # HERE", "hidden behind * or **"),

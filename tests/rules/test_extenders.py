@@ -26,7 +26,8 @@ def test_by_keyword_and_around_the_construction() -> None:
     statements = f"e = tf.contrib.estimator.add_metrics(metric_fn=my_rmse, estimator={MADE[4:-1]})\n"
     text = migrate(HEAD + statements)
     assert (
-        "e = add_metrics(metric_fn=my_rmse, model=linear_regressor(\n    feature_columns=C, model_dir='dir',\n" in text
+        "e = add_metrics(metric_fn=my_rmse, model=linear_regressor(\n    feature_columns=C,\n    model_dir='dir',\n"
+        in text
     )
 
 

@@ -137,7 +137,7 @@ def test_a_head_that_leaves_the_spec_to_another_class_is_refused() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("multi_class_head(3)", "multi_label_head(3)", "the head that makes the EstimatorSpec is not seen"),
+        ("multi_class_head(3)", "multi_label_head(3)", "a multi_label_head in a model_fn is not migrated yet"),
         (
             "tf.contrib.estimator.multi_class_head",
             "tf.estimator.MultiClassHead",

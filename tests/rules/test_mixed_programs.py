@@ -44,7 +44,7 @@ def test_canned_estimators_are_native_beside_a_graph() -> None:
     assert f"    return {ADAGRAD}\n" in text
     assert "tf.compat.v1.train.AdamOptimizer().minimize" in text
     assert 'own = graph_model(model_fn, model_dir="own")' in text
-    assert 'model_dir="deep", optimizer=make_optimizer(),\n    loss_reduction="sum",\n)' in text
+    assert '    model_dir="deep",\n    optimizer=make_optimizer(),\n    loss_reduction="sum",\n)' in text
 
 
 def test_an_optimizer_that_a_graph_takes_too_stays() -> None:
@@ -106,7 +106,10 @@ def test_a_program_that_neither_tier_holds_says_why_for_both() -> None:
 
 
 def test_one_reason_is_said_once() -> None:
-    text = PROGRAM.replace('"deep", optimizer', '"deep", warm_start_from="x", optimizer')
+    text = PROGRAM.replace('"deep", optimizer', '"deep", loss_reduction=R, optimizer')
     said = migrated(text.replace(", training_hooks=[hook]", ""))[1]
     (message,) = (line for line in said if line.startswith("this Estimator program"))
-    assert message == "this Estimator program is left as it is: `warm_start_from` of DNNClassifier is not migrated yet"
+    assert (
+        message
+        == "this Estimator program is left as it is: `loss_reduction` is none of tf.losses.Reduction that is seen here"
+    )

@@ -14,7 +14,6 @@ from migrator.parity.probe.clipping import clip_gradients_by_norm
 from migrator.runtime import canned
 from migrator.runtime.config import RunConfig
 from migrator.runtime.exporting import export_saved_model
-from migrator.runtime.heads import BinaryClassHead
 from migrator.runtime.optimizers import AdagradOptimizer
 from migrator.runtime.prediction import predict
 from migrator.runtime.regularized_optimizers import FtrlOptimizer
@@ -60,11 +59,6 @@ v1, legacy = tf.compat.v1, tf.keras.optimizers.legacy
 Make = Callable[[Any], Any]
 
 CASES: dict[str, tuple[Make, Make, Any]] = {
-    "dnn_classifier": (
-        lambda c: v1.estimator.DNNClassifier([8, 4], DEEP, config=c),
-        lambda c: canned.dnn_classifier([8, 4], DEEP, lambda: AdagradOptimizer(0.05), "sum", config=c),
-        BINARY,
-    ),
     "dnn_classifier_batch_norm": (
         lambda c: v1.estimator.DNNClassifier(
             [8, 4], DEEP, n_classes=3, batch_norm=True, activation_fn=tf.nn.tanh, config=c
@@ -81,11 +75,6 @@ CASES: dict[str, tuple[Make, Make, Any]] = {
         lambda c: canned.dnn_regressor([8], DEEP, AdagradOptimizer(0.05), "sum", 2, "weight", config=c),
         NUMBERS,
     ),
-    "linear_classifier_weighted": (
-        lambda c: v1.estimator.LinearClassifier(WIDE, weight_column="weight", config=c),
-        lambda c: canned.linear_classifier(WIDE, FtrlOptimizer(0.2), "sum", weight_column="weight", config=c),
-        BINARY,
-    ),
     "linear_classifier_vocabulary": (
         lambda c: v1.estimator.LinearClassifier(
             WIDE, n_classes=3, label_vocabulary=["x", "y", "z"], loss_reduction="weighted_sum_over_batch_size", config=c
@@ -95,27 +84,12 @@ CASES: dict[str, tuple[Make, Make, Any]] = {
         ),
         NAMES,
     ),
-    "linear_regressor": (
-        lambda c: v1.estimator.LinearRegressor(WIDE, loss_reduction="weighted_mean", config=c),
-        lambda c: canned.linear_regressor(WIDE, FtrlOptimizer(0.2), "mean", config=c),
-        NUMBER,
-    ),
     "combined_classifier": (
         lambda c: v1.estimator.DNNLinearCombinedClassifier(**BOTH, config=c),
         lambda c: canned.dnn_linear_combined_classifier(
             "sum", **BOTH, linear_optimizer=FtrlOptimizer(0.005), dnn_optimizer=AdagradOptimizer(0.001), config=c
         ),
         BINARY,
-    ),
-    "baseline_classifier": (
-        lambda c: v1.estimator.BaselineClassifier(n_classes=3, config=c),
-        lambda c: canned.baseline_classifier(FtrlOptimizer(0.3), "sum", 3, config=c),
-        CLASSES,
-    ),
-    "baseline_regressor": (
-        lambda c: v1.estimator.BaselineRegressor(weight_column="weight", config=c),
-        lambda c: canned.baseline_regressor(FtrlOptimizer(0.3), "sum", weight_column="weight", config=c),
-        NUMBER,
     ),
     "dnn_regressor_clipped": (
         lambda c: v1.estimator.DNNRegressor(
@@ -128,23 +102,6 @@ CASES: dict[str, tuple[Make, Make, Any]] = {
         lambda c: v1.estimator.LinearClassifier(WIDE, config=c),
         lambda c: canned.linear_classifier(WIDE, FtrlOptimizer(0.2), "sum", config=c),
         BINARY == 1,
-    ),
-    "dnn_classifier_of_tensorflow_2": (
-        lambda c: tf.estimator.DNNClassifier([8, 4], DEEP, weight_column="weight", config=c),
-        lambda c: canned.dnn_classifier(
-            [8, 4], DEEP, legacy.Adagrad(0.001), "sum_over_batch_size", 2, "weight", None, True, config=c
-        ),
-        BINARY,
-    ),
-    "linear_estimator_with_head": (
-        lambda c: tf.estimator.LinearEstimator(tf.estimator.BinaryClassHead(thresholds=[0.3, 0.5]), WIDE, config=c),
-        lambda c: canned.linear_estimator(
-            BinaryClassHead(thresholds=[0.3, 0.5], loss_reduction="sum_over_batch_size", interpolate_auc=True),
-            WIDE,
-            legacy.Ftrl(0.2),
-            config=c,
-        ),
-        BINARY,
     ),
     "combined_regressor_of_tensorflow_2": (
         lambda c: tf.estimator.DNNLinearCombinedRegressor(**BOTH, batch_norm=True, config=c),
