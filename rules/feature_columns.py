@@ -1,4 +1,5 @@
 """`tf.feature_column.input_layer` and `linear_model` inside a model_fn: layers on columns, which TensorFlow 2 still has.
+And columns that share a table, which it has in graphs alone.
 
 Keras keeps `DenseFeatures` out of Keras 3; with Keras 2 it computes the same, columns in the order of their names.
 """
@@ -8,12 +9,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Value, bind, is_none
 
+if TYPE_CHECKING:
+    from .driver import Driver
+
 _INPUT_LAYER = "features feature_columns weight_collections trainable cols_to_vars cols_to_output_tensors"
 _LINEAR_MODEL = "features feature_columns units sparse_combiner weight_collections trainable cols_to_vars"
+_SHARED = (
+    "categorical_columns dimension combiner initializer shared_embedding_collection_name ckpt_to_load_from "
+    "tensor_name_in_ckpt max_norm trainable use_safe_embedding_lookup"
+)
+_SHARED_KEPT = [n for n in _SHARED.split() if not n.endswith(("_ckpt", "_load_from", "_safe_embedding_lookup"))]
 _REFUSED = ("weight_collections", "cols_to_vars", "cols_to_output_tensors")
 Resolve = Callable[[ast.expr], "str | None"]
 
@@ -61,9 +71,28 @@ def _on_columns(rule: Callable[..., Layer]) -> Callable[..., Layer]:
     return layer
 
 
+SHARED = frozenset(f"tensorflow.feature_column.{name}" for name in ("shared_embedding_columns", "shared_embeddings"))
 LAYERS = {
     "tensorflow.feature_column.input_layer": input_layer,
     "tensorflow.feature_column.linear_model": linear_model,
 }
 PREPROCESSED = {name: _on_columns(rule) for name, rule in LAYERS.items()}
 """The same with ``--features preprocessing``."""
+
+
+def shared_columns(driver: Driver, node: ast.expr, name: str, trained: bool) -> None:
+    """Migrate a reference to what makes columns of canned Estimators with one table, if it is one.
+
+    Those of TensorFlow 2 do not count the table with their variables, so that it stays as it starts. Raises Unsupported.
+    """
+    if name not in SHARED:
+        return
+    call, what = driver.module.parent(node), name.replace("tensorflow", "tf", 1)
+    if not trained:
+        raise Unsupported(
+            f"canned Estimators of TensorFlow 2 never train what {what} makes; use embedding_column", node
+        )
+    if not isinstance(call, ast.Call) or call.func is not node:
+        raise Unsupported(f"{what} is handed on without a call", node)
+    driver.arguments(call, _SHARED, _SHARED_KEPT, what, {"use_safe_embedding_lookup": (True,)})
+    driver.replace(node, driver.need("shared_embedding_columns", node))

@@ -21,6 +21,8 @@ _FAMILIES = (
     "tensorflow.python.estimator.",
     "tensorflow_estimator.",
 )
+_LEARN = "tensorflow.contrib.learn."
+_LEARNERS = ("Classifier", "Regressor")
 _ITERATORS = (b"make_one_shot_iterator", b"make_initializable_iterator")
 
 
@@ -29,7 +31,7 @@ def program_groups(project: Project) -> list[list[Module]]:
 
     A file without a word of Estimators, such as a module of utilities, does not tie two programs together.
     """
-    if not any(b"stimator" in module.source for module in project.modules.values()):
+    if not any(b"stimator" in module.source or _makes_learners(module) for module in project.modules.values()):
         return []
     relevant = {path for path, module in project.modules.items() if _is_relevant(module)}
     edges = [
@@ -67,7 +69,16 @@ def _is_relevant(module: Module) -> bool:
         return False
     if any(word in module.source for word in _ITERATORS):
         return True
-    return b"stimator" in module.source and any(speaks_of_estimators(name) for _, name in module.references())
+    if b"stimator" not in module.source:
+        return _makes_learners(module)
+    return any(speaks_of_estimators(name) for _, name in module.references())
+
+
+def _makes_learners(module: Module) -> bool:
+    """Whether a file makes an Estimator of `tf.contrib.learn`, whose names need not have that word."""
+    if not (b"contrib" in module.source and b"learn" in module.source):
+        return False
+    return any(name.startswith(_LEARN) and name.endswith(_LEARNERS) for _, name in module.references())
 
 
 def speaks_of_estimators(name: str) -> bool:

@@ -18,6 +18,7 @@ from .canned_optimizers import OptimizerArguments, mentions
 from .driver import Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .extenders import extend
+from .feature_columns import shared_columns
 from .finishing import within
 from .keras_estimator import MODEL_TO_ESTIMATOR
 
@@ -48,6 +49,8 @@ class OtherEstimators:
             self.driver(module).handled.update(mentions(module))
             for node, name in module.references():
                 warm_starts.canned_settings(self.driver(module), node, name)
+                if len(constructions) == len(every):  # a model_fn may give columns to several input layers
+                    shared_columns(self.driver(module), node, name, all(c.dialect == "v1" for c in constructions))
         if any(construction.name in CANNED for construction in constructions) and self._may_be_distributed():
             for module in self.group:
                 self.driver(module).early_strategy = "canned_strategy"

@@ -49,6 +49,10 @@ _NO_MATCH = {
     "Experiment": "tf.contrib.learn.Experiment is not migrated: first write it as tf.estimator.train_and_evaluate with a "
     "TrainSpec and an EvalSpec, which TensorFlow 1 has from 1.4 on",
 }
+_OF_LEARN = (
+    "first write it with tf.estimator, which TensorFlow 1 has from 1.3 on: fit() is train(), and arrays go in through "
+    "tf.estimator.inputs.numpy_input_fn"
+)
 _SIGNATURE = "model_fn model_dir config params warm_start_from"
 
 
@@ -111,7 +115,7 @@ class EstimatorProgram(ProgramRule):
 
     code = "EST100"
     name = "estimator-program"
-    words = ("stimator",)
+    words = ("stimator", "contrib.learn", "contrib import learn")
 
     @classmethod
     def looks_around(cls, module: Module) -> bool:
@@ -162,7 +166,9 @@ class EstimatorProgram(ProgramRule):
             if isinstance(parent, ast.Call) and name in KINDS:
                 continue
             if isinstance(parent, ast.Call) and parent.func is node and _KINDS.search(short):
-                yield module, node, _NO_MATCH.get(short[:12], f"tf.{name.split('.', 1)[1]} is not migrated yet")
+                what = f"tf.{name.split('.', 1)[1]} is not migrated"
+                general = f"{what}: {_OF_LEARN}" if name.startswith("tensorflow.contrib.learn.") else f"{what} yet"
+                yield module, node, _NO_MATCH.get(short[:12], general)
             elif own_head(module, node, name):
                 continue
             elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":

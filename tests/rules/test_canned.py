@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import USE, manual_reason, migrate, model_fn, run
+from modelfn.programs import USE, manual_reason, migrate, model_fn, run, untouched
 
 V1 = "import tensorflow.compat.v1 as tf\n"
 V2 = "import tensorflow as tf\n"
@@ -296,6 +296,61 @@ def test_layout_and_comments_stay() -> None:
 )
 def test_refused(statements: str, reason: str) -> None:
     assert reason in manual_reason(f"{V1}\n{statements}\n")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import tensorflow as tf\n\nc = tf.contrib.learn.DNNClassifier([8], COLUMNS)  # HERE\nc.fit(x=X, y=Y)\n",
+        "from tensorflow.contrib import learn\n\nc = learn.LinearRegressor(COLUMNS)  # HERE\n",
+    ],
+)
+def test_estimators_of_contrib_learn_are_told_of(program: str) -> None:
+    assert "is not migrated: first write it with tf.estimator, which TensorFlow 1 has" in manual_reason(program)
+
+
+def test_other_names_of_contrib_learn_are_no_estimators() -> None:
+    untouched("from tensorflow.contrib import learn\n\nDATA = learn.datasets.load_dataset('iris')\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "old", "new"),
+    [
+        (V1, "tf.feature_column.shared_embedding_columns([A, B], 3)", "shared_embedding_columns([A, B], 3)"),
+        (
+            V1,
+            "tf.feature_column.shared_embedding_columns([A, B], 3, 'sum', None, 'ids', None, None, 1.0)",
+            "shared_embedding_columns([A, B], 3, 'sum', None, 'ids', 1.0)",
+        ),
+    ],
+)
+def test_columns_that_share_a_table(head: str, old: str, new: str) -> None:
+    assert f"COLUMNS = {new}\n" in migrated(f"COLUMNS = {old}\ne = tf.estimator.DNNRegressor([8], COLUMNS)", head)
+
+
+@pytest.mark.parametrize(
+    ("statements", "reason"),
+    [
+        (
+            "C = tf.feature_column.shared_embedding_columns([A], 3, ckpt_to_load_from='c', tensor_name_in_ckpt='t')  # HERE",
+            "`ckpt_to_load_from` of tf.feature_column.shared_embedding_columns is not migrated yet",
+        ),
+        ("make = tf.feature_column.shared_embedding_columns  # HERE", "columns is handed on without a call"),
+    ],
+)
+def test_columns_that_share_a_table_are_refused(statements: str, reason: str) -> None:
+    assert reason in manual_reason(f"{V1}\n{statements}\ne = tf.estimator.DNNRegressor([8], C)\n")
+
+
+def test_canned_estimators_of_tensorflow_2_do_not_train_a_shared_table() -> None:
+    program = "C = tf.feature_column.shared_embeddings([A], 3)  # HERE\ne = tf.estimator.DNNRegressor([8], C)\n"
+    assert "never train what tf.feature_column.shared_embeddings makes" in manual_reason(f"{V2}\n{program}")
+
+
+def test_several_input_layers_cannot_share_a_table() -> None:
+    columns = "COLUMNS = tf.feature_column.shared_embedding_columns([A, B], 3)  # HERE\n"
+    body = "predictions = tf.layers.dense(tf.feature_column.input_layer(features, COLUMNS), 1)"
+    assert "shared_embedding_columns is not migrated yet" in manual_reason(model_fn(body, before=f"{V2}{columns}"))
 
 
 def test_partitioners_are_unknown_in_tensorflow_2() -> None:

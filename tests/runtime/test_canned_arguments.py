@@ -31,6 +31,9 @@ RANDOM = np.random.RandomState(3)
 FEATURES = {
     "age": RANDOM.uniform(18, 80, SIZE),
     "hours": RANDOM.randn(SIZE, 1).astype("float32"),
+    "near": RANDOM.randint(0, 4, SIZE),
+    "far": RANDOM.randint(0, 4, (SIZE, 2)),
+    "strength": RANDOM.uniform(0.5, 2.0, (SIZE, 2)).astype("float32"),
     "tags": RANDOM.choice(["", "red", "green", "blue", "?"], (SIZE, 3)),
     "weight": RANDOM.choice([0.0, 0.5, 2.0], SIZE).astype("float32"),
 }
@@ -52,6 +55,14 @@ hours, age = fc.numeric_column("hours"), fc.bucketized_column(fc.numeric_column(
 tags = fc.categorical_column_with_vocabulary_list("tags", ["red", "green", "blue"])
 WIDE, DEEP = [age, tags, hours], [hours, fc.embedding_column(tags, 2), fc.indicator_column(age)]
 """
+MORE_COLUMNS = """
+near, far = fc.categorical_column_with_identity("near", 4), fc.categorical_column_with_identity("far", 4)
+strong = fc.weighted_categorical_column(far, "strength")
+crossed = fc.crossed_column([age, "near", "far"], 9, hash_key=5)
+listed = tf.feature_column.categorical_column_with_vocabulary_file("tags", FILE, 3, num_oov_buckets=1)
+ODD, DENSE = [strong, crossed, listed], [fc.embedding_column(listed, 2, "sqrtn"), fc.indicator_column(crossed)]
+"""
+SHARED = "[*DENSE, *fc.shared_embedding_columns([near, strong], 2, 'sum', tf.keras.initializers.Constant(0.5), max_norm=1.2)]"
 PAIR = "linear_feature_columns=WIDE, dnn_feature_columns=DEEP, dnn_hidden_units=[4]"
 DECAY = "tf.train.exponential_decay(0.1, tf.train.get_global_step(), 3, 0.5)"
 LEGACY = "tf.keras.optimizers.legacy"
@@ -203,15 +214,13 @@ def paired(model: tf.keras.Model, old: dict[str, Any]) -> dict[str, tf.Variable]
     """Variables by the names that the Estimator gave them: equal but for scopes that hold nothing else."""
     pairs = {}
     for variable in model.variables:
-        parts = variable.name.split(":")[0].split("/")
-        found = [
-            name
-            for name, value in old.items()
-            if name.replace("/part_0", "").split("/")[-1] == parts[-1]
-            and parts[-2] in name.split("/")
-            and value.shape == tuple(variable.shape)
-        ]
-        if len(found) == 1 and (variable.trainable or "moving" in parts[-1]):
+        scope, last = ["", *variable.name.split(":")[0].split("/")][-2:]
+        found = []
+        for name, value in old.items():
+            scopes = name.replace("/part_0", "").split("/")
+            named = scopes[-1] == last and scope in scopes
+            found += [name] if named and value.shape == tuple(variable.shape) else []
+        if len(found) == 1 and (variable.trainable or "moving" in last):
             pairs[found[0]] = variable
     assert {id(v) for v in model.trainable_variables} <= {id(v) for v in pairs.values()}
     return pairs
@@ -219,9 +228,31 @@ def paired(model: tf.keras.Model, old: dict[str, Any]) -> dict[str, tf.Variable]
 
 @pytest.mark.parametrize(("head", "call", "labels", "evaluated"), CELLS)
 def test_same_losses_weights_and_metrics(head: str, call: str, labels: str, evaluated: bool, tmp_path: Path) -> None:
-    text = f"{head}{COLUMNS}e = tf.estimator.{call[:-1]}, model_dir={str(tmp_path)!r})\n"
+    same_training(
+        f"{head}{COLUMNS}e = tf.estimator.{call[:-1]}, model_dir={str(tmp_path)!r})\n", call, labels, evaluated
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "call"),
+    [
+        (V1, f"DNNRegressor([4], {SHARED})"),
+        (V2, "DNNRegressor([4], DENSE)"),
+        (V1, "LinearRegressor(ODD, sparse_combiner='mean')"),
+        (V2, "LinearRegressor(ODD)"),
+    ],
+)
+def test_columns(head: str, call: str, tmp_path: Path) -> None:
+    vocabulary = tmp_path / "tags.txt"
+    vocabulary.write_text("red\ngreen\nblue\n")
+    columns = f"{COLUMNS}{MORE_COLUMNS.replace('FILE', repr(str(vocabulary)))}"
+    same_training(f"{head}{columns}e = tf.estimator.{call[:-1]}, model_dir={str(tmp_path)!r})\n", call, "number", False)
+
+
+def same_training(text: str, call: str, labels: str, evaluated: bool) -> None:
     before: dict[str, Any] = {}
-    exec(compile(text, PATH, "exec", dont_inherit=True), before)
+    with tf.Graph().as_default():  # where TensorFlow 1 makes columns that share a table
+        exec(compile(text, PATH, "exec", dont_inherit=True), before)
     old = Old(before["e"], lambda: batches(call, labels), evaluated)
 
     model = migrated(text)["e"]

@@ -1,0 +1,114 @@
+"""Embedding columns with one table: `tf.feature_column.shared_embedding_columns`, which TensorFlow 2 has only in graphs."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+
+class SharedEmbeddingColumn(tf.__internal__.feature_column.DenseColumn):
+    """A categorical column, looked up in the table that it shares with other columns of the same input layer."""
+
+    def __init__(self, categorical_column: Any, tables: SharedTables, combiner: str, max_norm: float | None) -> None:
+        self.categorical_column, self.tables = categorical_column, tables
+        self.combiner, self.max_norm = combiner, max_norm
+
+    @property
+    def _is_v2_column(self) -> bool:
+        return True
+
+    @property
+    def name(self) -> str:
+        return f"{self.categorical_column.name}_shared_embedding"
+
+    @property
+    def parents(self) -> list[Any]:
+        return [self.categorical_column]
+
+    @property
+    def parse_example_spec(self) -> Any:
+        return self.categorical_column.parse_example_spec
+
+    @property
+    def variable_shape(self) -> tf.TensorShape:
+        return tf.TensorShape([self.tables.dimension])
+
+    def create_state(self, state_manager: Any) -> None:
+        self.categorical_column.create_state(state_manager)
+        self.tables.create(self, state_manager)
+
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        return transformation_cache.get(self.categorical_column, state_manager)
+
+    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> tf.Tensor:
+        """The embedding of each example, ``[batch, dimension]``."""
+        ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        table = self.tables.by_manager[state_manager]
+        return tf.nn.safe_embedding_lookup_sparse(table, ids, weights, self.combiner, max_norm=self.max_norm)
+
+    def get_config(self) -> dict[str, Any]:
+        raise NotImplementedError("Shared embeddings have no configuration: make them anew.")
+
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: Any = None, columns_by_name: Any = None) -> Any:
+        raise NotImplementedError("Shared embeddings have no configuration: make them anew.")
+
+
+class SharedTables:
+    """The table of some columns, one for each input layer that they are given to."""
+
+    def __init__(self, name: str, rows: int, dimension: int, initializer: Any, trainable: bool) -> None:
+        self.name, self.rows, self.dimension = name, rows, dimension
+        self.initializer, self.trainable = initializer, trainable
+        self.by_manager: Any = weakref.WeakKeyDictionary()
+
+    def create(self, column: SharedEmbeddingColumn, state_manager: Any) -> None:
+        """Creates the table of the layer behind `state_manager`, unless another column has done so."""
+        if state_manager in self.by_manager:
+            return
+        if not isinstance(state_manager._layer, tf.keras.layers.DenseFeatures):
+            raise ValueError(f"{column.name}: shared embeddings go to input layers only.")
+        layer_scope = tf.__internal__.get_name_scope().rpartition("/")[0]  # that of the column is the innermost
+        with tf.name_scope(f"{layer_scope}/{self.name}/" if layer_scope else f"{self.name}/"):
+            self.by_manager[state_manager] = state_manager.create_variable(
+                column,
+                "embedding_weights",
+                (self.rows, self.dimension),
+                tf.float32,
+                trainable=self.trainable,
+                initializer=self.initializer,
+            )
+
+
+def shared_embedding_columns(
+    categorical_columns: Sequence[Any],
+    dimension: int,
+    combiner: str = "mean",
+    initializer: Any = None,
+    shared_embedding_collection_name: str | None = None,
+    max_norm: float | None = None,
+    trainable: bool = True,
+) -> list[SharedEmbeddingColumn]:
+    """Dense columns of `dimension` numbers, one for each categorical column, that share one table.
+
+    Args:
+        combiner: how the embeddings of several categories of one example add up: ``sum``, ``mean`` or ``sqrtn``.
+        initializer: of the table; None: truncated normal numbers with the deviation ``1 / sqrt(dimension)``.
+        shared_embedding_collection_name: name of the table; None: the names of the columns, in order.
+        max_norm: longer embeddings are shortened to this norm.
+        trainable: whether the table is trained.
+
+    Raises:
+        ValueError: if the columns differ in their number of categories.
+    """
+    plain = [getattr(column, "categorical_column", column) for column in categorical_columns]  # of weighted ones
+    if len({(type(column), column.num_buckets) for column in plain}) != 1:
+        raise ValueError(f"Columns that share a table must be alike, given: {categorical_columns}")
+    names = sorted(column.name for column in categorical_columns)
+    name = shared_embedding_collection_name or "_".join([*names, "shared_embedding"])
+    initializer = initializer or tf.keras.initializers.TruncatedNormal(0.0, dimension**-0.5)
+    tables = SharedTables(name, plain[0].num_buckets, dimension, initializer, trainable)
+    return [SharedEmbeddingColumn(column, tables, combiner, max_norm) for column in categorical_columns]
