@@ -79,7 +79,7 @@ class SharedTables:
                 (self.rows, self.dimension),
                 tf.float32,
                 trainable=self.trainable,
-                initializer=self.initializer,
+                initializer=self.initializer or tf.keras.initializers.TruncatedNormal(0.0, self.dimension**-0.5),
             )
 
 
@@ -109,6 +109,5 @@ def shared_embedding_columns(
         raise ValueError(f"Columns that share a table must be alike, given: {categorical_columns}")
     names = sorted(column.name for column in categorical_columns)
     name = shared_embedding_collection_name or "_".join([*names, "shared_embedding"])
-    initializer = initializer or tf.keras.initializers.TruncatedNormal(0.0, dimension**-0.5)
     tables = SharedTables(name, plain[0].num_buckets, dimension, initializer, trainable)
     return [SharedEmbeddingColumn(column, tables, combiner, max_norm) for column in categorical_columns]
