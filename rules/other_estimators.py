@@ -32,8 +32,9 @@ class OtherEstimators:
         group: list[Module],
         driver: Callable[[Module], Driver],
         renderer: Callable[[Module], Renderer],
+        features: str,
     ) -> None:
-        self.project, self.group = project, group
+        self.project, self.group, self.features = project, group, features
         self.driver, self.renderer = driver, renderer
         self.made: list[tuple[Construction, str]] = []
 
@@ -45,11 +46,12 @@ class OtherEstimators:
             extend(self.project, self.group, every, self.driver)
         for construction in constructions:
             self.driver(construction.module).handled.update(canned.replaced(construction))
+        shared = len(constructions) == len(every) and self.features == "columns"  # a model_fn may have several layers
         for module in self.group if constructions else ():
             self.driver(module).handled.update(mentions(module))
             for node, name in module.references():
                 warm_starts.canned_settings(self.driver(module), node, name)
-                if len(constructions) == len(every):  # a model_fn may give columns to several input layers
+                if shared:
                     shared_columns(self.driver(module), node, name, all(c.dialect == "v1" for c in constructions))
         if any(construction.name in CANNED for construction in constructions) and self._may_be_distributed():
             for module in self.group:

@@ -68,7 +68,7 @@ class ProgramRewrite:
         self._handed_on = HandedOn()
         self._drivers: dict[str, Driver] = {}
         self._helpers: dict[str, Helpers] = {}
-        self._others = OtherEstimators(project, group, self._driver, self._renderer)
+        self._others = OtherEstimators(project, group, self._driver, self._renderer, features)
         self._edits: dict[str, list[Edit]] = {}
         self._unfolded: list[ast.expr] = []
         """References to `functools.partial` that go."""
