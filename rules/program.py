@@ -23,6 +23,7 @@ from migrator.rule import ProgramRule
 from . import tpu
 from .bridge import BridgeRewrite
 from .chosen_strategy import choose_strategy, refuse_other_strategies
+from .drawn_inputs import refuse_drawn_inputs
 from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
 from .graph_heads import own_head
@@ -221,6 +222,7 @@ class EstimatorProgram(ProgramRule):
                 rewrite.at = module  # where a refusal stands
                 refuse_replication(module)
                 refuse_queues(module, len(rewrite.group) == 1)
+                refuse_drawn_inputs(drafts.project, module)
                 if re.search(rb"\r(?!\n)", module.source):
                     raise Unsupported(
                         "the file mixes lone carriage returns with other line ends: make them all the same"
