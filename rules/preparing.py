@@ -20,7 +20,7 @@ from migrator.preparing.steps import Preparation, calls_below
 from migrator.project import Definition, Project
 from migrator.syntax import walk
 
-from . import head_specs, optimize_loss
+from . import added_metrics, head_specs, metric_loops, optimize_loss
 from .estimator_values import Construction
 from .graph_names import SCOPE, said_in_error
 from .graph_variables import VARIABLE
@@ -45,7 +45,11 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
     def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         return optimize_loss.spelled_out(module, call) or head_specs.spelled_out(drafts.project, module, call)
 
-    Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out).run()
+    preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out, metric_loops.unrolled)
+    preparation.run()
+    while changes := added_metrics.added(drafts.project, constructions):
+        drafts.apply(changes)
+        preparation.run()
 
 
 class _Judge:

@@ -232,7 +232,7 @@ class Body:
         for mode in leaf.modes:
             needed |= self.slicer.closure(inputs, leaf.index, mode, leaf)
         if any(self.metric_call(other) is not None for other in needed):
-            self.metric_effects.append(leaf)
+            self.metric_effects += [leaf] if "train" in leaf.modes or watched else []
         elif leaf in tainted or needed & (losses - call) or not self._from_data(leaf, needed):
             if "train" in leaf.modes or watched:
                 losses |= {leaf} | needed

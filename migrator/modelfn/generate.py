@@ -22,6 +22,7 @@ from migrator.modelfn.optimizernames import check_optimizer
 from migrator.modelfn.outputs import boundary, outputs, repr_key
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
+from migrator.modelfn.resultwriter import result_lines
 from migrator.modelfn.scopes import refuse_shared_variables, variable_map
 from migrator.modelfn.startvalues import start_lines, table_lines
 from migrator.modelfn.trainop import train_op
@@ -61,14 +62,14 @@ class Generator(ClassWriter):
         plan = self.plan
         self.losses = loss_results(plan)
         self.partial = [ast.Name(name, ast.Load()) for name in plan.partial_losses]
-        entries = metric_entries(plan)
+        entries, derived = metric_entries(plan)
         for entry in entries:
             entry.attribute = self._metric_attribute(entry.key)
             for leaf in entry.leaves:
                 for name in leaf.defs if plan.metric_call(leaf) is entry.call and entry.loop is None else ():
                     self.shared.metrics[name] = f"self.{entry.attribute}.result()"
         self._check_metrics()
-        skip = {leaf for entry in entries for leaf in entry.leaves}
+        skip = {leaf for entry in entries for leaf in entry.leaves}.union(*(metric.skipped for metric in derived))
         metric_leaves = [leaf for leaf in plan.metric_leaves if leaf not in skip]
         loss_set = set(plan.loss_leaves)
         loss_again: set[Leaf] = set()
@@ -95,6 +96,7 @@ class Generator(ClassWriter):
         call = self._call()
         loss = self._loss(loss_leaves)
         metric = self._metrics(metric_leaves, entries)
+        results = result_lines(self, entries, derived)
         predict = self._predict_step()
         training = train_op(plan)
         for update in training.updates if training is not None else ():
@@ -102,10 +104,10 @@ class Generator(ClassWriter):
         step = train_step_lines(self, training) if training is not None else []
         serving = serving_lines(self, served)
         start = start_lines(self)
-        self.note_statics([call, loss, metric, step, serving, start])
+        self.note_statics([call, loss, metric, results, step, serving, start])
         used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer))
-        parts = [init, call, loss, step, metric, predict, serving, start]
+        parts = [init, call, loss, step, metric, results, predict, serving, start]
         head = [*self.head(), *table_lines(self)]
         body = "\n\n".join("\n".join(part) for part in parts if part)
         factory = factory_lines(self, training)

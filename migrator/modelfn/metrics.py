@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from migrator.modelfn.derivedmetrics import DerivedMetric, derived_metric, value_name
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads, targets
@@ -30,6 +31,8 @@ class MetricEntry:
     """The expression of the key, where each turn of a loop makes a metric."""
     loop: ast.For | ast.comprehension | None = None
     """That loop."""
+    hidden: bool = False
+    """Whether it is only a part of others, and none of `eval_metric_ops`."""
     group: ast.expr | None = None
     """The object that makes and updates several metrics, instead of the call of one."""
 
@@ -43,16 +46,28 @@ Pair = tuple[ast.expr, ast.expr, Leaf]
 """Key and value of an entry, and the leaf that holds them."""
 
 
-def metric_entries(plan: Plan) -> list[MetricEntry]:
-    """All metrics of the evaluation spec, in order."""
+def metric_entries(plan: Plan) -> tuple[list[MetricEntry], list[DerivedMetric]]:
+    """All metrics of the evaluation spec, in order, and those that are computed from others."""
     node = plan.field("eval", "eval_metric_ops")
     if node is None:
-        return []
+        return [], []
     carried: set[Leaf] = set()
     pairs = {}
     for key, metric, where in _pairs(plan, node, plan.specs["eval"].leaf, carried):
         pairs[ast.dump(key)] = key, metric, where  # as in the dict, the last one of a key counts
-    return [_entry(plan, key, metric, where, carried) for key, metric, where in pairs.values()]
+    found = [_entry(plan, key, metric, where, carried) for key, metric, where in pairs.values()]
+    entries = [entry for entry in found if isinstance(entry, MetricEntry)]
+    derived = [entry for entry in found if isinstance(entry, DerivedMetric)]
+    made = {entry.call for entry in entries}
+    for part in plan.ordered({part for entry in derived for part in entry.parts}):
+        call, name = plan.metric_call(part), value_name(part)
+        if call is not None and name is not None and call not in made:
+            while name in [*(entry.key for entry in entries), *(entry.key for entry in derived)]:
+                name += "_part"
+            hidden = _made(plan, name, call, part, call, set())
+            hidden.hidden = True
+            entries.append(hidden)
+    return entries, derived
 
 
 def _pairs(plan: Plan, node: ast.expr, at: Leaf, carried: set[Leaf]) -> list[Pair]:
@@ -171,7 +186,7 @@ def _turned(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: se
     return entry
 
 
-def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set[Leaf]) -> MetricEntry:
+def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set[Leaf]) -> MetricEntry | DerivedMetric:
     if where.loops or isinstance(key, ast.DictComp):
         return _turned(plan, key, value, where, carried)
     key = _named_constant(plan, key)
@@ -183,13 +198,22 @@ def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set
     group = _group(plan, call)
     if group is not None and isinstance(call, ast.Call):
         return MetricEntry(key.value, call, _all_of(group, call), carried | {leaf}, leaf, group=group)
+    if isinstance(call, ast.Tuple):
+        derived = derived_metric(plan, key.value, call, leaf)
+        derived.skipped |= carried | {leaf}
+        return derived
+    return _made(plan, key.value, call, leaf, value, carried)
+
+
+def _made(plan: Plan, key: str, call: ast.expr | None, leaf: Leaf, value: ast.expr, carried: set[Leaf]) -> MetricEntry:
+    """The entry of a metric that `call` makes in `leaf`."""
     name = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
     rule = plan.translations.metrics.get(name) if name is not None else None
     if rule is None or not isinstance(call, ast.Call):
-        raise Unsupported(f"the metric `{key.value}` is none that is known", value)
+        raise Unsupported(f"the metric `{key}` is none that is known", value)
     made: ast.Call = call
     found = rule
-    entry = MetricEntry(key.value, made, lambda writing: found(made, writing), carried | {leaf}, leaf)
+    entry = MetricEntry(key, made, lambda writing: found(made, writing), carried | {leaf}, leaf)
     for argument in entry.values:
         plan.check_still(reads(argument), leaf, plan.specs["eval"].leaf, "eval")
     return entry

@@ -35,7 +35,8 @@ class Preparation:
 
     `inlined` says of a helper that it cannot stay a function of its own (it makes an optimizer, or returns a spec);
     `makes_layers` that it makes layers or variables, so that the model must see it. `spelled_out` gives the statements
-    that do what a call of a library function does which native knows by its parts only.
+    that do what a call of a library function does which native knows by its parts only, `unrolled` those of loops that it
+    knows turn by turn only.
     """
 
     def __init__(
@@ -45,12 +46,14 @@ class Preparation:
         inlined: Judge,
         makes_layers: Judge,
         spelled_out: Callable[[Module, ast.Call], list[Change]],
+        unrolled: Callable[[Module, ast.FunctionDef], list[Change]],
     ) -> None:
         self.drafts = drafts
         self._roots = roots
         self._inlined = inlined
         self._makes_layers = makes_layers
         self._spelled_out = spelled_out
+        self._unrolled = unrolled
         self._stuck: dict[tuple[str, str, str], Stuck] = {}
         self._taken_out: set[tuple[str, str]] = set()
         self._opened: set[tuple[str, str]] = set()
@@ -95,6 +98,7 @@ class Preparation:
             changes = changes or asserted_in_place(definition.module, definition.node)
             for part in definition.node.body:
                 changes = changes or settled_choice(definition.module, part)
+            changes = changes or self._unrolled(definition.module, definition.node)
             if changes:
                 return changes
         return []

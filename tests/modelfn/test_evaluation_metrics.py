@@ -151,10 +151,13 @@ def test_keys_that_the_module_names() -> None:
         ('metrics = {}\nmetrics.setdefault("a", tf.metrics.mean(labels))', "the metrics are not written as a dict"),
         ('metrics = dict(zip(["a"], [tf.metrics.mean(labels)]))', "the metrics are not written as a dict"),
         ('metrics = {params["k"]: tf.metrics.mean(labels)}', "the key of a metric is not a literal"),
-        ('m, op = tf.metrics.mean(labels)\nmetrics = {"m": (op, m)}', "the metric `m` is none that is known"),
+        (
+            'm, op = tf.metrics.mean(labels)\nmetrics = {"m": (op, m)}',
+            "the update of the metric `m` does not run those of its parts",
+        ),
         (
             'm, op = tf.metrics.mean(labels)\nn, other = tf.metrics.mean(predictions)\nmetrics = {"m": (m, other)}',
-            "the metric `m` is none that is known",
+            "the update of the metric `m` does not run those of its parts",
         ),
     ],
 )
