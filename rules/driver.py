@@ -25,7 +25,8 @@ from .array_inputs import ARRAY_INPUTS
 from .estimator_values import PREFIX
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, exporting_reference
 from .hook_lists import migrate_hooks
-from .hooks import hook_reference
+from .hooks import ANY, hook_reference
+from .saver_listeners import migrate_listeners, saver_reference
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
 from .variable_readers import OF_CANNED, READERS
 
@@ -39,7 +40,7 @@ _METHODS = {
     **{name: f"{EXPORT_SIGNATURE} {last}" for name, last in EXPORTS.items()},
 }
 _KEPT = {
-    "train": ("input_fn", "steps", "max_steps", "hooks"),
+    "train": ("input_fn", "steps", "max_steps", "hooks", "saving_listeners"),
     "evaluate": ("input_fn", "steps", "name", "checkpoint_path", "hooks"),
     "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples"),
     "get_variable_value": ("name",),
@@ -47,6 +48,7 @@ _KEPT = {
     "eval_dir": ("name",),
     **dict.fromkeys(EXPORTS, EXPORT_KEPT),
 }
+_LISTS = {"hooks": migrate_hooks, "saving_listeners": migrate_listeners}
 # Arguments that may be dropped if they have one of these values.
 _NEUTRAL = {"as_text": (False,), "strip_default_attrs": (False, True)}
 RUN_CONFIG = (
@@ -79,7 +81,7 @@ _SPECS = {
     "EvalSpec": "input_fn steps name hooks exporters start_delay_secs throttle_secs",
 }
 _SPEC_FIELDS = {
-    "TrainSpec": ("input_fn", "max_steps", "hooks"),
+    "TrainSpec": ("input_fn", "max_steps", "hooks", "saving_listeners"),
     "EvalSpec": ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs"),
 }
 # What RunConfig read from TF_CONFIG; the vendored `current_task()` has them now.
@@ -152,7 +154,8 @@ class Driver:
                     self.edits.append(self.module.edit((start, start + len("estimator")), "model"))
             del given
             return True
-        return exporting_reference(self, node, short) or hook_reference(self, node, name)
+        known = exporting_reference(self, node, short) or saver_reference(self, node, name)
+        return known or hook_reference(self, node, name)
 
     def method(self, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
         """``estimator.train(input_fn)`` becomes ``train(estimator, input_fn)``; `text` is the Estimator."""
@@ -224,18 +227,18 @@ class Driver:
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
-            if name not in kept or name in ("hooks", "exporters"):
-                if is_empty(value) or is_literal(value, *neutral.get(name, ())):
+            if name not in kept or name in (*_LISTS, "exporters"):
+                if is_empty(value) or neutral.get(name) is ANY or is_literal(value, *neutral.get(name, ())):
                     doomed.append(argument)
                     continue
-                if name == "hooks" and name in kept:
+                if name in _LISTS and name in kept:
                     named = True  # and so are the arguments behind it
                     self.edits.append(
                         rename_keyword(self.module, argument, "callbacks")
                         if isinstance(argument, ast.keyword)
                         else name_argument(self.module, call, argument, "callbacks")
                     )
-                    migrate_hooks(self, value, what)
+                    _LISTS[name](self, value, what)
                     continue
                 if name not in kept:
                     raise Unsupported(f"`{name}` of {what} is not migrated yet", value)

@@ -11,7 +11,7 @@ from migrator.module import Module
 from migrator.syntax import walk
 
 from .driver import Driver
-from .hooks import IN_GRAPH, PROFILER, assigned_value, hook_of
+from .hooks import IN_GRAPH, PROFILER, SAVING, assigned_value, hook_of
 from .sessions import on_own_graph
 from .tensorflow_names import via_version_1_import
 
@@ -54,6 +54,9 @@ class GraphSpecs:
         inside = any(parent in self.functions for parent in self.module.ancestors(node))
         known = hook_of(name)
         outside = known is None or known in IN_GRAPH  # others become callbacks there
+        if known == SAVING and inside:  # a session runs it
+            self.driver.replace(node, f"{self.driver.tensorflow()}.compat.v1.train.{short}")
+            return
         if known is not None and short not in _HOOKS and (inside or (known == PROFILER and not self._trains(node))):
             raise Unsupported(f"a {short} that is not given to a training is not migrated yet", node)
         if family in _FAMILIES and (short in _PROTOCOL or (short in _HOOKS and (inside or outside))):

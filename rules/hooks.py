@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .driver import Driver
 
-LOGGING, PROFILER = "LoggingTensorHook", "ProfilerHook"
+LOGGING, PROFILER, SAVING = "LoggingTensorHook", "ProfilerHook", "CheckpointSaverHook"
 # Those that a graph runs itself.
 IN_GRAPH = frozenset({LOGGING, "StepCounterHook"})
 
@@ -37,6 +37,7 @@ HOOKS = {
     "StopAtStepHook": Hook("StopAtStep", "num_steps last_step"),
     "StepCounterHook": Hook("StepCounter", "every_n_steps every_n_secs output_dir summary_writer"),
     PROFILER: Hook("StepProfiler", "save_steps save_secs output_dir show_dataflow show_memory"),
+    SAVING: Hook("CheckpointSaver", "checkpoint_dir save_secs save_steps saver checkpoint_basename scaffold listeners"),
     "make_early_stopping_hook": Hook(
         "StopWhen", "estimator should_stop_fn run_every_secs run_every_steps", (_ESTIMATOR,)
     ),
@@ -69,6 +70,10 @@ NEUTRAL: dict[str, tuple[object, ...]] = {
     "show_dataflow": (True, False),
     "show_memory": (True, False),
 }
+
+
+ANY: tuple[object, ...] = (object(),)
+"""For an argument that goes whatever its value."""
 
 
 def hook_of(name: str | None) -> str | None:

@@ -219,13 +219,22 @@ class SessionHook:
     def _parameter(self, stores: list[ast.Attribute]) -> str | None:
         """The parameter of `__init__` that an attribute is set to, if that is all that is done with both."""
         init = self.methods.get("__init__")
-        statement = self.module.parent(stores[0]) if len(stores) == 1 else None
-        if init is None or not isinstance(statement, ast.Assign) or statement.targets != stores:
+        statement = self.module.statement(stores[0]) if len(stores) == 1 else None
+        if init is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
-        name = statement.value.id if isinstance(statement.value, ast.Name) else None
+        value = self._stored(statement, stores[0])
+        name = value.id if isinstance(value, ast.Name) else None
         loads = [n for n in walk(init) if isinstance(n, ast.Name) and n.id == name]
         known = name in [argument.arg for argument in (*init.args.args[1:], *init.args.kwonlyargs)]
-        return name if known and loads == [statement.value] and self.module.parent(statement) is init else None
+        return name if known and loads == [value] and self.module.parent(statement) is init else None
+
+    @staticmethod
+    def _stored(statement: ast.Assign, store: ast.Attribute) -> ast.expr | None:
+        """What an assignment sets an attribute to, perhaps in a tuple: ``self.loss, self.every = loss, every``."""
+        target, value = statement.targets[0], statement.value
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            return next((given for part, given in zip(target.elts, value.elts) if part is store), None)
+        return value if target is store else None
 
     def _references(self) -> None:
         """Of TensorFlow, only what needs no graph; the global step only where it is fetched."""

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import HookCall, HookRule, Resolve, bind, is_none
+from migrator.modelfn.translate import HookCall, HookRule, Resolve, bind, is_empty, is_none
 
-from .hooks import HOOKS, LOGGING, NEUTRAL
+from .hooks import HOOKS, LOGGING, NEUTRAL, SAVING
+from .saver_listeners import SAVER_GONE
 from .session_hooks import SessionHook, hook_class, reads_step_before
 
 if TYPE_CHECKING:
@@ -56,6 +57,25 @@ def logging(call: ast.Call, resolve: Resolve, follow: Follow) -> HookCall:
     return HookCall(HOOKS[LOGGING].callback, tuple(given.items()), tuple(pairs))
 
 
+def saver(call: ast.Call, resolve: Resolve, follow: Follow) -> HookCall:
+    """A CheckpointSaverHook without listeners; its Saver may say how many checkpoints are kept, as RunConfig does."""
+    given = bind(call, HOOKS[SAVING].signature, SAVING)
+    for name, value in list(given.items()):
+        made = follow(value) if name == "saver" else value
+        kept = isinstance(made, ast.Call) and resolve(made.func) == "tensorflow.train.Saver"
+        if isinstance(made, ast.Call) and kept:
+            kept = not made.args and all(
+                k.arg in ("max_to_keep", "keep_checkpoint_every_n_hours") for k in made.keywords
+            )
+        if name == "listeners" and not is_empty(value):
+            raise Unsupported("listeners of a hook of an EstimatorSpec are not migrated yet", value)
+        if name == "listeners" or name in SAVER_GONE:
+            if not (kept or is_empty(value) or getattr(value, "value", None) in SAVER_GONE.get(name, ())):
+                raise Unsupported(f"`{name}` of a {SAVING} is not migrated yet", value)
+            del given[name]
+    return HookCall(HOOKS[SAVING].callback, tuple(given.items()))
+
+
 def nan(call: ast.Call, resolve: Resolve, follow: Follow) -> HookCall:
     """A NanTensorHook of the loss, which every training checks."""
     given = bind(call, "loss_tensor fail_on_nan_loss", "NanTensorHook")
@@ -74,7 +94,12 @@ def _plain(short: str) -> HookRule:
     return rule
 
 
-_RULES: dict[str, HookRule] = {LOGGING: logging, "NanTensorHook": nan, **{short: _plain(short) for short in _PLAIN}}
+_RULES: dict[str, HookRule] = {
+    LOGGING: logging,
+    SAVING: saver,
+    "NanTensorHook": nan,
+    **{short: _plain(short) for short in _PLAIN},
+}
 SPEC_HOOKS = {f"{family}.{short}": rule for family in _FAMILIES for short, rule in _RULES.items()}
 EVALUATION_HOOKS = frozenset(f"{family}.{LOGGING}" for family in _FAMILIES)
 

@@ -197,3 +197,24 @@ def test_a_hook_under_a_condition_is_left() -> None:
 def test_a_hook_of_the_program_that_needs_a_graph_is_left(old: str, new: str, reason: str) -> None:
     before = OWN.replace(old, new)
     assert reason.replace("\\", "") in manual_reason(program("[Watcher(5, loss)]", before=before).replace("Wat", "Wat"))
+
+
+@pytest.mark.parametrize(
+    ("hook", "made"),
+    [
+        ("tf.train.CheckpointSaverHook('d', save_steps=5)", "CheckpointSaver(checkpoint_dir='d', save_steps=5)"),
+        (
+            "tf.train.CheckpointSaverHook(params['d'], None, 5, tf.train.Saver(max_to_keep=3), 'model.ckpt')",
+            "CheckpointSaver(checkpoint_dir=params['d'], save_secs=None, save_steps=5)",
+        ),
+    ],
+)
+def test_saves(hook: str, made: str) -> None:
+    assert factory(migrate(program(f"[{hook}]"))) == f"callbacks = [{made}]"
+
+
+@pytest.mark.parametrize(
+    "more", ["listeners=[L()]", "saver=tf.train.Saver([v])", "scaffold=S", "checkpoint_basename=B"]
+)
+def test_saves_that_stay(more: str) -> None:
+    manual_reason(program(f"[tf.train.CheckpointSaverHook('d', 5, {more})]"))

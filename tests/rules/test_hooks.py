@@ -53,6 +53,14 @@ def used(use: str) -> str:
             "e.train(input_fn, hooks=[tf.train.StepCounterHook(5, output_dir='d', summary_writer=None)])",
             "train(e, input_fn, callbacks=[StepCounter(5, output_dir='d')])",
         ),
+        (
+            "e.train(input_fn, hooks=[tf.train.CheckpointSaverHook('d', None, 5, tf.train.Saver(max_to_keep=2))])",
+            "train(e, input_fn, callbacks=[CheckpointSaver('d', None, 5)])",
+        ),
+        (
+            "h = tf.estimator.CheckpointSaverHook(checkpoint_dir='d', save_secs=5, scaffold=None, listeners=[])",
+            "h = CheckpointSaver(checkpoint_dir='d', save_secs=5, listeners=[])",
+        ),
         ("h = tf.train.ProfilerHook(5, None, 'd', False)", "h = StepProfiler(5, None, 'd')"),
         (
             f"e.train(input_fn, hooks=[{LOG}])",
@@ -99,7 +107,15 @@ def test_hooks(old: str, new: str) -> None:
         (f"s = tf.estimator.EvalSpec(input_fn, hooks=[{STOP}])", "`hooks` of tf.estimator.EvalSpec"),
         ("h = tf.train.StepCounterHook(5, None, None, writer)", "`summary_writer` of a StepCounterHook"),
         ("h = tf.train.ProfilerHook(5, show_memory=FLAG)", "`show_memory` of a ProfilerHook"),
-        ("h = tf.train.CheckpointSaverHook('d', 5)", "CheckpointSaverHook is not migrated yet"),
+        ("h = tf.train.CheckpointSaverHook('d', 5, scaffold=S)", "`scaffold` of a CheckpointSaverHook"),
+        ("h = tf.train.CheckpointSaverHook('d', 5, saver=tf.train.Saver([v]))", "saves some variables only"),
+        ("h = tf.train.CheckpointSaverHook('d', 5, saver=S)", "the Saver of a CheckpointSaverHook is not seen"),
+        (
+            "h = tf.train.CheckpointSaverHook('d', 5, listeners=L)",
+            "the listeners of a CheckpointSaverHook are not seen",
+        ),
+        ("e.train(input_fn, saving_listeners=[L()])  # HERE", "a listener of a CheckpointSaverHook is not seen"),
+        (f"e.train(input_fn, hooks=[{STOP}], saving_listeners=[L()])", "`saving_listeners` beside `hooks`"),
         ("h = tf.train.StopAtStepHook", "StopAtStepHook is not migrated yet"),
         ("h = tf.train.LoggingTensorHook(['softmax_tensor'], at_end=True)", "`at_end` of a LoggingTensorHook"),
         ("h = tf.train.LoggingTensorHook(['other'], 5)  # HERE", "the name other"),
@@ -261,3 +277,46 @@ def test_own_hooks_that_an_evaluation_cannot_run(body: str, reason: str) -> None
 def test_a_hook_of_another_base() -> None:
     program = custom("pass").replace("tf.train.SessionRunHook", "tf.train.StepCounterHook")
     assert "`hooks` of Estimator.train" in manual_reason(program)
+
+
+LISTENER = """
+class L(tf.train.CheckpointSaverListener):
+    def after_save(self, session, global_step_value):
+        tf.logging.info("%s: %s", global_step_value, e.evaluate(input_fn))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "e.train(input_fn, hooks=[tf.train.CheckpointSaverHook('d', 5, listeners=[L()])])",
+            "train(e, input_fn, callbacks=[CheckpointSaver('d', 5, listeners=[L()])])",
+        ),
+        (
+            "listener = L()\ne.train(input_fn, saving_listeners=[listener], max_steps=9)",
+            "train(e, input_fn, callbacks=[CheckpointSaver(listeners=[listener])], max_steps=9)",
+        ),
+        (
+            "s = tf.estimator.TrainSpec(input_fn, 9, None, [L()])",
+            "s = TrainSpec(input_fn, 9, callbacks=[CheckpointSaver(listeners=[L()])])",
+        ),
+    ],
+)
+def test_listeners(old: str, new: str) -> None:
+    text = used(f"{LISTENER}\n\n{old}")
+    assert "class L(tf.compat.v1.train.CheckpointSaverListener):" in text
+    assert 'logging.info("%s: %s", global_step_value, evaluate(e, input_fn))' in text
+    assert text.endswith(new)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("print(session.run(x))", "uses its `session`"),
+        ("print(tf.train.get_global_step())", "uses tf.train.get_global_step"),
+    ],
+)
+def test_listeners_that_need_a_session(body: str, reason: str) -> None:
+    listener = LISTENER.replace('tf.logging.info("%s: %s", global_step_value, e.evaluate(input_fn))', body)
+    assert reason in manual_reason(PROGRAM.format(use=f"{listener}\n\ne.train(input_fn, saving_listeners=[L()])"))
