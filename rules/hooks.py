@@ -97,7 +97,7 @@ def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     if short == PROFILER:
         driver.remark(node, "the profile is for TensorBoard now, instead of a timeline-*.json for chrome://tracing")
     if short == LOGGING:
-        driver.watched.update(_names(module, given.get("tensors"), call))
+        driver.watched.update(logged_names(module, given.get("tensors"), call))
     renamed = dict(hook.renamed)
     for keyword in call.keywords:
         if keyword.arg in renamed:
@@ -107,7 +107,7 @@ def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     return True
 
 
-def _names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, ast.expr]:
+def logged_names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, ast.expr]:
     """Names of the ops whose values are logged."""
     value = assigned_value(module, node)
     parts = (

@@ -10,6 +10,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import HookCall, HookRule, Resolve, bind, is_empty, is_none
 
 from .hooks import HOOKS, LOGGING, NEUTRAL, SAVING
+from .metric_loggers import metric_loggers
 from .saver_listeners import SAVER_GONE
 from .session_hooks import SessionHook, hook_class, reads_step_before
 
@@ -132,13 +133,14 @@ def own_hook(module: Module, call: ast.Call, evaluated: bool) -> HookCall | None
 
 def watched_names(plans: Iterable[Plan | None], drivers: Mapping[str, Driver]) -> frozenset[str]:
     """Names of ops that callbacks read, those of hooks in specs included, whose classes are taken over here."""
-    for plan in plans:
-        if plan is None:
-            continue
+    known = [plan for plan in plans if plan is not None]
+    for plan in known:
         driver = drivers[plan.module.path]
         driver.watched.update(plan.spec_hooks.named)
         for hook in plan.spec_hooks.hooks:
             definition = hook_class(plan.module, hook.made.own)
             if definition is not None:
                 driver.spell(SessionHook(plan.module, definition).spelled())
-    return frozenset(name for driver in drivers.values() for name in driver.watched)
+    watched = frozenset(name for driver in drivers.values() for name in driver.watched)
+    metric_loggers(drivers.values(), known, watched)
+    return watched

@@ -9,6 +9,7 @@ from migrator.modelfn.averages import use_line
 from migrator.modelfn.classwriter import parameter, trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.metricreads import read_metrics, summarized
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.partitioning import has_partitioners, only_partitioner
@@ -241,10 +242,14 @@ def _callback_lines(generator: Generator, name: str, hooks: list[SpecHook], inde
     texts = []
     for hook in hooks:
         reads_metrics = hook.mode == "train" and any(key in metrics for _, key in hook.names)
-        if reads_metrics and (hook.made.own is not None or len(metrics) < len(plan.metric_effects)):
-            what = "also in a summary" if hook.made.own is None else "in a hook of the program's own"
-            raise Unsupported(f"a metric of the training is read by a hook, {what}", hook.call)
-        texts.append(hook.text(writer, reads_metrics))
+        if reads_metrics and hook.made.own is not None:
+            raise Unsupported("a metric of the training is read by a hook of the program's own", hook.call)
+        recorded = summarized(plan) if reads_metrics else set()
+        keys = {key for _, key in hook.names}
+        read = [read_metrics(plan, leaf) for leaf in plan.metric_effects if plan.watched.get(leaf) in keys]
+        if recorded and recorded != set().union(*read):
+            raise Unsupported("a hook and a summary read different metrics of the training", hook.call)
+        texts.append(hook.text(writer, ["metrics"] * reads_metrics + ["summarized"] * bool(recorded)))
     comments = []
     for node in dict.fromkeys(hook.at.node for hook in hooks if not isinstance(hook.at.node, ast.Return)):
         comments += generator.shared.renderer.comments(node, indent)

@@ -51,8 +51,8 @@ class SpecHook:
         pairs = zip(self.made.tensors, self.names) if self.made.own is not None else ()
         return {id(value): f'"{name}"' for (_, value), (_, name) in pairs}
 
-    def text(self, writing: Writing, metrics: bool) -> str:
-        """The construction of the callback; `metrics`: it reads some of the model."""
+    def text(self, writing: Writing, true: list[str]) -> str:
+        """The construction of the callback; the arguments `true` are True."""
         plain = all(tag == name for tag, name in self.names)
         parts = [f'"{name}"' if plain else f'{_quoted(tag)}: "{name}"' for tag, name in self.names]
         tensors = f"[{', '.join(parts)}]" if plain else f"{{{', '.join(parts)}}}"
@@ -60,7 +60,7 @@ class SpecHook:
         if self.made.own is not None:
             given = [(None, writing.text(self.made.own))]
         given += [(name, writing.text(value)) for name, value in self.made.arguments]
-        given += [("metrics", "True")] if metrics else []
+        given += [(name, "True") for name in true]
         return format_call(writing.need(self.made.callback), given)
 
 

@@ -11,6 +11,7 @@ from migrator.modelfn.body import SCOPES, Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.makers import made_cell
+from migrator.modelfn.metricreads import watched_op
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import call_arguments, object_of
@@ -179,13 +180,8 @@ class Writer:
 
     def _watched(self, node: ast.Call) -> str | None:
         """An op whose value callbacks read by its name, inside of `watch`."""
-        if not self.plan.translations.watched or self.plan.labels is None or self.where not in ("call", "loss"):
-            return None
-        given = next((k.value for k in node.keywords if k.arg == "name"), None)
-        if given is None and len(node.args) == 2 and (self.resolve(node.func) or "").endswith(".identity"):
-            given = node.args[1]
-        name = given.value if isinstance(given, ast.Constant) else None
-        if name not in self.plan.translations.watched or id(node) in self.plan.site_of:
+        name = watched_op(self.plan, node, self.where)
+        if name is None:
             return None
         self.watched.add(node)
         return f'{self.need("watch")}(self, "{name}", {self.text(node)})'

@@ -208,9 +208,11 @@ def removal(module: Module, function: ast.FunctionDef | ast.ClassDef) -> Change:
 
 
 def _names_an_op(module: Module, node: ast.Constant) -> bool:
-    """Whether a string goes to a function of TensorFlow, as in ``tf.variable_scope("attention")``, or is a key of a dict."""
+    """Whether a string goes to a function of TensorFlow, as in ``tf.variable_scope("attention")``, or is a key."""
     parent = module.parent(node)
     if isinstance(parent, ast.Dict) and any(key is node for key in parent.keys):
+        return True
+    if isinstance(parent, ast.Subscript) and not isinstance(parent.value, ast.Call):  # not `globals()["f1"]`
         return True
     call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
     return isinstance(call, ast.Call) and (module.resolve(call.func) or "").startswith("tensorflow.")

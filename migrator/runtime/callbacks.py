@@ -74,7 +74,7 @@ class TensorLogger(tf.keras.callbacks.Callback):
     """Logs tensors that the model gives to `watch`, as of the first of every `every_n_iter` steps, or by time.
 
     `tensors` are names, or names by tag; `formatter` makes the line out of values by tag. With `metrics`, those of the model are
-    over the steps in which they are read, as in a session.
+    over the steps in which they are read, as in a session; if they are `summarized`, these include the steps of summaries.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class TensorLogger(tf.keras.callbacks.Callback):
         every_n_secs: float | None = None,
         formatter: Callable[[dict[str, Any]], str] | None = None,
         metrics: bool = False,
+        summarized: bool = False,
     ) -> None:
         super().__init__()
         if (every_n_iter is None) == (every_n_secs is None):
@@ -92,7 +93,7 @@ class TensorLogger(tf.keras.callbacks.Callback):
             raise ValueError(f"every_n_iter must be positive, given: {every_n_iter}")
         self.tensors = dict(tensors) if isinstance(tensors, Mapping) else {name: name for name in tensors}
         self.every_n_iter, self.every_n_secs, self.formatter = every_n_iter, every_n_secs, formatter
-        self.metrics = metrics
+        self.metrics, self.summarized = metrics, summarized
 
     def on_train_begin(self, logs: Any = None) -> None:
         self.timer, self.count = Timer(self.every_n_secs, self.every_n_iter), 0
@@ -100,13 +101,15 @@ class TensorLogger(tf.keras.callbacks.Callback):
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         if self.metrics and self.timer.is_due(self.count):
-            resume_metrics(self.model, self.state)
+            resume_metrics(self.model, self.model.run_state.logger.recorded if self.summarized else self.state)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         if self.timer.is_due(self.count):
             self.log()
             if self.metrics:
                 self.state = [tf.identity(variable) for variable in metric_variables(self.model)]
+                if self.summarized:
+                    self.model.run_state.logger.recorded = self.state
         self.count += 1
 
     def on_test_begin(self, logs: Any = None) -> None:

@@ -70,9 +70,15 @@ class CheckpointSaver(tf.keras.callbacks.Callback):
             self.model.stop_training = True
 
     def tell(self, step: int, save: Any = None) -> list[Any]:
-        """What the listeners answer after a save."""
+        """What the listeners answer after a save; what other callbacks read of this step stays as it is."""
+        held = [*vars(self.model.run_state).get("watched", {}).values()]
+        held += [variable for metric in self.model.metrics for variable in metric.variables]
+        values = [tf.identity(variable) for variable in held]
         for listener in self.listeners:
             listener.before_save(None, step)
         if save is not None:
             save()
-        return [listener.after_save(None, step) for listener in self.listeners]
+        answers = [listener.after_save(None, step) for listener in self.listeners]
+        for variable, value in zip(held, values):
+            variable.assign(value)  # a listener may have evaluated the model
+        return answers

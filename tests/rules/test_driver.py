@@ -221,7 +221,10 @@ def test_helpers_are_imported_once_and_only_where_needed() -> None:
         (ESTIMATOR + "e.train(input_fn, hooks=[HOOK])  # HERE", "`hooks` of Estimator.train"),
         (ESTIMATOR + "e.train(input_fn, [HOOK])  # HERE", "`hooks` of Estimator.train"),
         (ESTIMATOR + "e.train(input_fn, hooks=make_hooks())  # HERE", "`hooks` of Estimator.train"),
-        (ESTIMATOR + "e.train(input_fn, saving_listeners=[L])  # HERE", "`saving_listeners`"),
+        (
+            ESTIMATOR + "e.train(input_fn, saving_listeners=[L])  # HERE",
+            "a listener of a CheckpointSaverHook is not seen",
+        ),
         (ESTIMATOR + "e.evaluate(input_fn, hooks=[HOOK])  # HERE", "`hooks` of Estimator.evaluate"),
         (ESTIMATOR + "e.train(*ARGS)  # HERE", "hidden behind * or **"),
         (ESTIMATOR + "e.train(**ARGS)  # HERE", "hidden behind * or **"),

@@ -320,3 +320,52 @@ def test_listeners(old: str, new: str) -> None:
 def test_listeners_that_need_a_session(body: str, reason: str) -> None:
     listener = LISTENER.replace('tf.logging.info("%s: %s", global_step_value, e.evaluate(input_fn))', body)
     assert reason in manual_reason(PROGRAM.format(use=f"{listener}\n\ne.train(input_fn, saving_listeners=[L()])"))
+
+
+METRIC = 'tf.identity(accuracy[1], "train_accuracy")\n    tf.summary.scalar("acc", accuracy[1])'
+LOG_METRIC = "tf.train.LoggingTensorHook(['train_accuracy'], every_n_iter=5)"
+
+
+def measured(use: str, metric: str = METRIC) -> str:
+    """A program with a metric that the training reads."""
+    made = "accuracy = tf.metrics.accuracy(labels, tf.argmax(logits, 1))\n    other = tf.metrics.mean(loss)\n    "
+    text = PROGRAM.replace("    train_op =", f"    {made}{metric}\n    train_op =")
+    text = text.replace("train_op=train_op)", "train_op=train_op, eval_metric_ops={{'a': accuracy, 'b': other}})")
+    return text.format(use=use)
+
+
+@pytest.mark.parametrize(
+    ("metric", "more"),
+    [
+        (METRIC, "metrics=True, summarized=True"),
+        (METRIC.partition("\n")[0], "metrics=True"),
+        ('tf.identity(accuracy[1], name="train_accuracy")', "metrics=True"),
+    ],
+)
+def test_metrics_by_the_name_of_an_op(metric: str, more: str) -> None:
+    text = migrate(measured(f"e.train(input_fn, hooks=[{LOG_METRIC}])", metric))
+    assert f"callbacks=[TensorLogger(['train_accuracy'], every_n_iter=5, {more})]" in text
+    assert 'watch(self, "train_accuracy", tf.identity(self.a.result(), ' in method(text, "compute_metrics")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (measured(f"e.train(input_fn, hooks=[{LOG_METRIC}, {LOG_METRIC}])"), "several hooks read metrics"),
+        (
+            measured(f"e.train(input_fn, hooks=[{LOG_METRIC}])", METRIC.replace('acc", accuracy', 'acc", other')),
+            "a hook and a summary read different metrics",
+        ),
+        (
+            measured(
+                "class H(tf.train.SessionRunHook):\n"
+                "    def before_run(self, context):\n"
+                "        return tf.train.SessionRunArgs('train_accuracy:0')\n\n\n"
+                "e.train(input_fn, hooks=[H()])"
+            ),
+            "read by a hook of the program's own",
+        ),
+    ],
+)
+def test_metrics_that_others_read_too(source: str, reason: str) -> None:
+    assert reason in manual_reason(source)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from line_program import create_model, input_fn, model_fn
+from line_program import LineModel, create_model, input_fn, model_fn
 
+from migrator.runtime.callbacks import TensorLogger, watch
 from migrator.runtime.step_savers import CheckpointSaver
-from migrator.runtime.training import train
+from migrator.runtime.training import evaluate, train
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
@@ -68,6 +69,25 @@ def test_listeners_alone_hear_of_the_saves_of_the_configuration(tmp_path: Path) 
     model = create_model(tmp_path / "new", save_checkpoints_steps=4)
     train(model, train_input, callbacks=[CheckpointSaver(listeners=[new])], steps=10)
     assert new.told == old.told
+
+
+class Watched(LineModel):
+    def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+        return watch(self, "loss", super().compute_loss(*args, **kwargs))
+
+
+def test_a_listener_that_evaluates_changes_nothing_for_other_callbacks(tmp_path: Path) -> None:
+    class Evaluating(Listener):
+        def after_save(self, session: Any, global_step_value: int) -> bool:
+            evaluate(model, lambda: input_fn("eval"))
+            return False
+
+    seen: list[list[str]] = [[], []]
+    for lines, listeners in zip(seen, ([], [Evaluating()])):
+        model = create_model(tmp_path / str(len(listeners)), model=Watched())
+        logger = TensorLogger(["loss"], 1, formatter=lambda values, lines=lines: str(lines.append(str(values))))  # type: ignore[misc]
+        train(model, train_input, callbacks=[CheckpointSaver(save_steps=2, listeners=listeners), logger], steps=6)
+    assert len(seen[0]) == 6 and seen[1] == seen[0]
 
 
 def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:

@@ -115,6 +115,34 @@ def test_metrics_that_are_logged_are_those_of_the_steps_with_log_lines(tmp_path:
     np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
 
 
+@pytest.mark.parametrize(("logged", "recorded"), [(3, 5), (2, 4), (5, 3)])
+def test_metrics_that_are_logged_and_in_summaries(tmp_path: Path, logged: int, recorded: int) -> None:
+    """They are over the steps of both."""
+    found: list[list[float]] = [[], []]
+
+    def old_model_fn(features: Any, labels: Any, mode: str) -> Any:
+        spec = model_fn(features, labels, mode)
+        _, update = spec.eval_metric_ops["mae"]
+        tf.compat.v1.summary.scalar("mae", update)
+        write = lambda v: str(found[0].append(v["mae"]))  # noqa: E731
+        hook = tf.compat.v1.train.LoggingTensorHook({"mae": update}, logged, formatter=write)
+        return spec._replace(training_hooks=[hook])
+
+    def train_input() -> tf.data.Dataset:
+        return input_fn("train")
+
+    config = tf.estimator.RunConfig(save_summary_steps=recorded)
+    tf.estimator.Estimator(old_model_fn, str(tmp_path / "old"), config).train(train_input, steps=11)
+    arguments = {"formatter": lambda v: str(found[1].append(v["mae"])), "metrics": True, "summarized": True}
+    logger = TensorLogger(["mae"], logged, **arguments)
+    model = create_model(tmp_path / "new", model=MetricModel(), save_summary_steps=recorded)
+    train(model, train_input, steps=11, callbacks=[logger])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+    old, new = read_events(tmp_path / "old")["mae"], read_events(tmp_path / "new")["mae"]
+    assert list(new) == list(old)
+    np.testing.assert_allclose(list(new.values()), list(old.values()), rtol=1e-5)
+
+
 @pytest.mark.parametrize("steps_per_execution", [1, 100])
 def test_metrics_in_summaries_are_those_of_the_steps_with_summaries(tmp_path: Path, steps_per_execution: int) -> None:
     """In a session, the update of a metric ran where its summary was fetched."""
