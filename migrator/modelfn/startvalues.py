@@ -177,7 +177,10 @@ def table_lines(generator: Generator) -> list[str]:
         f"{indent}# Names in checkpoints of TensorFlow 1, and the attributes that hold the weights.",
         f"{indent}tf1_names = {{",
     ]
-    lines += [f'{indent}{generator.unit}"{name}": "{path}",' for name, path in names_table(plan, root)]
+    inner = indent + generator.unit
+    for name, path in names_table(plan, root):
+        line = f'{inner}"{name}": "{path}",'
+        lines += [line] if len(line) <= 100 else [f'{inner}"{name}":', f'{inner}{generator.unit}"{path}",']
     return [*lines, f"{indent}}}", ""]
 
 
