@@ -19,6 +19,10 @@ INITIALIZABLE = "make_initializable_iterator"
 _METHODS = (ONE_SHOT, INITIALIZABLE)
 _FUNCTIONS = frozenset(f"tensorflow.data.{method}" for method in _METHODS)
 _DICT_METHODS = frozenset({"pop", "get", "items", "keys", "values", "update", "setdefault"})
+_BY_HAND = (
+    "an initializable iterator is not migrated yet, as its session is gone: first return the dataset itself, made of the "
+    "arrays in place of placeholders, and drop what runs its initializer"
+)
 _TABLE_INITIALIZERS = "tensorflow.GraphKeys.TABLE_INITIALIZERS"
 
 
@@ -42,7 +46,7 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
             handled.update(walk(statement))
     for other in module.nodes(ast.Attribute):
         if other.attr == INITIALIZABLE and other not in handled:
-            raise Unsupported("an initializable iterator is not migrated yet", other)
+            raise Unsupported(_BY_HAND, other)
     return edits, handled
 
 
@@ -69,16 +73,16 @@ def _initialized(module: Module, function: ast.FunctionDef | ast.Lambda, made: a
             continue
         call = module.parent(node)
         if not isinstance(call, ast.Call) or call.args[1:] != [node] or call.keywords:
-            raise Unsupported("an initializable iterator is not migrated yet", node)
+            raise Unsupported(_BY_HAND, node)
         if module.resolve(call.func) != "tensorflow.add_to_collection" or (
             module.resolve(call.args[0]) != _TABLE_INITIALIZERS
         ):
-            raise Unsupported("an initializable iterator is not migrated yet", node)
+            raise Unsupported(_BY_HAND, node)
         if not isinstance(module.parent(call), ast.Expr):
-            raise Unsupported("an initializable iterator is not migrated yet", node)
+            raise Unsupported(_BY_HAND, node)
         found.append(module.statement(call))
     if not found:  # something that is not seen here initializes it
-        raise Unsupported("an initializable iterator is not migrated yet", made)
+        raise Unsupported(_BY_HAND, made)
     return found
 
 
