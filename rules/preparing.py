@@ -11,6 +11,7 @@ from migrator.modelfn.optimizerclass import derives
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
+from migrator.preparing.arguments import parameters
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.handed import handed
 from migrator.preparing.methods import lookup, method_of
@@ -28,6 +29,8 @@ from .translations import is_refused, translations
 
 _VARIABLES = frozenset({"tensorflow.get_variable", VARIABLE})
 _SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec"})
+_SIZED = frozenset(f"tensorflow.{name}" for name in ("zeros", "ones", "range", "eye", "TensorShape"))
+"""Functions whose arguments are sizes."""
 _MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients", head_specs.METHOD})
 
 
@@ -118,8 +121,9 @@ class _Judge:
         return isinstance(owner, ast.ClassDef) and derives(self.known, Definition(definition.module, owner))
 
     def _only_makes(self, definition: Definition) -> bool:
-        """Whether a function makes variables and computes nothing with them, such as one that returns a dict of them."""
+        """Whether a function makes variables and gets no tensors: it returns a table, or a dict of weights."""
         assert isinstance(definition.node, ast.FunctionDef)
+        own = set(parameters(definition.node))
         returned = [node for value in own_returns(definition.node) for node in walk(value)]
         if any(isinstance(node, (ast.BinOp, ast.UnaryOp)) for node in returned):
             return False
@@ -135,8 +139,25 @@ class _Judge:
                 if self._other(definition, node) is not None:
                     return False
                 if name is not None and self.known.library(name):
-                    if name not in SCOPES and (name in self.known.layers or not self.known.static(name)):
+                    if name in self.known.layers and name not in SCOPES:
                         return False
+                    if name in _SIZED:
+                        continue
+                    if name not in SCOPES and not self.known.static(name) and own & self._given(definition, node):
+                        return False
+            stack.extend(ast.iter_child_nodes(node))
+        return found
+
+    def _given(self, definition: Definition, call: ast.Call) -> set[str]:
+        """The names that a call gets, without those that only say how large something is."""
+        found: set[str] = set()
+        stack: list[ast.AST] = [*call.args, *(k.value for k in call.keywords)]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Call) and (definition.module.resolve(node.func) or "") in _SIZED:
+                continue
+            if isinstance(node, ast.Name):
+                found.add(node.id)
             stack.extend(ast.iter_child_nodes(node))
         return found
 

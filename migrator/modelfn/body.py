@@ -10,7 +10,7 @@ from migrator.modelfn.collections import Collections
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.modes import Modes, mode_of_symbol
-from migrator.modelfn.names import binds
+from migrator.modelfn.names import binds, reads
 from migrator.modelfn.objects import is_learning_phase
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.phases import ignored, look_through, widen
@@ -157,7 +157,8 @@ class Body:
                     continue
                 for other in self.flow.leaves:
                     if other.index > leaf.index and frame.node not in other.loops and frame.binds() & other.uses:
-                        names = frame.binds() & other.uses - {n for f in other.frames for n in f.binds()}
+                        again = {n for f in other.frames for n in f.binds()}
+                        names = frame.binds() & other.uses & reads(other.node) - again
                         if any(not self.slicer.reaching(n, other.index, None, other) for n in names):
                             raise Unsupported(f"`{sorted(names)[0]}` is read after its loop", other.node)
 

@@ -10,6 +10,7 @@ from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import enumerated, is_count, targets
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import joined
+from migrator.modelfn.translate import Time
 from migrator.modelfn.writer import NOT_TRAINING, TRAINING, Shared, Writer
 
 
@@ -158,10 +159,10 @@ class CallWriter(Writer):
         return self.compound(group[0].frames[depth].node, group, indent, depth)
 
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
-        """A statement; ``name = <made object>`` falls away, the name stands for the object."""
+        """A statement; ``name = <made object>`` falls away: the name stands for the object, unless a tensor gets it later."""
         node = leaf.node
         if isinstance(node, ast.Assign) and id(node.value) in self.plan.site_of:
-            if self.plan.site_of[id(node.value)].layer.inputs is None:
+            if self.plan.site_of[id(node.value)].layer.inputs is None and self.plan.time(leaf) <= Time.MODE:
                 return []
         return super().leaf(leaf, indent)
 

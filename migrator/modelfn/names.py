@@ -47,6 +47,14 @@ def _reads(node: ast.AST, found: set[str], bound: frozenset[str]) -> None:
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         for part in parts:
             _reads(part, found, inner)
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        _reads(node.iter, found, bound)
+        inner = bound | targets(node.target)  # each turn has its own
+        _reads(node.target, found, inner)
+        for statement in node.body:
+            _reads(statement, found, inner)
+        for statement in node.orelse:
+            _reads(statement, found, bound)
     elif isinstance(node, ast.AugAssign):
         if isinstance(node.target, ast.Name):
             found.add(node.target.id)

@@ -14,9 +14,10 @@ from migrator.preparing.closures import handed_closure, nested_functions
 from migrator.preparing.copied import without_copies
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.filters import filter_call, settled_choice
+from migrator.preparing.idle import taken_away
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
-from migrator.preparing.lift import keywords, method, module_name, nested_function, removal, snake, unused
+from migrator.preparing.lift import keywords, method, module_name, nested_function, snake
 from migrator.preparing.methods import Method, attributes, check_settled, lookup, method_of
 from migrator.preparing.partials import filled_in, written_out
 from migrator.preparing.stuck import Stuck
@@ -118,20 +119,10 @@ class Preparation:
 
     def _tidy(self) -> None:
         """Remove functions and classes that nothing uses any more."""
-        found = True
-        while found:
-            found = any(self._removed(path, name) for path, name in sorted(self._taken_out))
-
-    def _removed(self, path: str, name: str) -> bool:
-        """Whether there was a function or class of the name that nothing uses."""
-        module = self.drafts.project.modules[path]
-        nodes: list[ast.FunctionDef | ast.ClassDef] = [*module.nodes(ast.FunctionDef), *module.nodes(ast.ClassDef)]
-        for node in nodes:
-            if node.name == name and unused(self.drafts, module, node):
-                self._taken_out.discard((path, name))
-                self.drafts.apply([removal(module, node)])
-                return True
-        return False
+        gone: set[tuple[str, str]] | None = None
+        while gone is None or gone:
+            gone = {entry for entry in sorted(self._taken_out) if taken_away(self.drafts, *entry)}
+            self._taken_out -= gone
 
     # -- where to look ------------------------------------------------------------------------------------------------
 
