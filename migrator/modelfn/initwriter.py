@@ -69,7 +69,7 @@ class InitWriter(Writer):
     def _leaf(self, leaf: Leaf, indent: str) -> list[str]:
         if leaf in self.support:
             return self._static(leaf, indent)
-        made = [site for site in self.sites if site.leaf is leaf and site.makes]
+        made = [site for site in self.sites if site.leaf is leaf and site.makes and not site.in_all_turns]
         return [*self._comments(leaf, made, indent), *(line for site in made for line in self._site(site, indent))]
 
     def _comments(self, leaf: Leaf, made: list[Site], indent: str) -> list[str]:
@@ -155,13 +155,20 @@ class InitWriter(Writer):
             return super().compound(node, leaves, indent, depth)
         level = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
         sites = [s for s in self.sites if s.leaf in leaves and s.leaf not in self.support and s.makes]
+        shared = [] if level else [line for s in sites if s.in_all_turns for line in self._site(s, indent)]
+        if shared and self.by_scope:
+            raise Unsupported("variables that a partitioner splits are shared by the turns of a loop", node)
+        sites = [s for s in sites if not s.in_all_turns]
+        leaves = [leaf for leaf in leaves if leaf in self.support or any(s.leaf is leaf for s in sites)]
+        if not leaves:
+            return shared
         plain = all(self._only_scopes(leaf, depth + 1) and self._own_partitioner(leaf) is None for leaf in leaves)
         if level == 0 and plain and sites and not any(leaf in self.support for leaf in leaves):
-            return [line for site in sites for line in self._comprehension(node, site, indent)]
+            return [*shared, *(line for site in sites for line in self._comprehension(node, site, indent))]
         lines = [
             f"{indent}self.{s.attribute}{'[-1]' * (level - 1)}" + (".append([])" if level else " = []") for s in sites
         ]
-        return [*lines, *super().compound(node, leaves, indent, depth)]
+        return [*shared, *lines, *super().compound(node, leaves, indent, depth)]
 
     def _partitioner(self, node: ast.With, leaves: list[Leaf]) -> ast.expr | None:
         """The partitioner of a scope in which `leaves` make layers, where it stands around them here, too."""

@@ -55,7 +55,9 @@ def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
     if prefix is not None and (site.layer.name is None or own is not None):
         full = f"{prefix}{own if own is not None else site.layer.scope}"
     if reused and site.loops and full is not None and "*" not in full:
-        raise Unsupported(f"the variables of `{full}` are shared by all turns of a loop", site.call)
+        if own is None or not _is_one(plan, site):
+            raise Unsupported(f"the variables of `{full}` are shared by all turns of a loop", site.call)
+        site.in_all_turns = True
     for other in [other for other in reversed(earlier) if other.first is None]:
         same = _same_name(plan, other, site, reused)
         if same is False or exclusive(other, site):
@@ -71,6 +73,24 @@ def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
         return
     if is_reference(site):
         raise Unsupported("get_variable with neither a shape nor an initial value is not migrated yet", site.call)
+
+
+def _is_one(plan: Body, site: Site) -> bool:
+    """Whether all turns of the loops around a site would make the same layer, under the same name."""
+    outer = site.leaf.loops[0]
+    first = next(index for index, frame in enumerate(site.leaf.frames) if frame.node is outer)
+    if any(isinstance(frame.node, ast.If) for frame in site.leaf.frames[first:]) or site.layer.late:
+        return False
+    turns = [leaf for leaf in plan.flow.leaves if outer in leaf.loops]
+    bound = {name for leaf in turns for name in leaf.defs}
+    bound |= {name for leaf in turns for frame in leaf.frames[first:] for name in frame.binds()}
+    values = [value for _, value in site.layer.arguments if not isinstance(value, str)]
+    values += [] if site.layer.maker is None else [site.layer.maker]
+    if reads([*values, *_chain(plan, site)]) & bound:
+        return False
+    if any(moving is not None for moving in _moving(site)):
+        raise Unsupported("the moving statistics of a shared normalization are updated in no certain order", site.call)
+    return True
 
 
 def is_reference(site: Site) -> bool:
@@ -104,7 +124,9 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
         names = names_made(plan, site)
         told = reads([value for _, value in site.layer.given]) | reads(_chain(plan, site))
         turns = {name for frame in site.leaf.frames if isinstance(frame.node, ast.For) for name in frame.binds()}
-        if names is None or any("*" not in name for name in names) or not told & turns:
+        if _is_one(plan, site) and _all_reused(helper, _reused(plan, site), flags):
+            site.in_all_turns = True
+        elif names is None or any("*" not in name for name in names) or not told & turns:
             raise Unsupported("the turns of a loop may share the variables of a helper", site.call)
     for other in [other for other in reversed(earlier) if other.first is None]:
         if other.layer.helper is not helper or exclusive(other, site):

@@ -58,6 +58,8 @@ class Site:
     """Name of one element of that list inside the loop that uses it."""
     first: Site | None = None
     """The site that made the layer which this one shares (reuse)."""
+    in_all_turns: bool = False
+    """Whether the turns of the loops around it share one layer."""
 
     @property
     def makes(self) -> bool:
@@ -66,8 +68,8 @@ class Site:
 
     @property
     def loops(self) -> tuple[ast.For, ...]:
-        """Loops around the site, outermost first."""
-        return self.leaf.loops
+        """Loops around the site that make a layer in each turn, outermost first."""
+        return () if self.in_all_turns else self.leaf.loops
 
 
 def find_sites(plan: Plan) -> list[Site]:

@@ -24,8 +24,8 @@ LEFT = {
     "turns of a loop that share": (
         """
         x = features["x"]
-        for _ in range(3):
-            x = tf.layers.dense(x, 3, name="shared", reuse=tf.AUTO_REUSE)  # HERE
+        for u in params["units"]:
+            x = tf.layers.dense(x, u, name="shared", reuse=tf.AUTO_REUSE)  # HERE
         predictions = x
         """,
         END,

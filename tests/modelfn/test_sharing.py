@@ -201,7 +201,7 @@ def test_a_helper_may_return_under_a_condition() -> None:
             """
             x = features["x"]
             for i in range(2):
-                x = tower(x, params["units"])  # HERE
+                x = tower(x, params["units"] + i)  # HERE
             predictions = x
             """,
             "the turns of a loop may share",
@@ -304,3 +304,73 @@ def test_a_parameter_that_says_more_than_reuse_stays() -> None:
     before = PARTLY.replace("    return tf.layers.dense(x, 3)", "    return x if reuse else tf.layers.dense(x, 3)")
     body = 'predictions = tower(features["x"], False)'
     assert "def __init__(self, reuse" in assert_same(model_fn(body, before=before))
+
+
+# -- turns of a loop --------------------------------------------------------------------------------------------------
+
+
+def test_turns_that_share_layers_and_variables() -> None:
+    body = """
+    outputs = []
+    for name in ["x", "w"]:
+        with tf.variable_scope("encoder", reuse=tf.AUTO_REUSE):
+            net = tf.layers.dense(features[name], 4, name="fc")
+            b = tf.get_variable("b", [4])
+            outputs.append(net * b)
+    predictions = outputs[0] - outputs[1]
+    """
+    text = assert_same(model_fn(body))
+    made = method(text, "__init__", "Model")
+    assert made.count("Dense(") == made.count("add_weight(") == 1 and " for " not in made
+    assert "net = self.fc(features[name])" in method(text, "call", "Model")
+
+
+def test_turns_that_share_some_of_their_layers() -> None:
+    body = """
+    x = features["x"]
+    for i in range(2):
+        with tf.variable_scope("body", reuse=(i > 0)):
+            x = tf.layers.dense(x, 3, name="shared")
+        x = tf.layers.dense(x, 3, name="own_%d" % i)
+    predictions = x
+    """
+    made = method(assert_same(model_fn(body)), "__init__", "Model")
+    assert made.index("self.shared = tf.keras.layers.Dense(3") < made.index("self.own_layers = [")
+
+
+def test_turns_that_call_a_helper_again() -> None:
+    body = """
+    total = tower(features["x"])
+    for name in ["w", "x"]:
+        total += tower(features[name], reuse=True)
+    predictions = total
+    """
+    text = assert_same(model_fn(body, before=TOLD))
+    assert method(text, "__init__", "Model").count("Tower(") == 1
+    assert "total += self.tower(features[name])" in method(text, "call", "Model")
+
+
+NORMAL = """
+def tower(x, training):
+    with tf.variable_scope("tower", reuse=tf.AUTO_REUSE):
+        return tf.layers.batch_normalization(x, training=training, name="bn")
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "reason", "before"),
+    [
+        ("tf.layers.dense(x, i + 3, name='fc', reuse=tf.AUTO_REUSE)", "shared by all turns", ""),
+        ("tf.layers.dense(x, 3, reuse=tf.AUTO_REUSE)", "shared by all turns", ""),
+        ("tf.layers.batch_normalization(x, name='bn', reuse=tf.AUTO_REUSE)", "in no certain order", ""),
+        ("tower(x, mode == tf.estimator.ModeKeys.TRAIN)", "in no certain order", NORMAL),
+    ],
+)
+def test_turns_that_may_share_are_left(call: str, reason: str, before: str) -> None:
+    body = f"""
+    x = features["x"]
+    for i in range(2):
+        x = {call}
+    predictions = x
+    """
+    assert reason in manual_reason(model_fn(body, before=before))
