@@ -32,6 +32,7 @@ from .reached import reached
 from .rewrite import ProgramRewrite
 from .sessions import session_reference
 from .strategies import warn_of_replicas
+from .symbolic_inputs import refuse_symbolic_inputs
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
 
@@ -99,6 +100,8 @@ class BridgeRewrite(ProgramRewrite):
         obstacles.refuse()
         self._methods()
         reached = self._reached()
+        with obstacles:
+            refuse_symbolic_inputs(reached)
         beside = [c for c in self.constructions if c.name != ESTIMATOR]
         with obstacles:
             self._others.rewrite_beside(beside, reached)

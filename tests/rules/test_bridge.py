@@ -400,3 +400,39 @@ def test_callers_of_a_program_with_a_model_fn_of_its_own_are_left_alone() -> Non
     other = "import program\nimport tensorflow as tf\n\ndef old(x):\n    return tf.layers.dense(x, 1)\n"
     text, _, units = migrated(PROGRAM, "bridge", other=other)
     assert units[0].startswith("bridge: ") and "return tf.layers.dense(x, 1)" in text
+
+
+KERAS = PROGRAM.replace("    w = tf.Variable(2.0)\n", "    w = network(features)\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "net = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])",
+        "net = tf.keras.Sequential()\n    net.add(tf.keras.layers.Dense(1, input_dim=1))",
+        "i = tf.keras.Input((1,))\n    net = tf.keras.Model(i, i)",
+        "net = tf.keras.applications.ResNet50()",
+    ],
+)
+def test_a_keras_model_with_an_input_does_not_go_into_a_graph(body: str) -> None:
+    text = KERAS.replace("def model_fn", f"def network(features):\n    {body}\n    return net(features)\n\ndef model_fn")
+    after, said, units = migrated(text)
+    assert after == textwrap.dedent(text)
+    assert any("a Keras model with an input of its own does not go into a graph" in message for message in said)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "net = tf.keras.Sequential([tf.keras.layers.Dense(1)])",
+        "net = tf.keras.layers.Dense(1, input_shape=(1,))",
+    ],
+)
+def test_other_keras_layers_go_into_a_graph(body: str) -> None:
+    text = KERAS.replace("def model_fn", f"def network(features):\n    {body}\n    return net(features)\n\ndef model_fn")
+    assert migrated(text)[2][0].startswith("bridge")
+
+
+def test_keras_models_beside_the_graph_have_inputs() -> None:
+    text = f"{PROGRAM}\ndef other():\n    return tf.keras.Model(tf.keras.Input((1,)), None)\n"
+    assert migrated(text)[2][0].startswith("bridge")
