@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.collections import Collections
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
+from migrator.modelfn.loggers import called_function
 from migrator.modelfn.modes import Modes, mode_of_symbol
 from migrator.modelfn.names import binds, reads
 from migrator.modelfn.objects import is_learning_phase
@@ -221,11 +222,10 @@ class Body:
         """Give a statement that is there for its effect (a message, a summary) to the phase that knows its values."""
         if self.runs_when_built(leaf) or leaf in self.gradients or leaf in call or leaf in losses:
             return
-        function = (
-            leaf.node.value.func if isinstance(leaf.node, ast.Expr) and isinstance(leaf.node.value, ast.Call) else None
-        )
+        made = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
         watched = leaf in self.watched
-        known = function is not None and self.translations.effects(self.module.resolve(function), ast.unparse(function))
+        name = called_function(self.module, made.func) if isinstance(made, ast.Call) else None
+        known = isinstance(made, ast.Call) and self.translations.effects(name, ast.unparse(made.func))
         if not (watched or known or isinstance(leaf.node, ast.Assert)):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
         needed: set[Leaf] = set()

@@ -9,6 +9,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import enumerated, reads, targets
 from migrator.modelfn.objects import holder
 from migrator.modelfn.partitioning import by_scope, given_partitioner, partitioners_of, scope_partitioner
+from migrator.modelfn.shapes import on_shapes
 from migrator.modelfn.sites import Site
 from migrator.modelfn.writer import Shared, Writer
 
@@ -36,7 +37,7 @@ class InitWriter(Writer):
         for site in self.sites:
             stack.extend(_read_by(site))
             for frame in site.leaf.frames:
-                if not isinstance(frame.node, ast.With):
+                if not isinstance(frame.node, ast.With) and not on_shapes(plan, frame.node):
                     stack.extend(frame.reads())
         for leaf in extra:
             stack.extend(plan.slicer.inputs(leaf))
@@ -203,6 +204,8 @@ class InitWriter(Writer):
         return f"{self.text(target)} in {self.text(iterable)}"
 
     def _condition(self, node: ast.If, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        if on_shapes(self.plan, node):  # the layers of both arms: `call` decides
+            return self.block(leaves, indent, depth + 1)
         arms: dict[str, list[str]] = {}
         for arm in ("body", "orelse"):
             mine = [leaf for leaf in leaves if leaf.frames[depth].arm == arm]

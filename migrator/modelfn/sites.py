@@ -14,6 +14,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.objects import holder, settled
 from migrator.modelfn.scope_defaults import check_scopes, with_defaults
 from migrator.modelfn.scopes import scope_prefix
+from migrator.modelfn.shapes import on_shapes
 from migrator.modelfn.sharing import name_attributes, share
 from migrator.modelfn.translate import Layer, Time
 from migrator.syntax import walk
@@ -103,7 +104,7 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, hidden: bool) -> Iterator[
         layer = plan.sublayers.layer(plan, call)
     if layer is None:
         return
-    _check_place(plan, leaf, call)
+    shaped = _check_place(plan, leaf, call)
     if hidden:
         raise Unsupported("layers made in a lambda, a nested function or a comprehension are not migrated yet", call)
     if layer.old_defaults:
@@ -111,7 +112,10 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, hidden: bool) -> Iterator[
     if layer.moving is not None and not layer.keras and not plan.updates_run:
         frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
         layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
-    yield Site(call, leaf, _late(plan, with_defaults(plan, leaf, layer)))
+    layer = _late(plan, with_defaults(plan, leaf, layer))
+    if shaped and (layer.helper is not None or (layer.weight and not layer.late)):
+        raise Unsupported("variables are made under a condition on a shape", call)
+    yield Site(call, leaf, layer)
 
 
 def _late(plan: Plan, layer: Layer) -> Layer:
@@ -146,13 +150,16 @@ def _is_added(plan: Plan, call: ast.Call) -> bool:
     return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "add"
 
 
-def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> None:
-    """Refuse layers whose number is not known when the model is built."""
+def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> bool:
+    """Refuse layers whose number is not known when the model is built. Returns whether a shape decides if one is used:
+    it is made in any case, and has variables once it is used."""
     if isinstance(leaf.node, (ast.While, ast.Try, ast.For, ast.With, ast.If)):
         raise Unsupported("a layer is made inside a while loop or a try statement", call)
+    shaped = [frame for frame in leaf.frames if on_shapes(plan, frame.node)]
     for frame in leaf.frames:
-        if not isinstance(frame.node, ast.With) and plan.times.head(frame) > Time.MODE:
+        if not isinstance(frame.node, ast.With) and plan.times.head(frame) > Time.MODE and frame not in shaped:
             raise Unsupported("a layer is made under a loop or a condition over tensors", call)
+    return bool(shaped)
 
 
 def _calls(node: ast.AST, hidden: bool) -> Iterator[tuple[ast.Call, bool]]:

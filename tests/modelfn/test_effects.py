@@ -28,6 +28,22 @@ def test_assertions_stand_where_their_values_are_known() -> None:
     assert "    assert loss.shape == []\n" in method(text, "compute_loss")
 
 
+@pytest.mark.parametrize("made", ["logging.getLogger(__name__)", "tf.get_logger()"])
+def test_messages_of_a_logger_of_the_program_stand_where_their_values_are_known(made: str) -> None:
+    body = f"{NET}\nlogger.info('net %s', predictions.shape)\n"
+    text = migrate(model_fn(body, before=f"\n\nimport logging\n\nlogger = {made}\n"))
+    assert "    logger.info('net %s', predictions.shape)\n" in method(text, "call")
+
+
+@pytest.mark.parametrize(
+    "made", ["Recorder()", "logging.getLogger(__name__)\nlogger = Recorder()", "logging.Handler()"]
+)
+def test_what_is_no_logger_may_do_anything(made: str) -> None:
+    body = f"{NET}\nlogger.info('net %s', predictions.shape)\n"
+    source = model_fn(body, before=f"\n\nimport logging\n\nlogger = {made}\n")
+    assert "only has an effect" in manual_reason(source)
+
+
 def test_assertions_of_a_helper_stand_in_its_layer() -> None:
     helper = "\n\ndef net(x):\n    x = tf.layers.dense(x, 3)\n    assert x.shape[1] == 3\n    return x\n"
     text = migrate(model_fn('predictions = net(features["x"])', before=helper))

@@ -415,7 +415,9 @@ KERAS = PROGRAM.replace("    w = tf.Variable(2.0)\n", "    w = network(features)
     ],
 )
 def test_a_keras_model_with_an_input_does_not_go_into_a_graph(body: str) -> None:
-    text = KERAS.replace("def model_fn", f"def network(features):\n    {body}\n    return net(features)\n\ndef model_fn")
+    text = KERAS.replace(
+        "def model_fn", f"def network(features):\n    {body}\n    return net(features)\n\ndef model_fn"
+    )
     after, said, units = migrated(text)
     assert after == textwrap.dedent(text)
     assert any("a Keras model with an input of its own does not go into a graph" in message for message in said)
@@ -429,7 +431,9 @@ def test_a_keras_model_with_an_input_does_not_go_into_a_graph(body: str) -> None
     ],
 )
 def test_other_keras_layers_go_into_a_graph(body: str) -> None:
-    text = KERAS.replace("def model_fn", f"def network(features):\n    {body}\n    return net(features)\n\ndef model_fn")
+    text = KERAS.replace(
+        "def model_fn", f"def network(features):\n    {body}\n    return net(features)\n\ndef model_fn"
+    )
     assert migrated(text)[2][0].startswith("bridge")
 
 

@@ -1,0 +1,44 @@
+"""Conditions on the static shapes of tensors, such as ``x.shape[-1] != filters``: known when a model is called first."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.times import TENSOR_SHAPE
+from migrator.modelfn.translate import Time
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+
+_PARTS = frozenset({"value", "ndims", "rank", "dims"})
+_PLAIN = (
+    ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Subscript, ast.Slice, ast.Tuple, ast.List,
+    ast.operator, ast.cmpop, ast.boolop, ast.unaryop, ast.expr_context,
+)  # fmt: skip
+
+
+def on_shapes(plan: Body, node: ast.stmt) -> bool:
+    """Whether a condition asks nothing of tensors but their static shapes."""
+    return isinstance(node, ast.If) and plan.times.of(node.test) > Time.MODE and _is_static(plan, node.test, ())
+
+
+def _is_static(plan: Body, node: ast.AST, above: tuple[str, ...]) -> bool:
+    if isinstance(node, ast.Name):
+        if plan.times.name(node.id) <= Time.MODE:
+            return True
+        values = [leaf.node.value for leaf in plan.definitions(node.id) if isinstance(leaf.node, ast.Assign)]
+        complete = bool(values) and len(values) == len(plan.definitions(node.id)) and node.id not in above
+        return complete and all(_is_static(plan, value, (*above, node.id)) for value in values)
+    if isinstance(node, ast.Attribute):
+        return node.attr in TENSOR_SHAPE or (node.attr in _PARTS and _is_static(plan, node.value, above))
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name):
+            known = node.func.id in ("int", "len") and not plan.is_local(node.func.id) and not node.keywords
+            return known and all(_is_static(plan, argument, above) for argument in node.args)
+        if not isinstance(node.func, ast.Attribute) or node.args or node.keywords or plan.module.resolve(node.func):
+            return False
+        return node.func.attr == "get_shape" or (
+            node.func.attr == "as_list" and _is_static(plan, node.func.value, above)
+        )
+    return isinstance(node, _PLAIN) and all(_is_static(plan, child, above) for child in ast.iter_child_nodes(node))

@@ -1,0 +1,139 @@
+"""Layers that are used or not according to the static shapes of tensors."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import manual_reason, method, migrate, model_fn
+
+TESTS = [
+    "x.shape[-1] != params['units']",
+    "x.get_shape().as_list()[-1] != params['units']",
+    "int(x.shape[1]) != params['units'] and params['project']",
+    "len(x.shape) == 2 and x.shape.as_list()[-1] < params['units']",
+]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_residual_connection(test: str) -> None:
+    body = f"""
+    x = features["x"]
+    net = tf.layers.dense(x, params["units"], name="net")
+    if {test}:
+        x = tf.layers.dense(x, params["units"], name="residual")
+    predictions = tf.layers.dense(x + net, 1)
+    """
+    text = migrate(model_fn(body))
+    assert "if " not in method(text, "__init__")
+    assert "    if " in method(text, "call")
+    assert "x = self.residual(x)" in method(text, "call")
+
+
+def test_the_size_under_a_name_and_layers_in_both_arms() -> None:
+    body = """
+    x = features["x"]
+    size = x.get_shape().as_list()[-1]
+    if size == 3:
+        x = tf.layers.dense(x, 2)
+    else:
+        x = tf.layers.dense(x, 5)
+    predictions = tf.layers.dense(x, 1)
+    """
+    text = migrate(model_fn(body))
+    assert "self.dense = tf.keras.layers.Dense(2)\n    self.dense_1 = tf.keras.layers.Dense(5)" in method(
+        text, "__init__"
+    )
+    assert "    if size == 3:\n        x = self.dense(x)\n    else:\n        x = self.dense_1(x)" in method(
+        text, "call"
+    )
+
+
+def test_in_a_loop() -> None:
+    body = """
+    x = features["x"]
+    for units in params["sizes"]:
+        net = tf.layers.dense(x, units)
+        if x.shape[-1] != units:
+            x = tf.layers.dense(x, units)
+        x = x + net
+    predictions = tf.layers.dense(x, 1)
+    """
+    text = migrate(model_fn(body))
+    assert ".append(None)" not in text
+    assert 'for units, dense, dense_1 in zip(params["sizes"], self.dense_layers, self.dense_1_layers):' in text.replace(
+        "self.params", "params"
+    )
+
+
+def test_in_a_part_of_the_network() -> None:
+    helper = """
+
+def block(x, units):
+    net = tf.layers.dense(x, units)
+    if x.shape[-1] != units:
+        x = tf.layers.dense(x, units)
+    return x + net
+
+
+"""
+    body = """
+    x = block(features["x"], 4)
+    x = block(x, 3)
+    predictions = tf.layers.dense(x, 1)
+    """
+    text = migrate(model_fn(body, before=helper))
+    assert "        if x.shape[-1] != self.units:\n            x = self.dense_1(x)\n" in text
+
+
+def test_a_variable_as_wide_as_a_tensor() -> None:
+    body = """
+    x = features["x"]
+    size = x.shape[-1]
+    if size != params["units"]:
+        w = tf.get_variable("w", [size, params["units"]])
+        x = tf.matmul(x, w)
+    predictions = tf.layers.dense(x, 1)
+    """
+    text = migrate(model_fn(body))
+    assert 'w = get_weight(self, name="w", shape=[size, self.params["units"]])' in method(text, "call")
+
+
+def test_other_variables_are_refused() -> None:
+    body = """
+    x = features["x"]
+    if x.shape[-1] != params["units"]:
+        w = tf.get_variable("w", [4, params["units"]])
+        x = tf.matmul(x, w)
+    predictions = tf.layers.dense(x, 1)
+    """
+    assert "variables are made under a condition on a shape" in manual_reason(model_fn(body))
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "tf.shape(x)[0] > 2",
+        "x[0, 0] > 0.0",
+        "tf.reduce_sum(x) > x.shape[-1]",
+        "check(x.shape)",
+        "x.shape[-1] in known(x)",
+    ],
+)
+def test_other_conditions_are_refused(test: str) -> None:
+    body = f"""
+    x = features["x"]
+    if {test}:
+        x = tf.layers.dense(x, 3)
+    predictions = tf.layers.dense(x, 1)
+    """
+    assert "a condition over tensors" in manual_reason(model_fn(body))
+
+
+def test_a_part_of_the_network_under_a_condition_is_refused() -> None:
+    helper = "\n\ndef block(x):\n    w = tf.get_variable('w', [4, 4])\n    return tf.matmul(x, w)\n\n\n"
+    body = """
+    x = features["x"]
+    if x.shape[-1] == 4:
+        x = block(x)
+    predictions = tf.layers.dense(x, 1)
+    """
+    assert "variables are made under a condition on a shape" in manual_reason(model_fn(body, before=helper))
