@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import os
 import sys
@@ -60,6 +61,33 @@ class Program:
                 return candidates[0].name
         names = ", ".join(path.name for path in mains or files) or "no Python file"
         raise CaseError(f"{self.path}: which file starts the program? Give --entry FILE or -m MODULE (found: {names})")
+
+
+def given_program(path: Path, **start: Any) -> Program:
+    """The program that a path means: a file that imports the package it stands in is started as a module of that."""
+    if path.suffix == ".py" and path.is_file() and not start.get("entry") and not start.get("module"):
+        root = path.resolve().parent
+        while (root / "__init__.py").is_file():
+            root = root.parent
+        module = ".".join(path.resolve().relative_to(root).with_suffix("").parts)
+        if "." in module and {module.partition(".")[0], "."} & _imported(path):
+            return Program(root, **{**start, "module": module})
+    return Program(path, **start)
+
+
+def _imported(path: Path) -> set[str]:
+    """The first names of what a file imports; a dot for imports from its own package."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return set()
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add("." if node.level else (node.module or "").partition(".")[0])
+    return names
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
 
 
 def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
-    from migrator.parity.case import Case, CaseError, Program, load_cases
+    from migrator.parity.case import Case, CaseError, given_program, load_cases
     from migrator.parity.report import Tolerance
     from migrator.suggesting import dangling, suggestion
 
@@ -112,7 +112,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         if not Path(path).is_file() and not Path(path).is_dir():
             raise CaseError(f"{path}: neither a regular file nor a folder")
     start = {"entry": options["entry"], "module": options["module"], "args": args}
-    old = Program(Path(paths[0]), python=options["old_python"] or sys.executable, **start)
+    old = given_program(Path(paths[0]), python=options["old_python"] or sys.executable, **start)
     defaults = Case(
         name=Path(paths[0]).resolve().stem,
         old=old,
@@ -135,7 +135,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         return [defaults]
     from dataclasses import replace
 
-    return [replace(defaults, new=Program(Path(paths[1]), python=defaults.new_python, **start))]
+    return [replace(defaults, new=given_program(Path(paths[1]), python=defaults.new_python, **start))]
 
 
 def _holds_cases(path: Path) -> bool:

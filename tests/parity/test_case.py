@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from migrator.parity import sandbox
-from migrator.parity.case import Case, CaseError, Program, load_cases
+from migrator.parity.case import Case, CaseError, Program, given_program, load_cases
 
 DEFAULTS = Case("default", Program(Path("x"), python="old-python"), steps=3, new_python="new-python")
 
@@ -85,6 +85,40 @@ def test_start_of_a_folder(tmp_path: Path) -> None:
         Program(tmp_path, entry="none.py").start()
     with pytest.raises(CaseError, match="no such file or folder"):
         Program(tmp_path / "none").start()
+
+
+@pytest.mark.parametrize(
+    ("text", "module"),
+    [
+        ("import trainer.model as model\n", "trainer.task"),
+        ("def main():\n    from trainer import model\n", "trainer.task"),
+        ("from . import model\n", "trainer.task"),
+        ("import model\n", ""),
+        ("import other.trainer\n", ""),
+        ("def (\n", ""),
+    ],
+)
+def test_a_file_of_a_package_that_it_imports_is_a_module(tmp_path: Path, text: str, module: str) -> None:
+    package = tmp_path / "trainer"
+    package.mkdir()
+    task = package / "task.py"
+    task.write_text(text)
+    assert given_program(task) == Program(task)
+    (package / "__init__.py").touch()
+    expected = Program(tmp_path.resolve(), module=module, args=("-v",)) if module else Program(task, args=("-v",))
+    assert given_program(task, args=("-v",)) == expected
+    assert given_program(tmp_path, entry="trainer/task.py") == Program(tmp_path, entry="trainer/task.py")
+
+
+def test_packages_in_packages(tmp_path: Path) -> None:
+    inner = tmp_path / "company" / "trainer"
+    inner.mkdir(parents=True)
+    for folder in (inner, inner.parent):
+        (folder / "__init__.py").touch()
+    (inner / "task.py").write_text("from company.trainer import model\n")
+    (inner / "tool.py").write_text("from .. import model\n")
+    assert given_program(inner / "task.py").module == "company.trainer.task"
+    assert given_program(inner / "tool.py").module == "company.trainer.tool"
 
 
 def test_working_copy_leaves_out_caches_and_links_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
