@@ -21,6 +21,7 @@ from migrator.preparing.lift import keywords, method, module_name, nested_functi
 from migrator.preparing.methods import Method, attributes, check_settled, lookup, method_of
 from migrator.preparing.partials import filled_in, written_out
 from migrator.preparing.stuck import Stuck
+from migrator.preparing.taken_features import copied_features
 from migrator.preparing.unbox import Box, Unboxing, ancestors, base_call, box, boxes, is_getter, makers, method_calls
 from migrator.project import Definition
 from migrator.syntax import walk
@@ -102,6 +103,12 @@ class Preparation:
             changes = changes or self._unrolled(definition.module, definition.node)
             if changes:
                 return changes
+        for module, node in self._roots():
+            root = self._root_function(module, node)
+            if root is not None and isinstance(root.node, ast.FunctionDef):
+                changes = copied_features(root.module, root.node)
+                if changes:
+                    return changes
         return []
 
     def _try(self, module: Module, node: ast.expr | ast.FunctionDef, step: Callable[[], list[Change]]) -> list[Change]:

@@ -350,3 +350,37 @@ def test_a_function_beside_the_model_fn_that_reads_what_the_model_fn_names_anew(
     line = "        step = tf.train.get_global_step()\n"
     text = BUILDER.replace(line, f"{line}        boundaries = [3]\n        tf.identity(boundaries)\n")
     assert "not migrated yet" in manual_reason(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'w = features.pop("w")',
+        'w = features.pop("w", None)',
+        'w = features["w"]\n    del features["w"]',
+        'features["w"] = tf.square(features["w"])\n    w = features["w"]',
+        'features.update(w=tf.square(features["w"]))\n    w = features["w"]',
+    ],
+)
+def test_a_model_fn_that_changes_its_features_works_on_a_copy(line: str) -> None:
+    body = f'''
+    """A network."""
+    # taken out
+    {line}
+    x = tf.concat([features[key] for key in sorted(features)], axis=1)
+    predictions = tf.layers.dense(x, 3) * w
+    '''
+    text = assert_same(model_fn(body))
+    assert "    features = dict(features)\n    # taken out\n" in method(text, "call")
+
+
+def test_features_that_are_copied_already_are_not_copied_again() -> None:
+    text = assert_same(
+        model_fn('features = dict(features)\nw = features.pop("w")\npredictions = tf.layers.dense(w, 3)')
+    )
+    assert text.count("dict(features)") == 1
+
+
+def test_a_helper_that_changes_its_features_is_not_followed() -> None:
+    helper = "\n\ndef net(features):\n    w = features.pop('w')\n    return tf.layers.dense(w, 3)\n"
+    assert "is changed" in manual_reason(model_fn("predictions = net(features)", before=helper))
