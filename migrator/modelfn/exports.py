@@ -49,18 +49,18 @@ def exports(plan: Plan) -> Exports:
     node = plan.field("infer", "export_outputs")
     if node is None:
         return Exports([], [], [])
-    value, at = plan.followed_in(node, plan.specs["infer"].leaf, "infer")
-    changed = isinstance(node, ast.Name) and len(plan.slicer.reaching(node.id, 1 << 30, "infer")) != 1
-    function = value.func if isinstance(value, ast.Call) else None
+    whole, _ = plan.followed_in(node, plan.specs["infer"].leaf, "infer")
+    function = whole.func if isinstance(whole, ast.Call) else None
     if isinstance(function, ast.Attribute) and function.attr in plan.translations.served_whole:
         return Exports([], [], [], function.value)
-    if not isinstance(value, ast.Dict) or changed:
-        raise Unsupported("export_outputs are not written as a dict", node)
-    found = [_signature(plan, key, item, at) for key, item in zip(value.keys, value.values)]
+    entries = _entries(plan, node)
+    found = [_signature(plan, key, item, at) for key, item, at in entries]
     if len(found) == 1 and found[0].predictions and _is_default(plan, found[0].key):
         return Exports([], [], [])
     values = [v for signature in found if not signature.predictions for v in signature.values.values()]
-    plan.check_still(set().union(*(reads(v) for v in values)), at, plan.specs["infer"].leaf, "infer")
+    for signature, (_, _, at) in zip(found, entries):
+        held = [] if signature.predictions else signature.values.values()
+        plan.check_still(set().union(*(reads(v) for v in held)), at, plan.specs["infer"].leaf, "infer")
     needed: set[Leaf] = set()
     for item in values:
         needed |= plan.slice_of(item, "infer")
@@ -71,6 +71,26 @@ def exports(plan: Plan) -> Exports:
         raise Unsupported("export_outputs depend on the labels", node)
     names, again = boundary(plan, leaves, values, "infer")
     return Exports(found, names, plan.ordered({*leaves, *again}))
+
+
+def _entries(plan: Plan, node: ast.expr) -> list[tuple[ast.expr | None, ast.expr, Leaf]]:
+    """Keys and values of a dict, also of one that is filled entry by entry, with the statements that they stand in."""
+    end = plan.specs["infer"].leaf
+    leaves = plan.slicer.reaching(node.id, 1 << 30, "infer")[::-1] if isinstance(node, ast.Name) else []
+    value, at = plan.followed_in(node, end, "infer") if len(leaves) < 2 else (None, end)
+    if len(leaves) > 1 and isinstance(leaves[0].node, ast.Assign):
+        value, at = leaves[0].node.value, leaves[0]
+    if not isinstance(value, ast.Dict):
+        raise Unsupported("export_outputs are not written as a dict", node)
+    entries = [(key, item, at) for key, item in zip(value.keys, value.values)]
+    for leaf in leaves[1:]:
+        target = leaf.node.targets[0] if isinstance(leaf.node, ast.Assign) else None
+        if not isinstance(leaf.node, ast.Assign) or not isinstance(target, ast.Subscript) or leaf.arms or leaf.loops:
+            raise Unsupported("export_outputs are not written as a dict", node)
+        if len(leaf.node.targets) > 1 or not isinstance(target.value, ast.Name):
+            raise Unsupported("export_outputs are not written as a dict", node)
+        entries.append((target.slice, leaf.node.value, leaf))
+    return entries
 
 
 def _signature(plan: Plan, key: ast.expr | None, value: ast.expr, at: Leaf) -> Signature:

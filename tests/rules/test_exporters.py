@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from modelfn.programs import manual_reason, method, migrate
 
@@ -195,3 +197,33 @@ def test_export_outputs_become_a_method(exports: str, method_text: str) -> None:
 )
 def test_export_outputs_that_are_not_followed(exports: str, reason: str) -> None:
     assert reason in manual_reason(program(exports=exports))
+
+
+def filled(lines: str) -> str:
+    """A program whose export_outputs have a name, and are filled by statements."""
+    return program(exports="exports").replace(
+        "    return tf.estimator.EstimatorSpec(\n", f"{textwrap.indent(lines, '    ')}\n    return tf.estimator.EstimatorSpec(\n", 1
+    )
+
+
+def test_export_outputs_that_are_filled_entry_by_entry() -> None:
+    lines = f"""exports = {{"scores": {EXPORT}.PredictOutput({{"s": scores}})}}
+exports["serving_default"] = {EXPORT}.PredictOutput(predictions)
+"""
+    text = method(migrate(filled(lines)), "serving_outputs")
+    written = '{"scores": {"s": y_pred["scores"]}, "serving_default": self.predict_step(x)}'
+    assert text.endswith(f"    y_pred = self(x)\n    return {written}\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"if FLAGS.more:\n    exports['b'] = {EXPORT}.PredictOutput(predictions)",
+        f"for key in KEYS:\n    exports[key] = {EXPORT}.PredictOutput(predictions)",
+        "exports.update(more)",
+        f"exports['b'] = last = {EXPORT}.PredictOutput(predictions)",
+    ],
+)
+def test_export_outputs_that_are_filled_otherwise(line: str) -> None:
+    source = filled(f'exports = {{"a": {EXPORT}.PredictOutput(predictions)}}\n{line}')
+    assert "export_outputs are not written as a dict" in manual_reason(source)
