@@ -90,8 +90,8 @@ class Generator(ClassWriter):
         if not needed and plan.field("infer", "predictions") is None:
             raise Unsupported("the loss uses nothing of the forward pass", plan.function)
         self.outputs = outputs(plan, needed)
-        loss_leaves = sorted(loss_set | loss_again, key=lambda leaf: leaf.index)
-        metric_leaves = sorted(set(metric_leaves) | metric_again, key=lambda leaf: leaf.index)
+        loss_leaves = self._not_built(loss_set | loss_again)
+        metric_leaves = self._not_built({*metric_leaves, *metric_again})
 
         call = self._call()
         loss = self._loss(loss_leaves)
@@ -115,6 +115,11 @@ class Generator(ClassWriter):
         text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
         refuse_shared_variables(plan)
         return Generated(tidy(text), variable_map(plan))
+
+    def _not_built(self, leaves: set[Leaf]) -> list[Leaf]:
+        """Leaves without those whose values the model has from `__init__`, or that are copied where they are read."""
+        static = {leaf for leaf in leaves if leaf.defs and self.plan.is_static(leaf)}
+        return sorted(leaves - static, key=lambda leaf: leaf.index)
 
     def _check_metrics(self) -> None:
         """Refuse to write down metrics of the training that no evaluation has."""

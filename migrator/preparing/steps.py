@@ -103,13 +103,8 @@ class Preparation:
             changes = changes or self._unrolled(definition.module, definition.node)
             if changes:
                 return changes
-        for module, node in self._roots():
-            root = self._root_function(module, node)
-            if root is not None and isinstance(root.node, ast.FunctionDef):
-                changes = copied_features(root.module, root.node)
-                if changes:
-                    return changes
-        return []
+        functions = (self._root_function(*root) for root in self._roots())
+        return next((found for function in functions if function and (found := copied_features(function))), [])
 
     def _try(self, module: Module, node: ast.expr | ast.FunctionDef, step: Callable[[], list[Change]]) -> list[Change]:
         holder = next((a.name for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), "")

@@ -6,17 +6,18 @@ import ast
 
 from migrator.module import Module
 from migrator.preparing.draft import Change
+from migrator.project import Definition
 from migrator.syntax import walk
 
 _CHANGING = frozenset({"pop", "popitem", "update", "setdefault", "clear"})
 
 
-def copied_features(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The edit that copies the features first, if the function changes the dict that it gets."""
-    parameters = function.args.args
-    if not parameters or "dict" in module.bound_names:
+def copied_features(definition: Definition) -> list[Change]:
+    """The edit that copies the features first, if a model_fn changes the dict that it gets."""
+    module, function = definition.module, definition.node
+    if not isinstance(function, ast.FunctionDef) or not function.args.args or "dict" in module.bound_names:
         return []
-    name = parameters[0].arg
+    name = function.args.args[0].arg
     nodes = list(walk(function))
     if any(isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load) for node in nodes):
         return []

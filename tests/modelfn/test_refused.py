@@ -68,9 +68,9 @@ LEFT = {
         f"{TRAIN_OP}\n{SPEC}",
         "another value in each turn",
     ),
-    "features that lose a column": (
-        'weight = features.pop("w")\npredictions = tf.layers.dense(features["x"], 1)',
-        f"loss = tf.reduce_mean(tf.square(labels - predictions) * weight)\n{TRAIN_OP}\n{SPEC}",
+    "labels that lose a column": (
+        'weight = labels.pop("w")\npredictions = tf.layers.dense(features["x"], 1)',
+        f"loss = tf.reduce_mean(tf.square(labels['y'] - predictions) * weight)\n{TRAIN_OP}\n{SPEC}",
         "is changed",
     ),
     "an iterator that is read once": (

@@ -74,3 +74,28 @@ def test_a_table_of_data_is_not_made_with_the_model() -> None:
     table = 'tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(features["k"], features["v"]), 0)'
     text = migrate(program(table))
     assert "StaticHashTable" not in method(text, "__init__") and "StaticHashTable" in method(text, "call")
+
+
+@pytest.mark.parametrize("early", ["", "    if mode == tf.estimator.ModeKeys.PREDICT:\n        return SPEC\n"])
+def test_a_table_of_labels_and_other_values_of_the_loss_are_made_once(early: str) -> None:
+    made = f"tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer({WORDS}, tf.constant([0, 1])), 0)"
+    body = """
+    predictions = tf.layers.dense(features["x"], 3)
+    """
+    end = f"""{early.replace("SPEC", "tf.estimator.EstimatorSpec(mode, predictions=predictions)")}
+    table = {made}
+    scale = load(params["file"])
+    half = scale / 2
+    ids = tf.cast(table.lookup(labels), tf.float32)
+    loss = tf.reduce_mean(tf.square(ids - predictions)) * scale * half
+    metrics = {{"m": tf.metrics.mean(tf.cast(table.lookup(labels), tf.float32) * scale)}}
+    train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions, loss, train_op, metrics)
+    """
+    text = migrate(
+        model_fn(textwrap.dedent(body), end=textwrap.dedent(end), before="\n\ndef load(file):\n    return 2.0\n")
+    )
+    assert text.count("StaticHashTable") == 1 and text.count("load(") == 2
+    loss, metrics = method(text, "compute_loss"), method(text, "compute_metrics")
+    assert "self.table.lookup(y)" in loss and "self.table.lookup(y)" in metrics
+    assert "half = self.scale / 2" in loss

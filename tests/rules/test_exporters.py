@@ -202,7 +202,9 @@ def test_export_outputs_that_are_not_followed(exports: str, reason: str) -> None
 def filled(lines: str) -> str:
     """A program whose export_outputs have a name, and are filled by statements."""
     return program(exports="exports").replace(
-        "    return tf.estimator.EstimatorSpec(\n", f"{textwrap.indent(lines, '    ')}\n    return tf.estimator.EstimatorSpec(\n", 1
+        "    return tf.estimator.EstimatorSpec(\n",
+        f"{textwrap.indent(lines, '    ')}\n    return tf.estimator.EstimatorSpec(\n",
+        1,
     )
 
 
