@@ -113,3 +113,14 @@ def test_rows_that_lookups_deal_out_are_given_by_id(parts: int) -> None:
     for part in dealt[:-1]:
         offsets.append(offsets[-1] + len(part))
     np.testing.assert_array_equal(by_id(np.concatenate(dealt), offsets[::-1]), rows)
+
+
+def test_an_export_is_noted_as_not_compared(tmp_path: Path) -> None:
+    shape = '{"x": tf.placeholder(tf.float32, [None, 5])}'
+    receiver = f"lambda: tf.estimator.export.build_raw_serving_input_receiver_fn({shape})()"
+    exported = f'    estimator.export_saved_model("/tmp/parity-test-export", {receiver})\n\n\nif __name__'
+    texts = []
+    for number, text in enumerate((REGRESSION, REGRESSION.replace("\n\nif __name__", exported, 1))):
+        (tmp_path / str(number)).mkdir()
+        texts.append([event["text"] for event in record(tmp_path / str(number), text).of("note")])
+    assert ["not compared: the SavedModels that the program exports" in notes for notes in texts] == [False, True]

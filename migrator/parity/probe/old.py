@@ -242,7 +242,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             within.model_fn = False
         kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
         if not kind or (kind == "predict" and not (recorder.stack and recorder.stack[-1][0] == "predict")):
-            return spec  # an export: nothing runs
+            recorder.note("not compared: the SavedModels that the program exports")  # nothing runs here
+            return spec
         if kind != "train" and recorder.cluster:
             return spec  # only what its evaluator reports is compared
         if kind == "train" and ordering.read_step_first(spec):
