@@ -48,7 +48,7 @@ with tf.Session() as session:
 """,
     )
     wanted = {
-        "`saving_listeners` of Estimator.train is not migrated yet": 11,
+        "a listener of a CheckpointSaverHook is not seen": 11,
         "tf.estimator.RunConfig is not migrated yet": 12,
         "tf.Session works on the graph by itself": 13,
         "`.experimental_export_all_saved_models` of an Estimator is not migrated yet": 14,
