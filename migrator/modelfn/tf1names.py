@@ -33,7 +33,7 @@ def names_table(plan: Plan, node: ast.AST) -> list[tuple[str, str]]:
         owner = _owner(plan, sites)
         if last.layer.keras or owner.module.resolve(last.call.func) in plan.translations.initialized:
             raise Unsupported("a checkpoint is read into a variable that scopes of TensorFlow 1 do not hold", last.call)
-        if not name or "late_weights" in path or name in found or name.count("*") != path.count("*"):
+        if not name or path.endswith(".") or name in found or name.count("*") != path.count("*"):
             raise Unsupported(_UNKNOWN, last.call)
         if "*" in path and _counters(plan, sites) != [loop for site in sites for loop in site.loops]:
             raise Unsupported(_UNKNOWN, last.call)

@@ -59,7 +59,7 @@ def named_weights(owner: Any, names: Sequence[tuple[str, str]]) -> Iterator[tupl
     """
     while names:
         lead, several, _ = names[0][1].partition("*")
-        held = functools.reduce(lambda item, part: getattr(item, part, None), filter(None, lead.split(".")), owner)
+        held = functools.reduce(part_of_model, filter(None, lead.split(".")), owner)
         if not several:
             if held is not None:  # else this model was made without it
                 yield names[0][0], held
@@ -70,6 +70,11 @@ def named_weights(owner: Any, names: Sequence[tuple[str, str]]) -> Iterator[tupl
             pairs = [(name.replace("*", str(number), 1), path[len(lead) + 1 :]) for name, path in inside]
             yield from named_weights(item, pairs)
         names = names[len(inside) :]
+
+
+def part_of_model(owner: Any, name: str) -> Any:
+    """An attribute, or an item of a dict; None where there is none."""
+    return owner.get(name) if isinstance(owner, Mapping) else getattr(owner, name, None)
 
 
 def init_from_checkpoint(model: tf.keras.Model, checkpoint: str, assignment_map: Mapping[str, Any]) -> None:

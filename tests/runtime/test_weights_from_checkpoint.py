@@ -157,6 +157,10 @@ class Net(tf.keras.Model):
 def test_names_are_in_the_order_of_creation() -> None:
     names = [name for name, _ in named_weights(Net(), [*Net.tf1_names.items()])]
     assert names == ["block_0/kernel", "block_0/gain", "block_1/kernel", "block_1/gain", "head/kernel", "head/gain"]
+    model = Net()
+    model.late_weights = {"bias": model.add_weight(name="bias", shape=[1])}
+    ((name, bias),) = named_weights(model, [("out/bias", "late_weights.bias"), ("out/x", "late_weights.x")])
+    assert name == "out/bias" and bias is model.late_weights["bias"]
     assert [name for name, _ in named_weights(Net(1, head=False), [*Net.tf1_names.items()])] == names[:2]
 
 
