@@ -31,7 +31,6 @@ from .model_fns import model_fn_behind
 from .reached import reached
 from .rewrite import ProgramRewrite
 from .sessions import session_reference
-from .strategies import warn_of_replicas
 from .symbolic_inputs import refuse_symbolic_inputs
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
@@ -113,7 +112,6 @@ class BridgeRewrite(ProgramRewrite):
             with obstacles:
                 self._specs(module, driver)
             self._module(module)
-            warn_of_replicas(module, driver)
             self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
         obstacles.refuse()
         self._check_watched()

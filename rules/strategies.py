@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Protocol
 
 from migrator.calls import arguments, delete_arguments, parentheses, rename_keyword
 from migrator.diagnostics import Edit
@@ -92,6 +91,7 @@ def _parameter_server(module: Module, call: ast.Call, name: str, need: Need, ali
         if not _falsy(value):
             raise Unsupported(f"ParameterServerStrategy({field}=…) is not migrated yet", value)
     remark = "the ParameterServerStrategy is made by make_strategy() from TF_CONFIG; its chief coordinates and no longer trains"
+    remark += "; an input_fn gets no input_context, so each worker reads all examples"
     return [module.edit(call, "None")], remark
 
 
@@ -113,23 +113,6 @@ _KINDS = {
 def is_strategy(name: str) -> bool:
     """Whether a qualified name is that of a strategy."""
     return name.startswith((_CONTRIB, _CORE)) and name.rpartition(".")[2] in _KINDS
-
-
-def warn_of_replicas(module: Module, driver: _Remarks) -> None:
-    """Say it where a program whose model_fn stays a graph makes a strategy with several replicas."""
-    kinds = ("MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy")
-    for node, name in module.references():
-        if ".distribute." in name and name.rpartition(".")[2] in kinds:
-            driver.remark(
-                node,
-                "the model_fn stays a graph, which trains on one device or with parameter servers: on several replicas "
-                "of this strategy the program stops with an error before it trains",
-            )
-
-
-class _Remarks(Protocol):
-    def remark(self, node: ast.AST, text: str) -> None:
-        """Note what the owner should know."""
 
 
 def distribute_fields(module: Module, keyword: ast.keyword) -> list[Edit] | None:

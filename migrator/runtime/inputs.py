@@ -20,8 +20,13 @@ class ModeKeys:
     PREDICT = "infer"
 
 
-def input_context(strategy: tf.distribute.Strategy) -> tf.distribute.InputContext:
-    """Which part of the examples this process may read: it makes one of as many pipelines as there are processes."""
+def input_context(strategy: tf.distribute.Strategy | None) -> tf.distribute.InputContext | None:
+    """Which part of the examples this process may read: it makes one of as many pipelines as there are processes.
+
+    None where Estimators gave none, and read everything: without a strategy, and with parameter servers.
+    """
+    if strategy in (None, tf.distribute.get_strategy()) or isinstance(strategy, tf.distribute.ParameterServerStrategy):
+        return None
     replicas = strategy.num_replicas_in_sync
     if replicas == 1 or replicas == len(strategy.extended.worker_devices):
         return tf.distribute.InputContext(num_replicas_in_sync=replicas)
@@ -40,12 +45,16 @@ def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -
         tf.keras.utils.set_random_seed(seed)
         random.setstate(states[0])  # only TensorFlow is to be seeded
         np.random.set_state(states[1])
-    offered = {"mode": mode, "config": model.run_config, "input_context": tf.distribute.InputContext()}
-    if mode == ModeKeys.TRAIN:
-        offered["input_context"] = input_context(model.distribute_strategy)
+    offered = {"mode": mode, "config": model.run_config}
     params = getattr(model, "params", None) if params is None else params
     offered["params"] = params(mode) if callable(params) else params
     named = inspect.signature(input_fn).parameters
+    strategies = {ModeKeys.TRAIN: model.distribute_strategy, ModeKeys.EVAL: model.run_config.eval_strategy}
+    context = input_context(strategies.get(mode))
+    if context is None and "input_context" in named and named["input_context"].default is inspect.Parameter.empty:
+        context = tf.distribute.InputContext()
+    if context is not None:
+        offered["input_context"] = context
     with tf.device("/cpu:0"):
         data = input_fn(**{name: value for name, value in offered.items() if name in named})
         if isinstance(data, tf.data.Dataset):

@@ -27,13 +27,18 @@ def share_out_evaluation(model: tf.keras.Model, dataset: tf.data.Dataset, steps:
     if strategy.num_replicas_in_sync == 1 or model.run_config.eval_strategy is not None:
         return spec, share_out(strategy, dataset, steps)
     size = len(strategy.extended.worker_devices)
+    dataset = dataset if steps is None else dataset.take(steps)
+    if getattr(model, "handles_replicas", False):  # its first replica evaluates
+        one = tf.data.Dataset.from_tensors
+        dataset = dataset.flat_map(lambda *batch: one(batch if len(batch) > 1 else batch[0]).repeat(size))
+        return spec, strategy.distribute_datasets_from_function(lambda _: dataset)
 
     def fill(*window: Any) -> tf.data.Dataset:
         batches = join_window(*window)
         filling = batches.take(1).repeat().map(lambda *batch: (False, batch))
         return batches.map(lambda *batch: (True, batch)).concatenate(filling).take(size)
 
-    dataset = (dataset if steps is None else dataset.take(steps)).window(size).flat_map(fill)
+    dataset = dataset.window(size).flat_map(fill)
     return dataset.element_spec, strategy.distribute_datasets_from_function(lambda _: dataset)
 
 
@@ -67,15 +72,30 @@ def run_on_replicas(model: tf.keras.Model) -> None:
         raise ClusterError(
             "Keras would clip the gradients of all replicas together, not those of each: use one device."
         )
-    if type(model).train_step is not tf.keras.Model.train_step:
+    own = getattr(model, "handles_replicas", False)
+    if own and config.eval_strategy is not None:
+        raise ClusterError("The model evaluates on one device: leave the strategy for evaluations out.")
+    if not own and type(model).train_step is not tf.keras.Model.train_step:
         raise ClusterError("The model has a train_step of its own, which is made for one replica: use one device.")
-    if config.eval_strategy is None:
+    if config.eval_strategy is None and not own:
         model.test_step = count_once(model, model.test_step)
 
     def compute_share(*args: Any, **kwargs: Any) -> Any:
         return compute_loss(*args, **kwargs) / replicas
 
     model.compute_loss = compute_share
+
+
+def gathers_rows(model: tf.keras.Model, function: Any) -> bool:
+    """Whether a traced function gathers rows of replicas, as it does for gradients of tables that are looked up.
+
+    TensorFlow remembers for the whole of a call how many there are, but from step to step their number may change.
+    """
+    if model.distribute_strategy.num_replicas_in_sync == 1:
+        return False
+    graph = function.graph.as_graph_def()
+    nodes = [*graph.node, *(node for inner in graph.library.function for node in inner.node_def)]
+    return any(node.op.startswith("CollectiveGather") for node in nodes)
 
 
 def count_once(model: tf.keras.Model, step: Callable[[Any], Any]) -> Callable[[Any], Any]:

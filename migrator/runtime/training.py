@@ -17,7 +17,7 @@ from migrator.runtime.coordinator import evaluate_here, fit_on_cluster, is_coord
 from migrator.runtime.execution import StepGrouper
 from migrator.runtime.inputs import read_input
 from migrator.runtime.metrics import BatchMean
-from migrator.runtime.replicas import run_on_replicas, share_out, share_out_evaluation
+from migrator.runtime.replicas import gathers_rows, run_on_replicas, share_out, share_out_evaluation
 from migrator.runtime.summaries import StepLogger
 
 
@@ -86,17 +86,23 @@ def unless_loss_alone(model: tf.keras.Model) -> Callable[..., Any]:
     return compute
 
 
-def create_variables(model: tf.keras.Model, spec: Any, training: bool) -> None:
-    """Creates all variables by tracing what Keras will run on batches of this spec; no data are read."""
+def create_variables(model: tf.keras.Model, spec: Any, training: bool) -> int:
+    """Creates all variables by tracing what Keras will run on batches of this spec; no data are read.
+
+    Returns how many steps one call may run.
+    """
     model.steps_per_execution = model.run_state.steps_per_execution  # Keras makes a loop only if there are several
     with model.distribute_strategy.scope():
         function = model.make_train_function() if training else model.make_test_function()
     if hasattr(function, "get_concrete_function"):
-        function.get_concrete_function(tf.data.IteratorSpec(spec))
+        function = function.get_concrete_function(tf.data.IteratorSpec(spec))
+        most = 1 if gathers_rows(model, function) else model.run_state.steps_per_execution
     else:  # Keras 3, or a model that runs eagerly
         features = spec[0] if isinstance(spec, tuple) else spec
         tf.function(lambda inputs: model(inputs, training=training)).get_concrete_function(features)
         model.optimizer.build(model.trainable_variables)
+        most = model.run_state.steps_per_execution
+    return most
 
 
 def train(
@@ -127,7 +133,7 @@ def train(
     # The logger chooses the steps in which the model writes its summaries; callbacks write theirs at any step.
     record = tf.summary.record_if(lambda: logger.recording if tf.inside_function() else True)
     with logger.writer(logger.config.model_dir).as_default(logger.step), record:
-        create_variables(model, dataset.element_spec, training=True)
+        most = create_variables(model, dataset.element_spec, training=True)
         checkpoints.restore(with_optimizer=True)
         checkpoints.after_save = after_save
         if max_steps is not None:
@@ -144,7 +150,7 @@ def train(
         if not callbacks:  # which may want to see each step
             intervals = [config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps]
             intervals.append(checkpoints.steps_between_questions)
-            all_callbacks.append(StepGrouper(model.run_state.steps_per_execution, intervals))
+            all_callbacks.append(StepGrouper(most, intervals))
         model.steps_per_execution = 1
         unknown = endless or not isinstance(batches, tf.data.Dataset)
         model.fit(batches, steps_per_epoch=-1 if unknown else None, callbacks=all_callbacks, verbose=0)

@@ -18,7 +18,9 @@ from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession
 from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
 from migrator.runtime.v1_partitions import restore_any_parts
+from migrator.runtime.v1_replicas import as_in_graph, building, call_all, first_copy, in_turn, spec_of_one, step_on
 from migrator.runtime.v1_tables import kept_tables
+from migrator.runtime.v1_tensors import flat_tensors, with_gaps
 
 
 class EstimatorSpec(NamedTuple):
@@ -62,23 +64,29 @@ class GraphModel(tf.keras.Model):
     """Runs a `model_fn` of TensorFlow 1: traces it as a graph, once for each mode and kind of batch.
 
     Graphs share variables by name, as they did through checkpoints; those names are the ones of TensorFlow 1. A train
-    step runs the `train_op` and nothing else. Needs Keras 2 where the `model_fn` makes layers; trains on one replica, or
-    on workers with parameter servers.
+    step runs the `train_op` and nothing else. Needs Keras 2 where the `model_fn` makes layers. Several replicas train in one
+    graph, in which optimizers of TensorFlow 1 average the gradients, and one of them evaluates.
 
     Args:
       model_fn: takes `features`, and those of `labels`, `mode`, `params` and `config` that it names.
       params: passed to the `model_fn`.
     """
 
+    handles_replicas = True
+
     def __init__(self, model_fn: Callable[..., EstimatorSpec], params: Any = None) -> None:
         super().__init__()
         self.loss_metric = BatchMean(name="loss")
-        self.global_step = tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step")
+        self.replicated = tf.distribute.get_strategy().num_replicas_in_sync > 1
+        first = tf.VariableAggregation.ONLY_FIRST_REPLICA
+        self.global_step = tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step", aggregation=first)
         self.tf1_variables: dict[str, tf.Variable] = {}  # by their name in TensorFlow 1, with slots of optimizers
         self.tables: list[Any] = []  # of the predictions, which a SavedModel holds
         self.graphs = types.SimpleNamespace(  # which Keras does not look into
             model_fn=model_fn, params=params, traced=[], local=[], variables={"global_step": self.global_step}
         )
+        if self.replicated:
+            self.graphs.evaluated_loss = outside(BatchMean, name="loss")
 
     def compile(self, **arguments: Any) -> None:
         """Without an optimizer: the `train_op` is the one of the `model_fn`."""
@@ -103,24 +111,31 @@ class GraphModel(tf.keras.Model):
     def train_step(self, data: Any) -> dict[str, Any]:
         """One run of the `train_op`."""
         features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(data)
-        self.compute_loss(y_pred=self.graph("train", features, labels).run(features, labels))
-        return {"loss": self.loss_metric.result()}
+        graph, tensors = self.graph("train", features, labels), flat_tensors(features, labels)
+        self.compute_loss(y_pred=in_turn(graph.run, tensors) if self.replicated else graph.run(tensors))
+        return {"loss": self.mean_loss.result()}
 
     def test_step(self, data: Any) -> dict[str, Any]:
         """Updates the metrics of `eval_metric_ops`; returns their values so far."""
         features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(data)
         graph = self.graph("eval", features, labels)
-        self.compute_loss(y_pred=graph.run(features, labels))
-        return {**graph.values(features, labels), "loss": self.loss_metric.result()}
+        self.compute_loss(y_pred=graph.run(flat_tensors(features, labels)))
+        return {**graph.values(features, labels), "loss": self.mean_loss.result()}
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> Any:
         """Takes note of a loss that the graph has computed."""
-        self.loss_metric.update_state(y_pred)
+        self.mean_loss.update_state(y_pred)
         return y_pred
+
+    @property
+    def mean_loss(self) -> BatchMean:
+        """The mean over batches: of all replicas that train, or of the one that evaluates."""
+        trains = tf.distribute.has_strategy() and not tf.distribute.in_cross_replica_context()
+        return self.loss_metric if trains or not self.replicated else self.graphs.evaluated_loss
 
     def predict_step(self, data: Any) -> Any:
         """The `predictions` for a batch of features."""
-        return self.graph("infer", data, None).run(data, None)
+        return self.graph("infer", data, None).run(flat_tensors(data))
 
     def serving_outputs(self, features: Any) -> dict[str, Any]:
         """Outputs of an exported model by signature: the `export_outputs`, or else the predictions."""
@@ -133,7 +148,10 @@ class GraphModel(tf.keras.Model):
 
     def make_test_function(self, force: bool = False) -> Any:
         """The function of Keras, or one that calls the hooks of the graphs around each step."""
-        return self.with_hooks("eval", super().make_test_function(force))
+        if self.replicated:
+            step = step_on(self.distribute_strategy, "eval", self.test_step)
+            self.test_function = tf.function(lambda iterator: step(next(iterator)))
+        return self.with_hooks("eval", self.test_function if self.replicated else super().make_test_function(force))
 
     def with_hooks(self, mode: str, function: Any) -> Any:
         """`function`, which makes steps on the batches of an iterator, with hooks where graphs of `mode` have some."""
@@ -141,7 +159,7 @@ class GraphModel(tf.keras.Model):
             return function
 
         def run_steps(iterator: Any) -> dict[str, Any]:
-            step = self.train_step if mode == "train" else self.test_step
+            step = step_on(self.distribute_strategy, mode, self.train_step if mode == "train" else self.test_step)
             logs: dict[str, Any] = {}
             for _ in range(int(tf.identity(self.steps_per_execution))):
                 logs = step(next(iterator))
@@ -155,7 +173,7 @@ class GraphModel(tf.keras.Model):
         """Traces the graph of `mode` anew, with the hooks that callbacks bring."""
         given = [callback for callback in callbacks if isinstance(callback, GraphHook)]
         if given:
-            features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(batches.element_spec)
+            features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(spec_of_one(batches.element_spec))
             others = [graph for graph in self.graphs.traced if graph.mode != mode]
             self.graphs.traced = [*others, Graph(self, mode, (features, labels), given)]
 
@@ -185,11 +203,16 @@ class GraphModel(tf.keras.Model):
     def reset_metrics(self) -> None:
         """Sets the variables of the metrics back."""
         super().reset_metrics()
+        if self.replicated:
+            self.graphs.evaluated_loss.reset_state()
         for variable, value in self.graphs.local:
             variable.assign(value)
 
     def new_variable(self, value: Any, **arguments: Any) -> tf.Variable:
         """A variable, on a parameter server where there are some: slots on that of the variable that they are for."""
+        if self.replicated:
+            with self.distribute_strategy.scope():
+                return tf.Variable(value, **arguments)
         if not is_coordinated(self):
             return tf.Variable(value, **arguments)
         parts = arguments["name"].split("/")
@@ -224,9 +247,16 @@ class Graph:
         self.mode, self.spec, self.model, self.given = mode, spec, model, given
         self.hooks: GraphHooks | None = None
         self.tables: list[Any] = []
+        self.copies: dict[str, tf.Variable] = {}  # of variables that other replicas have, too
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
-        wrapped = tf.compat.v1.wrap_function(self.trace, flat)
+        self.strategy = model.distribute_strategy if model.replicated and mode == "train" else None
+        if self.strategy is not None:
+            flat *= len(self.strategy.extended.worker_devices)  # replicas of this process
+        with building(self.strategy):
+            wrapped = tf.compat.v1.wrap_function(self.trace, flat)
         inputs = wrapped.graph.inputs[: len(tf.nest.flatten(flat, expand_composites=True))]
+        inputs += flat_tensors(wrapped.graph.deferred_internal_captures)
+        self.numbers = wrapped.graph.deferred_external_captures  # each call numbers its sums over replicas anew
         self.prepare(GraphSession(wrapped), inputs)
         result: Any = self.result
         if mode == "infer":
@@ -266,23 +296,31 @@ class Graph:
         """Those that a training or evaluation was given, then those of the EstimatorSpec."""
         return [*(callback.hook for callback in self.given), *self.result.hooks()]
 
-    def trace(self, *flat: Any) -> Any:
-        """Runs the `model_fn` in the graph that is the default one now."""
+    def call(self, flat: Sequence[Any]) -> EstimatorSpec:
+        """Calls the `model_fn` for the parts of one batch."""
         parts = iter(flat)
         features, labels = tf.nest.map_structure(lambda part: None if part is None else next(parts), self.spec)
-        model, mode = self.model, self.mode
-        seed = model.run_config.tf_random_seed
+        graphs, mode = self.model.graphs, self.mode
+        params = graphs.params(mode) if callable(graphs.params) else graphs.params
+        offered = {"labels": labels, "mode": mode, "params": params, "config": self.model.run_config}
+        named = inspect.signature(graphs.model_fn).parameters
+        with kept_tables(self.tables):
+            spec: EstimatorSpec = graphs.model_fn(
+                features, **{name: offered[name] for name in offered if name in named}
+            )
+        return spec
+
+    def trace(self, *flat: Any) -> Any:
+        """Runs the `model_fn` in the graph that is the default one now."""
+        seed, mode = self.model.run_config.tf_random_seed, self.mode
         if seed is not None:
             tf.compat.v1.set_random_seed(seed)
-        params = model.graphs.params(mode) if callable(model.graphs.params) else model.graphs.params
-        offered = {"labels": labels, "mode": mode, "params": params, "config": model.run_config}
-        named = inspect.signature(model.graphs.model_fn).parameters
-        with tf.variable_creator_scope(self.create), kept_tables(self.tables):
+        with tf.variable_creator_scope(self.create):
             step = tf.compat.v1.train.create_global_step()
             # Hooks read the step through this collection; TensorFlow would build the read for variables of a graph only.
             tf.compat.v1.add_to_collection("global_step_read_op_cache", step.read_value() + 0)
-            self.result = model.graphs.model_fn(features, **{name: offered[name] for name in offered if name in named})
-            spec = self.result
+            spec = self.call(flat) if self.strategy is None else call_all(self.strategy, self.call, flat)
+            self.result = spec
             # As an operation: what a step only fetches as a value, TensorFlow leaves out where nobody reads the value.
             updates = (
                 [update for _, update in (spec.eval_metric_ops or {}).values()] if mode == "eval" else [spec.train_op]
@@ -304,26 +342,30 @@ class Graph:
         name = name[:-1] if name.endswith("/") else graph.unique_name(name)  # slots come with a whole scope
         collections = set(arguments.get("collections") or [keys.GLOBAL_VARIABLES])
         local = keys.LOCAL_VARIABLES in collections
-        variable = model.graphs.variables.get(name)
+        known = f"{self.mode}/{name}" if local and model.replicated else name
+        variable = model.graphs.variables.get(known)
         if variable is None:
             value = initial_value(graph, arguments["initial_value"])
             given = {key: arguments.get(key) for key in ("dtype", "constraint", "shape")}
+            if model.replicated:
+                given.update({key: arguments[key] for key in ("synchronization", "aggregation") if key in arguments})
             trainable = arguments.get("trainable", True) is not False and not local
             variable = outside(model.new_variable, value, trainable=trainable, name=name, **given)
-            remember_slice(variable)
-            variable.initialized_value = variable.read_value  # for variables that start from it
-            model.graphs.variables[name] = variable
+            as_in_graph(model.distribute_strategy, variable)
+            model.graphs.variables[known] = variable
             graph.add_to_collection("new_variables", variable)
             if local:
                 model.graphs.local.append((variable, outside(variable.numpy)))
             else:
                 model.tf1_variables[name] = variable
+        if model.replicated and self.strategy is None:  # one replica evaluates
+            variable = self.copies.setdefault(known, first_copy(model.distribute_strategy, variable))
         graph.add_to_collections(collections | ({keys.TRAINABLE_VARIABLES} if variable.trainable else set()), variable)
         return variable
 
-    def run(self, features: Any, labels: Any) -> Any:
-        """Predictions, or the loss of a step, which writes its summaries where they are due."""
-        tensors = flat_tensors(features, labels)
+    def run(self, tensors: Sequence[Any]) -> Any:
+        """Predictions for a batch, or the loss of a step on it (of each replica), which writes its summaries when due."""
+        tensors = [*tensors, *flat_tensors([number() for number in self.numbers])]
         if self.mode == "infer":
             return self.function(*tensors)
         if self.hooks is not None and tf.executing_eagerly():
@@ -348,7 +390,7 @@ class Graph:
         """The outputs of an exported model by signature."""
         outputs = self.result.export_outputs
         if not outputs:
-            return {"serving_default": self.run(features, None)}
+            return {"serving_default": self.run(flat_tensors(features))}
         tensors = with_gaps(outputs, self.served(*flat_tensors(features)))
         return dict(tf.nest.pack_sequence_as(outputs, tensors, expand_composites=True))
 
@@ -356,24 +398,3 @@ class Graph:
         """The metrics so far, by name."""
         values: dict[str, Any] = self.metrics(*flat_tensors(features, labels))
         return values
-
-
-def flat_tensors(*structures: Any) -> list[Any]:
-    """The tensors of nested structures, without None."""
-    return [part for part in tf.nest.flatten(structures, expand_composites=True) if part is not None]
-
-
-def with_gaps(structure: Any, tensors: Iterable[Any]) -> list[Any]:
-    """`tensors`, and None at the places where flattening `structure` gives None."""
-    rest = iter(tensors)
-    return [None if part is None else next(rest) for part in tf.nest.flatten(structure, expand_composites=True)]
-
-
-def remember_slice(variable: tf.Variable) -> None:
-    """Lets a variable be a part of a partitioned one, while optimizers of TensorFlow 1 see it as any other variable.
-
-    They would look for the operation of the variable, to name a slot by it; outside of a graph there is none.
-    """
-    slices: list[Any] = []
-    variable._set_save_slice_info = slices.append
-    variable._get_save_slice_info = lambda: slices[-1] if slices else None

@@ -65,3 +65,13 @@ def saved_value(reader: Any, keys: Mapping[str, str], variables: Mapping[str, tf
     if list(value.shape) != shape:
         return None
     return value if part is None else part_of(value, part)
+
+
+def remember_slice(variable: tf.Variable) -> None:
+    """Lets a variable be a part of a partitioned one, while optimizers of TensorFlow 1 see it as any other variable.
+
+    They would look for the operation of the variable, to name a slot by it; outside of a graph there is none.
+    """
+    slices: list[Any] = []
+    variable._set_save_slice_info = slices.append
+    variable._get_save_slice_info = lambda: slices[-1] if slices else None

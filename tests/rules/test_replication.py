@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from modelfn.programs import manual_reason, migrate, run
+from modelfn.programs import manual_reason, migrate
 
 PROGRAM = """import tensorflow as tf
 IMPORT
@@ -41,13 +41,3 @@ def test_refused_by_every_tier(statement: str, optimizer: str, expected: str) ->
 def test_an_import_of_horovod_without_use_is_none() -> None:
     text = PROGRAM.replace("IMPORT", "import horovod.tensorflow as hvd").replace("OPTIMIZER", "")
     assert "optimizer=" in migrate(text)
-
-
-def test_a_strategy_around_a_graph_is_remarked_on() -> None:
-    text = (
-        PROGRAM.replace("IMPORT", "").replace("OPTIMIZER", "").replace("loss =", "tf.global_variables()\n    loss =", 1)
-    )
-    config = "config=tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())"
-    outcomes = run(text.replace("Estimator(model_fn)", f"Estimator(model_fn, {config})"), style="bridge")
-    said = [str(item) for outcome in outcomes.values() for item in (*outcome.applied, *outcome.remaining)]
-    assert any("stays a graph" in text for text in said), said

@@ -12,8 +12,11 @@ import tensorflow as tf
 from line_program import X, Y, create_model, model_fn, read_events
 
 from migrator.runtime.cluster import ClusterError
+from migrator.runtime.config import RunConfig
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import configure, evaluate, train
+from migrator.runtime.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.v1_hooks import GraphHook
 
 DEVICES = ["/cpu:0", "/cpu:1"]
 keras_2 = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on several replicas")
@@ -102,14 +105,15 @@ def test_replicas_evaluate_with_the_mean_of_their_moving_statistics(tmp_path: Pa
 def test_input_context(tmp_path: Path) -> None:
     seen = []
 
-    def input_fn(input_context: Any) -> tf.data.Dataset:
-        seen.append((input_context.num_input_pipelines, input_context.num_replicas_in_sync))
+    def input_fn(input_context: Any = None) -> tf.data.Dataset:
+        seen.append(input_context and (input_context.num_input_pipelines, input_context.num_replicas_in_sync))
         return train_input()
 
-    model = mirrored_model(tmp_path, mirrored())
-    train(model, input_fn, steps=1)
-    evaluate(model, input_fn, steps=1)
-    assert seen == [(1, 2), (1, 1)]
+    for name, eval_strategy in (("one", None), ("all", mirrored())):
+        model = mirrored_model(tmp_path / name, mirrored(), eval_strategy=eval_strategy)
+        train(model, input_fn, steps=1)
+        evaluate(model, input_fn, steps=1)
+    assert seen == [(1, 2), None, (1, 2), (1, 2)]  # as an Estimator gives it
 
 
 @keras_2
@@ -152,3 +156,77 @@ def test_evaluation_on_other_replicas_is_refused(tmp_path: Path) -> None:
 def test_keras_3_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="tf_keras"):
         mirrored_model(tmp_path, mirrored())
+
+
+def graph_model_fn(features: Any, labels: Any, mode: str, spec: Any = None) -> Any:
+    """Has rows looked up, moving statistics, gradients clipped for each replica, and a train op in every mode."""
+    v1 = tf.compat.v1
+    table = v1.get_variable("table", [5, 2], initializer=v1.ones_initializer())
+    rows = v1.nn.embedding_lookup(table, tf.cast(features["x"][:, 0] * 5, tf.int32))
+    net = v1.layers.dense(tf.concat([features["x"], rows], 1), 4, kernel_initializer=v1.ones_initializer())
+    net = v1.layers.batch_normalization(net, momentum=0.9, training=mode == "train")
+    outputs = v1.layers.dense(net, 1, kernel_initializer=v1.constant_initializer(0.3))
+    if mode == "infer":
+        return spec(mode, {"output": outputs})
+    loss = v1.losses.mean_squared_error(labels, outputs)
+    metrics = {"mae": v1.metrics.mean_absolute_error(labels, outputs)}
+    v1.summary.scalar("mae", metrics["mae"][1])
+    optimizer = v1.train.AdamOptimizer(0.05)
+    with tf.control_dependencies(v1.get_collection(v1.GraphKeys.UPDATE_OPS)):
+        pairs = optimizer.compute_gradients(loss)
+        clipped, _ = tf.clip_by_global_norm([gradient for gradient, _ in pairs], 1.0)
+        pairs = zip(clipped, [variable for _, variable in pairs])
+        train_op = optimizer.apply_gradients(pairs, global_step=v1.train.get_global_step())
+    return spec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+@keras_2
+@pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
+def test_a_kept_graph_is_the_same_as_in_an_estimator(tmp_path: Path) -> None:
+    devices = tf.compat.v1.ConfigProto(device_count={"CPU": 2})
+    config = tf.estimator.RunConfig(train_distribute=mirrored(), session_config=devices, save_summary_steps=1)
+    old_fn = functools.partial(graph_model_fn, spec=tf.estimator.EstimatorSpec)
+    estimator = tf.estimator.Estimator(old_fn, str(tmp_path / "old"), config)
+    estimator.train(train_input, steps=8)
+    config = RunConfig(strategy=mirrored(), save_summary_steps=1)
+    model = graph_model(functools.partial(graph_model_fn, spec=EstimatorSpec), str(tmp_path / "new"), config)
+    assert evaluate(model, eval_input)["global_step"] == 0  # before there are copies of the variables
+    train(model, train_input, steps=8)
+    old, new = (read_events(tmp_path / folder)["loss"] for folder in ("old", "new"))
+    np.testing.assert_allclose([new[step] for step in range(1, 9)], [old[step] for step in range(1, 9)], rtol=1e-5)
+    assert evaluate(model, eval_input) == pytest.approx(estimator.evaluate(eval_input), rel=1e-5)
+    for name, variable in model.tf1_variables.items():
+        np.testing.assert_allclose(variable.numpy(), estimator.get_variable_value(name), rtol=1e-4, atol=1e-9)
+    outputs = [row["output"] for row in estimator.predict(eval_input)]
+    np.testing.assert_allclose([row["output"] for row in predict(model, eval_input)], outputs, rtol=1e-5)
+    again = graph_model(functools.partial(graph_model_fn, spec=EstimatorSpec), str(tmp_path / "new"))
+    assert evaluate(again, eval_input) == pytest.approx(evaluate(model, eval_input), rel=1e-6)
+
+
+class Counting(tf.compat.v1.train.SessionRunHook):
+    """Sees the loss of each step, which is a vector of those of the replicas."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def before_run(self, run_context: Any) -> Any:
+        return tf.compat.v1.train.SessionRunArgs(run_context.original_args.fetches[0])
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.seen.append(run_values.results)
+
+
+@keras_2
+def test_hooks_of_a_kept_graph_on_replicas(tmp_path: Path) -> None:
+    hook, config = Counting(), RunConfig(strategy=mirrored())
+    model = graph_model(functools.partial(graph_model_fn, spec=EstimatorSpec), str(tmp_path), config)
+    train(model, train_input, steps=2, callbacks=[GraphHook(hook)])
+    assert np.shape(hook.seen) == (2, 2)
+    assert int(model.optimizer.iterations.numpy()) == 2
+
+
+@keras_2
+def test_a_kept_graph_does_not_evaluate_on_replicas(tmp_path: Path) -> None:
+    config = RunConfig(strategy=mirrored(), eval_strategy=mirrored())
+    with pytest.raises(ClusterError, match="evaluates on one device"):
+        graph_model(functools.partial(graph_model_fn, spec=EstimatorSpec), str(tmp_path), config)

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from migrator.runtime.inputs import ModeKeys, read_input
 
-CONFIG = SimpleNamespace(tf_random_seed=None)
+CONFIG = SimpleNamespace(tf_random_seed=None, eval_strategy=None)
 
 
 def read(input_fn: Any, params: Any = None) -> tf.data.Dataset:
@@ -43,6 +43,7 @@ class Callable_:
         (functools.partial(with_mode, size=2, other=1), [2, 5, 5, 1]),
         (Callable_(), [True]),
         (lambda input_context: tf.constant([input_context.num_input_pipelines]), [1]),
+        (lambda input_context=None: tf.constant([input_context is None]), [True]),
     ],
 )
 def test_arguments(input_fn: Any, expected: list[Any]) -> None:
