@@ -70,15 +70,9 @@ class CheckpointSaver(tf.keras.callbacks.Callback):
             self.model.stop_training = True
 
     def tell(self, step: int, save: Any = None) -> list[Any]:
-        """What the listeners answer after a save; what other callbacks read of this step stays as it is."""
-        held = [*vars(self.model.run_state).get("watched", {}).values()]
-        held += [variable for metric in self.model.metrics for variable in metric.variables]
-        values = [tf.identity(variable) for variable in held]
+        """What the listeners answer after a save."""
         for listener in self.listeners:
             listener.before_save(None, step)
         if save is not None:
             save()
-        answers = [listener.after_save(None, step) for listener in self.listeners]
-        for variable, value in zip(held, values):
-            variable.assign(value)  # a listener may have evaluated the model
-        return answers
+        return [listener.after_save(None, step) for listener in self.listeners]

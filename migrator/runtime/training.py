@@ -177,9 +177,12 @@ def evaluate(
         raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
     callbacks = [*callbacks, *model.run_state.evaluation_callbacks]
     steps = None if steps is None else math.ceil(steps)
-    # A training may be under way.
+    # A training may be under way, whose callbacks go on to read what they have of their step.
     steps_per_execution, loss_alone = int(tf.identity(model.steps_per_execution)), model.run_state.loss_alone
     model.run_state.loss_alone = False
+    held = [*vars(model.run_state).get("watched", {}).values()]
+    held += [variable for metric in model.metrics for variable in metric.variables]
+    values = [tf.identity(variable) for variable in held]
     with tf.summary.record_if(False):
         spec, batches = share_out_evaluation(model, dataset, steps)
         create_variables(model, spec, training=False)
@@ -193,6 +196,8 @@ def evaluate(
         else:
             results = model.evaluate(batches, steps=steps, callbacks=callbacks, verbose=0, return_dict=True)
     model.reset_metrics()
+    for variable, value in zip(held, values):
+        variable.assign(value)
     model.steps_per_execution, model.run_state.loss_alone = steps_per_execution, loss_alone
     step, folder = int(model.optimizer.iterations.numpy()), f"eval_{name}" if name else "eval"
     tf.get_logger().info("Saving dict for global step %d: %s", step, results)

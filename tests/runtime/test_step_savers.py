@@ -76,17 +76,24 @@ class Watched(LineModel):
         return watch(self, "loss", super().compute_loss(*args, **kwargs))
 
 
-def test_a_listener_that_evaluates_changes_nothing_for_other_callbacks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["listener", "train_and_evaluate"])
+def test_an_evaluation_changes_nothing_for_other_callbacks(tmp_path: Path, by: str) -> None:
     class Evaluating(Listener):
         def after_save(self, session: Any, global_step_value: int) -> bool:
-            evaluate(model, lambda: input_fn("eval"))
+            evaluate_now()
             return False
 
+    def evaluate_now(step: int = 0) -> None:
+        evaluate(model, lambda: input_fn("eval"))
+
     seen: list[list[str]] = [[], []]
-    for lines, listeners in zip(seen, ([], [Evaluating()])):
-        model = create_model(tmp_path / str(len(listeners)), model=Watched())
+    for lines, evaluates in zip(seen, (False, True)):
+        model = create_model(tmp_path / str(evaluates), model=Watched(), save_checkpoints_steps=2)
         logger = TensorLogger(["loss"], 1, formatter=lambda values, lines=lines: str(lines.append(str(values))))  # type: ignore[misc]
-        train(model, train_input, callbacks=[CheckpointSaver(save_steps=2, listeners=listeners), logger], steps=6)
+        listeners = [Evaluating()] if evaluates and by == "listener" else []
+        callbacks = [CheckpointSaver(save_steps=2, listeners=listeners), logger]
+        after_save = evaluate_now if evaluates and not listeners else None
+        train(model, train_input, callbacks=callbacks, steps=6, after_save=after_save)
     assert len(seen[0]) == 6 and seen[1] == seen[0]
 
 
