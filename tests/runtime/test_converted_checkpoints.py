@@ -209,5 +209,5 @@ def test_a_graph_with_partitioned_variables_goes_on(tmp_path: Path) -> None:
     model.graph("train", tf.constant(X[0]), tf.constant(Y[0]))
     assert Conversion(path, [], weights_only=False).run(model) == 2
     batches = [(tf.constant(X[number]), tf.constant(Y[number])) for number in (2, 3)]
-    found = [float(model.graph("train", *batch).run(*batch)) for batch in batches]
+    found = [float(model.graph("train", *batch).run(batch)) for batch in batches]
     assert found == pytest.approx(losses[2:], rel=1e-5)

@@ -162,6 +162,7 @@ def test_metrics_in_summaries_are_those_of_the_steps_with_summaries(tmp_path: Pa
     model = create_model(
         tmp_path / "new", steps_per_execution, MetricModel(), save_summary_steps=3, log_step_count_steps=2
     )
+    model.run_state.training_metrics = True
     for _ in range(2):
         estimator.train(train_input, steps=8)
         train(model, train_input, steps=8)
