@@ -150,7 +150,8 @@ def train(
         if not callbacks:  # which may want to see each step
             intervals = [config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps]
             intervals.append(checkpoints.steps_between_questions)
-            all_callbacks.append(StepGrouper(most, intervals))
+            in_step = isinstance(model.distribute_strategy, tf.distribute.MultiWorkerMirroredStrategy)
+            all_callbacks.append(StepGrouper(most, intervals, by_clock=not in_step))
         model.steps_per_execution = 1
         unknown = endless or not isinstance(batches, tf.data.Dataset)
         model.fit(batches, steps_per_epoch=-1 if unknown else None, callbacks=all_callbacks, verbose=0)

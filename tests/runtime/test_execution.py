@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import tensorflow as tf
 from line_program import create_model, input_fn
 
+from migrator.runtime import execution
 from migrator.runtime.execution import StepGrouper
 from migrator.runtime.training import evaluate, train
 
@@ -70,3 +72,20 @@ def test_evaluation_within_a_training_leaves_its_number_of_steps(tmp_path: Path)
     train(model, input_fn, steps=10, callbacks=[batches], after_save=after_save)
     assert batches.seen == list(range(10))
     assert evaluated == [3, 6, 9, 10]
+
+
+def test_workers_in_step_group_alike_however_fast_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def chosen(seconds: float, by_clock: bool) -> list[int]:
+        times = iter(range(100))
+        monkeypatch.setattr(execution.time, "perf_counter", lambda: next(times) * seconds)
+        grouper, numbers, done = StepGrouper(100, [20, None], by_clock), [1], 0
+        grouper.set_model(SimpleNamespace(steps_per_execution=1))
+        while done < 60:
+            grouper.on_train_batch_begin(done)
+            done += numbers[-1]
+            grouper.on_train_batch_end(done - 1)
+            numbers.append(grouper.model.steps_per_execution)
+        return numbers
+
+    assert chosen(0.2, by_clock=True) != chosen(0.001, by_clock=True)
+    assert chosen(0.2, by_clock=False) == chosen(0.001, by_clock=False)
