@@ -88,6 +88,10 @@ def test_nan_stops_training_before_it_is_saved(tmp_path: Path, config: dict[str,
     assert checkpoint_steps(tmp_path) == [0, 4]
 
 
+IN_ORDER = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=-1)
+"""Else a session may read the global step after its update, and then writes summaries a step early."""
+
+
 class MetricModel(LineModel):
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         results = super().compute_metrics(x, y, y_pred)
@@ -131,7 +135,7 @@ def test_metrics_that_are_logged_and_in_summaries(tmp_path: Path, logged: int, r
     def train_input() -> tf.data.Dataset:
         return input_fn("train")
 
-    config = tf.estimator.RunConfig(save_summary_steps=recorded)
+    config = tf.estimator.RunConfig(save_summary_steps=recorded, session_config=IN_ORDER)
     tf.estimator.Estimator(old_model_fn, str(tmp_path / "old"), config).train(train_input, steps=11)
     arguments = {"formatter": lambda v: str(found[1].append(v["mae"])), "metrics": True, "summarized": True}
     logger = TensorLogger(["mae"], logged, **arguments)
@@ -157,7 +161,9 @@ def test_metrics_in_summaries_are_those_of_the_steps_with_summaries(tmp_path: Pa
     def train_input() -> tf.data.Dataset:
         return input_fn("train")
 
-    config = tf.estimator.RunConfig(str(tmp_path / "old"), save_summary_steps=3, log_step_count_steps=2)
+    config = tf.estimator.RunConfig(
+        str(tmp_path / "old"), save_summary_steps=3, log_step_count_steps=2, session_config=IN_ORDER
+    )
     estimator = tf.estimator.Estimator(old_model_fn, config=config)
     model = create_model(
         tmp_path / "new", steps_per_execution, MetricModel(), save_summary_steps=3, log_step_count_steps=2
