@@ -17,6 +17,7 @@ from migrator.runtime.prediction import predict
 from migrator.runtime.training import configure, evaluate, train
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 from migrator.runtime.v1_hooks import GraphHook
+from migrator.runtime.weight_averages import WeightAverages
 
 DEVICES = ["/cpu:0", "/cpu:1"]
 keras_2 = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on several replicas")
@@ -230,3 +231,25 @@ def test_a_kept_graph_does_not_evaluate_on_replicas(tmp_path: Path) -> None:
     config = RunConfig(strategy=mirrored(), eval_strategy=mirrored())
     with pytest.raises(ClusterError, match="evaluates on one device"):
         graph_model(functools.partial(graph_model_fn, spec=EstimatorSpec), str(tmp_path), config)
+
+
+def test_averages_of_weights() -> None:
+    strategy = mirrored()
+    with strategy.scope():
+        weight = tf.Variable([1.0, 2.0])
+        optimizer = tf.keras.optimizers.SGD(1.0)
+        averages = WeightAverages(0.75)
+
+    def step() -> None:
+        averages.begin([weight])
+        optimizer.apply_gradients([(tf.constant([0.5, 0.5]), weight)])
+        averages.update([weight])
+
+    run = tf.function(lambda: strategy.run(step))
+    expected = weight.numpy()
+    for _ in range(3):
+        run()
+        expected = expected - 0.25 * (expected - weight.numpy())
+    np.testing.assert_allclose(weight.numpy(), [-2.0, -1.0])
+    for copy in strategy.experimental_local_results(averages.averages[0]):
+        np.testing.assert_allclose(copy.numpy(), expected, rtol=1e-6)

@@ -111,28 +111,6 @@ def test_an_estimator_says_the_same(tmp_path: Path, made: str, applied: str, pre
         assert_equal_weights(estimator, dict(zip(averages, weights.values())))
 
 
-def test_on_two_replicas() -> None:
-    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    with strategy.scope():
-        weight = tf.Variable([1.0, 2.0])
-        optimizer = tf.keras.optimizers.SGD(1.0)
-        averages = WeightAverages(0.75)
-
-    def step() -> None:
-        averages.begin([weight])
-        optimizer.apply_gradients([(tf.constant([0.5, 0.5]), weight)])
-        averages.update([weight])
-
-    run = tf.function(lambda: strategy.run(step))
-    expected = weight.numpy()
-    for _ in range(3):
-        run()
-        expected = expected - 0.25 * (expected - weight.numpy())
-    np.testing.assert_allclose(weight.numpy(), [-2.0, -1.0])
-    for copy in strategy.experimental_local_results(averages.averages[0]):
-        np.testing.assert_allclose(copy.numpy(), expected, rtol=1e-6)
-
-
 def test_not_on_parameter_servers() -> None:
     model = mock.Mock()
     model.distribute_strategy = mock.Mock(spec=tf.distribute.experimental.ParameterServerStrategy)
