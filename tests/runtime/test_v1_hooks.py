@@ -158,7 +158,9 @@ def test_hooks_that_train_and_evaluate_are_given(tmp_path: Path, old_variables: 
 
     name = "global_step:0" if old_variables else "outputs:0"
     old, new, logged = [], [], tmp_path / "events"  # type: list[Any], list[Any], Path
-    estimator = tf.estimator.Estimator(named_model_fn, str(tmp_path / "old"))
+    in_order = v1.ConfigProto(inter_op_parallelism_threads=-1)  # else a hook may read the step after its update
+    config = tf.estimator.RunConfig(session_config=in_order)
+    estimator = tf.estimator.Estimator(named_model_fn, str(tmp_path / "old"), config)
     estimator.train(input_fn, max_steps=2)
     estimator.train(input_fn, hooks=[Steps(old, 6, name)])
     estimator.train(input_fn, hooks=[Steps(old, -1, name)], steps=3)
