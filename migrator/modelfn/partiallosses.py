@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 def partial_losses(plan: Plan) -> dict[str, Leaf]:
     """The names of such losses, in the order of use, with the statement that minimizes each. Raises Unsupported."""
-    loss = plan.field("train", "loss")
     found: dict[str, Leaf] = {}
+    if "train" not in plan.specs:
+        return found
+    loss, end = plan.field("train", "loss"), plan.specs["train"].leaf
     for node, at in _differentiated(plan):
-        end = plan.specs["train"].leaf
         if not isinstance(node, ast.Name) or loss is None or same_value(plan, node, at, loss, end):
             continue
         sources = plan.slicer.reaching(node.id, at.index, "train", at)

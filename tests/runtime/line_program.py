@@ -42,6 +42,16 @@ def model_fn(features: Any, labels: Any, mode: str) -> Any:
     )
 
 
+def after_reading_the_step() -> Any:
+    """A context for a graph's ops: sessions read the global step before them; else before or after, as threads run."""
+    v1 = tf.compat.v1
+    graph = v1.get_default_graph()
+    reads = [*graph.get_collection("global_step_read_op_cache")]
+    if hasattr(v1.train.get_global_step(), "handle"):
+        reads.append(graph.get_tensor_by_name("global_step/Read/ReadVariableOp:0"))
+    return tf.control_dependencies(reads)
+
+
 class LineModel(tf.keras.Model):
     def __init__(self) -> None:
         super().__init__()

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from line_program import LineModel, X, Y, checkpoint_steps, create_model, input_fn, model_fn, read_events
+from line_program import (
+    LineModel,
+    X,
+    Y,
+    after_reading_the_step,
+    checkpoint_steps,
+    create_model,
+    input_fn,
+    model_fn,
+    read_events,
+)
 
 from migrator.runtime.callbacks import TensorLogger, watch
 from migrator.runtime.config import RunConfig
@@ -88,10 +98,6 @@ def test_nan_stops_training_before_it_is_saved(tmp_path: Path, config: dict[str,
     assert checkpoint_steps(tmp_path) == [0, 4]
 
 
-IN_ORDER = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=-1)
-"""Else a session may read the global step after its update, and then writes summaries a step early."""
-
-
 class MetricModel(LineModel):
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         results = super().compute_metrics(x, y, y_pred)
@@ -125,7 +131,8 @@ def test_metrics_that_are_logged_and_in_summaries(tmp_path: Path, logged: int, r
     found: list[list[float]] = [[], []]
 
     def old_model_fn(features: Any, labels: Any, mode: str) -> Any:
-        spec = model_fn(features, labels, mode)
+        with after_reading_the_step():
+            spec = model_fn(features, labels, mode)
         _, update = spec.eval_metric_ops["mae"]
         tf.compat.v1.summary.scalar("mae", update)
         write = lambda v: str(found[0].append(v["mae"]))  # noqa: E731
@@ -135,7 +142,7 @@ def test_metrics_that_are_logged_and_in_summaries(tmp_path: Path, logged: int, r
     def train_input() -> tf.data.Dataset:
         return input_fn("train")
 
-    config = tf.estimator.RunConfig(save_summary_steps=recorded, session_config=IN_ORDER)
+    config = tf.estimator.RunConfig(save_summary_steps=recorded)
     tf.estimator.Estimator(old_model_fn, str(tmp_path / "old"), config).train(train_input, steps=11)
     arguments = {"formatter": lambda v: str(found[1].append(v["mae"])), "metrics": True, "summarized": True}
     logger = TensorLogger(["mae"], logged, **arguments)
@@ -152,7 +159,8 @@ def test_metrics_in_summaries_are_those_of_the_steps_with_summaries(tmp_path: Pa
     """In a session, the update of a metric ran where its summary was fetched."""
 
     def old_model_fn(features: Any, labels: Any, mode: str) -> Any:
-        spec = model_fn(features, labels, mode)
+        with after_reading_the_step():
+            spec = model_fn(features, labels, mode)
         if mode == "train":
             _, update = spec.eval_metric_ops["mae"]
             tf.compat.v1.summary.scalar("mae", update)
@@ -161,9 +169,7 @@ def test_metrics_in_summaries_are_those_of_the_steps_with_summaries(tmp_path: Pa
     def train_input() -> tf.data.Dataset:
         return input_fn("train")
 
-    config = tf.estimator.RunConfig(
-        str(tmp_path / "old"), save_summary_steps=3, log_step_count_steps=2, session_config=IN_ORDER
-    )
+    config = tf.estimator.RunConfig(str(tmp_path / "old"), save_summary_steps=3, log_step_count_steps=2)
     estimator = tf.estimator.Estimator(old_model_fn, config=config)
     model = create_model(
         tmp_path / "new", steps_per_execution, MetricModel(), save_summary_steps=3, log_step_count_steps=2

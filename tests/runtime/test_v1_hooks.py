@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import tensorflow as tf
-from line_program import X, Y, read_events
+from line_program import X, Y, after_reading_the_step, read_events
 
 from migrator.runtime.config import RunConfig
 from migrator.runtime.training import evaluate, train
@@ -156,11 +156,13 @@ def test_hooks_that_train_and_evaluate_are_given(tmp_path: Path, old_variables: 
         train_op = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
         return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
+    def old_model_fn(features: Any, labels: Any, mode: str) -> Any:
+        with after_reading_the_step():
+            return named_model_fn(features, labels, mode)
+
     name = "global_step:0" if old_variables else "outputs:0"
     old, new, logged = [], [], tmp_path / "events"  # type: list[Any], list[Any], Path
-    in_order = v1.ConfigProto(inter_op_parallelism_threads=-1)  # else a hook may read the step after its update
-    config = tf.estimator.RunConfig(session_config=in_order)
-    estimator = tf.estimator.Estimator(named_model_fn, str(tmp_path / "old"), config)
+    estimator = tf.estimator.Estimator(old_model_fn, str(tmp_path / "old"))
     estimator.train(input_fn, max_steps=2)
     estimator.train(input_fn, hooks=[Steps(old, 6, name)])
     estimator.train(input_fn, hooks=[Steps(old, -1, name)], steps=3)
