@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from typing import Any, Callable
@@ -13,7 +12,7 @@ from migrator.runtime.config import RunConfig
 from migrator.runtime.v1_checkpoints import part_of, saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
 from migrator.runtime.v1_tpu import tpu_graph_model
-from migrator.runtime.warm_start_settings import WarmStartSettings
+from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm
 
 
 def warm_graph_model(
@@ -39,46 +38,23 @@ def warm_tpu_graph_model(
 
 def warm_started(model: GraphModel, warm_start_from: str | WarmStartSettings | None) -> GraphModel:
     """`model`, to which the first restoring without a checkpoint of its own gives values of another one."""
-    if warm_start_from is None:
-        return model
-    settings = warm_start_from
-    if not isinstance(settings, WarmStartSettings):
-        path = os.fspath(settings)
-        saved_model = tf.saved_model.contains_saved_model(path)
-        settings = WarmStartSettings(os.path.join(path, "variables", "variables") if saved_model else path)
-    checkpoints = model.run_state.checkpoints
-    restore = checkpoints.restore
-
-    def restore_or_warm_start(path: str | None = None, with_optimizer: bool = False) -> None:
-        if path is None and checkpoints.newest() is None and int(model.global_step.numpy()) == 0:
-            warm_start(model, settings)
-        else:
-            restore(path, with_optimizer)
-
-    checkpoints.restore = restore_or_warm_start
+    if warm_start_from is not None:
+        start_warm(model, warm_start_from, take_saved_values)
     return model
 
 
-def warm_start(model: GraphModel, settings: WarmStartSettings) -> None:
+def take_saved_values(model: GraphModel, settings: WarmStartSettings) -> None:
     """Gives the variables that the model has by now their values of the checkpoint."""
-    path, patterns, renamed = settings
-    tf.get_logger().info("Warm-starting with WarmStartSettings: %s", settings)
-    reader, keys = tf.train.load_checkpoint(path), saved_keys(path)
-    renamed, used = renamed or {}, set()
+    path, patterns, _ = settings
+    reader, saved, chosen = tf.train.load_checkpoint(path), saved_keys(path), []
     for variable in chosen_variables(model, patterns):
         name, part = variable.name.partition(":")[0], variable._get_save_slice_info()
-        if part and name not in keys:  # TensorFlow 1 saves the parts of a variable as a whole
-            name = part.full_name
-        old = renamed.get(name, name)
-        used.add(name)
-        if old not in keys:
-            raise ValueError(f"{path} does not hold {old}, which {name} should start from.")
-        value = reader.get_tensor(keys[old])
-        if part and value.shape != variable.shape:
-            value = part_of(value, part)
-        variable.assign(value)
-    if set(renamed) - used:
-        raise ValueError(f"var_name_to_prev_var_name has names that are not used: {sorted(set(renamed) - used)}")
+        # TensorFlow 1 saves the parts of a variable as a whole.
+        chosen.append((part.full_name if part and name not in saved else name, part, variable))
+    keys = keys_to_start_from((name for name, _, _ in chosen), settings, saved)
+    for name, part, variable in chosen:
+        value = reader.get_tensor(keys[name])
+        variable.assign(part_of(value, part) if part and value.shape != variable.shape else value)
 
 
 def chosen_variables(model: GraphModel, patterns: str | Sequence[str]) -> list[tf.Variable]:

@@ -1,9 +1,12 @@
-"""What a first start takes from a checkpoint."""
+"""A first start with values of a checkpoint: which variables take them, and when."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Callable, NamedTuple
+
+import tensorflow as tf
 
 
 class WarmStartSettings(NamedTuple):
@@ -18,3 +21,48 @@ class WarmStartSettings(NamedTuple):
     ckpt_to_initialize_from: str
     vars_to_warm_start: str | Sequence[str] = ".*"
     var_name_to_prev_var_name: Mapping[str, str] | None = None
+
+
+def start_warm(
+    model: tf.keras.Model,
+    warm_start_from: str | WarmStartSettings,
+    take_values: Callable[[Any, WarmStartSettings], None],
+) -> None:
+    """Lets the first restoring without a checkpoint of its own call ``take_values(model, settings)``.
+
+    `warm_start_from` may be a SavedModel, or a checkpoint of which all trainable variables are taken.
+    """
+    settings = warm_start_from
+    if not isinstance(settings, WarmStartSettings):
+        path = os.fspath(settings)
+        saved_model = tf.saved_model.contains_saved_model(path)
+        settings = WarmStartSettings(os.path.join(path, "variables", "variables") if saved_model else path)
+    checkpoints = model.run_state.checkpoints
+    restore = checkpoints.restore
+
+    def restore_or_warm_start(path: str | None = None, with_optimizer: bool = False) -> None:
+        if path is None and checkpoints.newest() is None and int(model.optimizer.iterations.numpy()) == 0:
+            tf.get_logger().info("Warm-starting with WarmStartSettings: %s", settings)
+            take_values(model, settings)
+        else:
+            restore(path, with_optimizer)
+
+    checkpoints.restore = restore_or_warm_start
+
+
+def keys_to_start_from(names: Iterable[str], settings: WarmStartSettings, saved: Mapping[str, str]) -> dict[str, str]:
+    """The keys in the checkpoint of the variables with these names.
+
+    `saved` has the keys by the names that variables have there. ValueError if one is missing, or if a name of the
+    settings is not among the variables.
+    """
+    path, renamed = settings.ckpt_to_initialize_from, settings.var_name_to_prev_var_name or {}
+    keys = {}
+    for name in names:
+        old = renamed.get(name, name)
+        if old not in saved:
+            raise ValueError(f"{path} does not hold {old}, which {name} should start from.")
+        keys[name] = saved[old]
+    if set(renamed) - set(keys):
+        raise ValueError(f"var_name_to_prev_var_name has names that are not used: {sorted(set(renamed) - set(keys))}")
+    return keys
