@@ -9,14 +9,22 @@ import ast
 import difflib
 import functools
 import importlib
+import io
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import pytest
+
+from migrator.parity.case import Case, Program, load_cases
+from migrator.parity.progress import Progress
+from migrator.parity.recordings import Recordings
+from migrator.parity.report import exit_code
+from migrator.parity.runner import run_case
+from migrator.parity.terminal import show
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 VENDORED = "tf2_training.py"
@@ -128,16 +136,18 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("recordings")
 
 
-def parity(fixture: Fixture, new_python: Optional[str], recordings: Path, folder: Path) -> None:
-    """Trains every case of `fixture` before and after. Fails with the tool's own report."""
-    command = [sys.executable, "-m", "migrator", "parity", str(fixture.folder / "parity.toml")]
-    command += ["--recordings", str(recordings / str(fixture).replace("/", "-"))]
-    environment = dict(os.environ)
-    if new_python:
-        command += ["--new-python", new_python]
-        environment["TF_USE_LEGACY_KERAS"] = "1"  # only Keras 2 trains with parameter servers
-    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
-    assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+def parity(fixture: Fixture, new_python: str, recordings: Path) -> None:
+    """Trains every case of `fixture` before and after. Fails with the tool's own report.
+
+    Runs in this process, so that all fixtures of a worker share what has TensorFlow imported.
+    """
+    path = fixture.folder / "parity.toml"
+    kept = Recordings(recordings / str(fixture).replace("/", "-"))
+    cases = load_cases(path, Case("", Program(path), new_python=new_python))
+    reports = [run_case(case, Progress(quiet=True), recordings=kept) for case in cases]
+    text = io.StringIO()
+    show(reports, text)
+    assert exit_code(reports) == 0, text.getvalue()
 
 
 # The two tests of a fixture run in one process of pytest-xdist, so that they share the recording of the old program.
@@ -148,13 +158,13 @@ trained_fixture = pytest.mark.parametrize(
 
 @pytest.mark.parity
 @trained_fixture
-def test_same_losses_on_tensorflow_2_15(fixture: Fixture, recordings: Path, tmp_path: Path) -> None:
+def test_same_losses_on_tensorflow_2_15(fixture: Fixture, recordings: Path) -> None:
     pytest.importorskip("tensorflow_estimator", reason="needs TensorFlow 2.15: make setup")
-    parity(fixture, None, recordings, tmp_path)
+    parity(fixture, sys.executable, recordings)
 
 
 @pytest.mark.parity
 @pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
 @trained_fixture
-def test_same_losses_on_the_newest_tensorflow(fixture: Fixture, recordings: Path, tmp_path: Path) -> None:
-    parity(fixture, LATEST, recordings, tmp_path)
+def test_same_losses_on_the_newest_tensorflow(fixture: Fixture, recordings: Path) -> None:
+    parity(fixture, LATEST, recordings)

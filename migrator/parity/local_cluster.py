@@ -8,14 +8,15 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from migrator.interrupts import put_off
+from migrator.parity import warm
 from migrator.parity.process import POLL_SECONDS, end, start
+from migrator.parity.warm import Child
 
 GRACE_SECONDS = 10.0
 """How long the others may go on once a process has failed, and servers once all others are done."""
@@ -44,7 +45,7 @@ class Run:
     """A cluster that is running or has ended."""
 
     folder: Path
-    processes: dict[tuple[str, int], subprocess.Popen[bytes]] = field(default_factory=dict)
+    processes: dict[tuple[str, int], Child] = field(default_factory=dict)
     problem: str = ""
     """Why the cluster was ended, where it did not end by itself."""
     first: str = ""
@@ -86,8 +87,10 @@ def started(
     try:
         for (job, index), tf_config in tf_configs(shape).items():
             own = {**env, "TF_CONFIG": tf_config, "no_proxy": "*"}
+            process_command = command(job, index)
+            warm.prepare(process_command, own)
             with put_off():
-                run.processes[job, index] = start(command(job, index), run.log(f"{job}{index}"), cwd, own)
+                run.processes[job, index] = start(process_command, run.log(f"{job}{index}"), cwd, own)
         yield run
     finally:
         alive = {task for task, process in run.processes.items() if process.poll() is None}
@@ -96,7 +99,7 @@ def started(
             run.codes[f"{job}{index}"] = 0 if (job, index) in alive and job in shape.services else process.returncode
 
 
-def end_all(processes: Iterable[subprocess.Popen[bytes]]) -> None:
+def end_all(processes: Iterable[Child]) -> None:
     """End processes with their groups; also where somebody loses patience while they are asked to."""
     waiting = [process for process in processes if process.poll() is None]
     for process in waiting:

@@ -1,7 +1,8 @@
 """Entry of the child processes that run programs: ``python probe_entry.py WHAT CONFIG.json``.
 
 WHAT is ``old`` (the program before migration, under any Python from 3.7 with TensorFlow 1.15 to 2.15), ``new`` (the one
-after it) or ``convert`` (the same, until it can take over a checkpoint), both under Python from 3.9 with TensorFlow 2.
+after it) or ``convert`` (the same, until it can take over a checkpoint), both under Python from 3.9 with TensorFlow 2;
+or ``warm``, with one of these instead of a configuration: an interpreter that forks them once it has TensorFlow.
 Does not import `migrator`.
 """
 

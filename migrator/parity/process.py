@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Callable
 
 from migrator.interrupts import put_off
+from migrator.parity import warm
+from migrator.parity.warm import Child
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 4.0
@@ -43,6 +45,7 @@ def run(
     the command cannot be started.
     """
     begin, timed_out, child = time.monotonic(), False, None
+    warm.prepare(command, env)
     try:
         with put_off():
             child = start(command, log, cwd, env)
@@ -59,11 +62,16 @@ def run(
     return Ended(name, child.returncode, time.monotonic() - begin, timed_out, log)
 
 
-def start(command: Sequence[str], log: str | Path, cwd: str | Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def start(command: Sequence[str], log: str | Path, cwd: str | Path, env: Mapping[str, str]) -> Child:
     """Start a child that leads a process group of its own, with its output in the file `log`.
+
+    It is a fork of an interpreter that has imported TensorFlow, if `warm.prepare` has made one ready.
 
     An interrupt must be put off until whoever has to end the child knows it. Raises OSError.
     """
+    fork = warm.start(command, log, cwd, env)
+    if fork is not None:
+        return fork
     with open(log, "wb") as output:
         return subprocess.Popen(
             command,
@@ -76,7 +84,7 @@ def start(command: Sequence[str], log: str | Path, cwd: str | Path, env: Mapping
         )
 
 
-def end(child: subprocess.Popen[bytes]) -> None:
+def end(child: Child) -> None:
     """End the group of `child`: ask, wait, then force."""
     for sign, wait in ((signal.SIGTERM, GRACE_SECONDS), (signal.SIGKILL, None)):
         try:

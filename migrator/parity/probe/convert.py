@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from . import mapping, new, program
+from . import mapping, program
+from .keras_choice import choose_keras
 from .replay import model_variables, resolve, variable_name
 from .slots import POWERS, StateError, is_state, slots
 
@@ -230,7 +231,7 @@ def main(config_path: str) -> int:
     """Run the new program that the configuration names until it has a model to convert to; the exit status."""
     with open(config_path, encoding="utf-8") as file:
         config = json.load(file)
-    new.choose_keras()
+    choose_keras("new")
     try:
         conversion = Conversion(config["checkpoint"], config["variables"], config["weights_only"])
     except StateError as error:

@@ -16,6 +16,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import batches, dropout, mapping, program, randomness, steps, vendored
+from .keras_choice import choose_keras
 from .replay import Replay, Stream
 
 
@@ -265,32 +266,11 @@ def _spec_of_recording(replay: Replay, encoded: Any) -> Any:
     return tf.TensorSpec(shape, tf.string if array.dtype == object else array.dtype)
 
 
-def choose_keras() -> None:
-    """Programs that came from Estimators target Keras 2: on TF >= 2.16 that is tf_keras, where it is installed."""
-    from importlib import metadata, util
-
-    version = metadata.version("tensorflow") if _installed("tensorflow") else "2.15"
-    if tuple(int(n) for n in version.split(".")[:2]) >= (2, 16) and util.find_spec("tf_keras") is not None:
-        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
-    elif util.find_spec("tf_keras") is None:
-        os.environ.pop("TF_USE_LEGACY_KERAS", None)  # importing Keras would fail
-
-
-def _installed(name: str) -> bool:
-    from importlib import metadata
-
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
 def main(config_path: str) -> int:
     """Run the new program that the configuration names, under replay; the exit status of the process."""
     with open(config_path, encoding="utf-8") as file:
         config = json.load(file)
-    choose_keras()
+    choose_keras("new")
     replay = Replay(config)
     import tensorflow as tf
 
