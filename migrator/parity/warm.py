@@ -11,6 +11,7 @@ import atexit
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ ENTRY = Path(__file__).resolve().parent / "probe_entry.py"
 IMPORT_SECONDS = 120.0
 """How long an import of TensorFlow may take; where it takes longer, processes start as they would without this."""
 ANSWER_SECONDS = 30.0
+END_SECONDS = 10.0
 MOST = 3
 """Interpreters that are kept at a time; each holds some 300 MB."""
 
@@ -65,10 +67,13 @@ class Interpreter:
             start_new_session=True,
         )
 
+        self._ready = False
+
     def wait_until_ready(self) -> None:
         """Wait until TensorFlow is imported; one that fails to is ended."""
         try:
             self._answer(IMPORT_SECONDS)
+            self._ready = True
         except Gone:
             self.close()
 
@@ -77,11 +82,12 @@ class Interpreter:
         if self._process is None or self._process.stdin is None:
             raise Gone
         try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
+            with put_off():  # else the answer to this would be taken for that to the next
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._process.stdin.flush()
+                return self._answer(ANSWER_SECONDS)
         except OSError as error:
             raise Gone from error
-        return self._answer(ANSWER_SECONDS)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         if self._process is None or self._process.stdout is None:
@@ -99,12 +105,15 @@ class Interpreter:
         if process is None:
             return
         with process:  # closes the pipes, which is the sign to end
-            if process.stdin is not None:
-                process.stdin.close()
             try:
-                process.wait(2 * ANSWER_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+                if self._ready and process.stdin is not None:
+                    process.stdin.close()
+                    process.wait(END_SECONDS)
+            except (OSError, subprocess.TimeoutExpired):
+                pass
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
 class Fork:
@@ -141,13 +150,13 @@ def prepare(command: Sequence[str], env: Mapping[str, str]) -> None:
     key = _key(command, env)
     if key is None or key in _interpreters:
         return
-    while len(_interpreters) >= MOST:
-        _interpreters.pop(next(iter(_interpreters))).close()
     try:
         with put_off():
             _interpreters[key] = Interpreter(command[0], command[2], env)
     except OSError:
         return
+    while len(_interpreters) > MOST:
+        _interpreters.pop(next(iter(_interpreters))).close()
     _interpreters[key].wait_until_ready()
 
 
