@@ -66,6 +66,7 @@ def run_on_replicas(model: tf.keras.Model) -> None:
         raise ClusterError("The model evaluates on the replicas that it trains on: give the same strategy for both.")
     if replicas == 1:
         return
+    check_devices(model.distribute_strategy)
     if hasattr(tf.keras, "ops"):
         raise ClusterError("Keras 3 does not train on several replicas: install tf_keras, set TF_USE_LEGACY_KERAS=1.")
     if any(getattr(model.optimizer, name, None) for name in ("clipnorm", "clipvalue", "global_clipnorm")):
@@ -84,6 +85,19 @@ def run_on_replicas(model: tf.keras.Model) -> None:
         return compute_loss(*args, **kwargs) / replicas
 
     model.compute_loss = compute_share
+
+
+def check_devices(strategy: tf.distribute.Strategy) -> None:
+    """Raises ClusterError for devices that this process does not have: replicas would wait for them for ever."""
+    devices = [tf.DeviceSpec.from_string(device.name) for device in tf.config.list_logical_devices()]
+    here = [(device.device_type, device.device_index) for device in devices]
+    for name in strategy.extended.worker_devices:
+        device = tf.DeviceSpec.from_string(name)
+        if (device.device_type, device.device_index) not in here:
+            raise ClusterError(
+                f"The strategy trains on {name}, which this process does not have. tf.config.list_logical_devices() has"
+                " those that there are; tf.config.set_logical_device_configuration() makes several of one CPU or GPU."
+            )
 
 
 def gathers_rows(model: tf.keras.Model, function: Any) -> bool:

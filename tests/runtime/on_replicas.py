@@ -153,6 +153,14 @@ def test_evaluation_on_other_replicas_is_refused(tmp_path: Path) -> None:
         mirrored_model(tmp_path, mirrored(), eval_strategy=other)
 
 
+@keras_2
+def test_devices_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        ClusterError, match=r"CPU:7, which this process does not have.*set_logical_device_configuration"
+    ):
+        mirrored_model(tmp_path, tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:7"]))
+
+
 @pytest.mark.skipif(not hasattr(tf.keras, "ops"), reason="Keras 2 trains on several replicas")
 def test_keras_3_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="tf_keras"):
