@@ -41,7 +41,7 @@ from .preprocessing_columns import ColumnEdits
 from .renaming import idle_imports, layer_edits, model_fn_edits, value_edits
 from .settled import estimator_values
 from .spec_hooks import watched_names
-from .task_fields import configuration_edits
+from .task_fields import configuration_edits, task_reference
 from .translations import translations
 from .variable_readers import variable_readers
 
@@ -330,7 +330,7 @@ class ProgramRewrite:
             with self.obstacles:
                 if any(
                     known(driver, node, name)
-                    for known in (table_reference, hparams_reference, head_reference, tpu.reference)
+                    for known in (task_reference, table_reference, hparams_reference, head_reference, tpu.reference)
                 ):
                     continue
                 if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):

@@ -37,6 +37,18 @@ def configuration_edits(driver: Driver, inside: list[tuple[int, int]], obstacles
             _field(driver, part, own=within(module.span(part), inside))
 
 
+def task_reference(driver: Driver, node: ast.expr, name: str) -> bool:
+    """Migrate ``tf.estimator.RunConfig().is_chief`` and its like, where no RunConfig is needed; whether it is one."""
+    module = driver.module
+    call = module.parent(node) if names_configuration(name) else None
+    field = module.parent(call) if isinstance(call, ast.Call) and call.func is node else None
+    if not isinstance(field, ast.Attribute) or field.attr not in TASK_FIELDS or not isinstance(field.ctx, ast.Load):
+        return False
+    driver.replace(field, f"{driver.need('current_task', node)}().{field.attr}")
+    driver.handled.add(node)
+    return True
+
+
 def _field(driver: Driver, node: ast.Attribute, own: bool) -> None:
     module, base = driver.module, node.value
     known = node.attr in (*TASK_FIELDS, *CONFIG_FIELDS, "master", "evaluation_master") and (

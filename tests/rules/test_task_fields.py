@@ -38,6 +38,14 @@ def test_of_a_configuration_that_is_seen(made: str, field: str) -> None:
     assert migrated(f"{made}\nprint(c.{field})").endswith(f"print(current_task().{field})")
 
 
+@pytest.mark.parametrize("made", ["tf.estimator.RunConfig()", "tf.estimator.RunConfig(model_dir=D)"])
+@pytest.mark.parametrize("field", ["num_worker_replicas", "is_chief"])
+def test_of_a_configuration_without_a_name(made: str, field: str) -> None:
+    text = migrate(f"{MODEL}print({made}.{field})\ne = tf.estimator.Estimator(model_fn)\n")
+    assert f"\nprint(current_task().{field})\n" in text
+    assert "RunConfig" not in text
+
+
 @pytest.mark.parametrize("name", ["config", "run_config", "self.config", "job.estimator_config"])
 def test_of_what_is_called_a_configuration(name: str) -> None:
     argument = name.split(".")[0]
