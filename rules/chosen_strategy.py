@@ -13,6 +13,7 @@ from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.syntax import walk
 
+from .replaced_replication import replace_replication
 from .strategies import is_strategy
 from .task_fields import names_configuration, names_estimator
 from .tensorflow_names import PLAIN, VERSION_1
@@ -36,6 +37,7 @@ def choose_strategy(drafts: Drafts, group: Iterable[Module], strategy: str) -> N
     paths = [module.path for module in group]
     drafts.apply([Change(edit) for path in paths for edit in _told(drafts.project.modules[path], strategy)])
     drafts.apply([Change(edit) for path in paths for edit in _idle(drafts.project.modules[path])])
+    replace_replication(drafts, paths, strategy, _root)
 
 
 def _told(module: Module, strategy: str) -> Iterator[Edit]:
@@ -80,7 +82,7 @@ def _strategy(module: Module, at: ast.Call, strategy: str) -> str:
     return f"{_root(module, at)}.distribute.{chosen}" if chosen else ""
 
 
-def _root(module: Module, call: ast.Call) -> str:
+def _root(module: Module, call: ast.AST) -> str:
     for entry in module.imports:
         if entry.top_level and entry.target in (*PLAIN, VERSION_1):
             return entry.name

@@ -8,23 +8,24 @@ from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.syntax import walk
 
-_HOROVOD = (
-    "Horovod trains with sessions here: remove it, and let RunConfig(train_distribute=…) have a MirroredStrategy or "
-    "MultiWorkerMirroredStrategy; or move to horovod.tensorflow.keras after the migration"
+HOROVOD = "horovod."
+SYNC = "tensorflow.train.SyncReplicasOptimizer"
+REPLICATE = "tensorflow.contrib.estimator.replicate_model_fn"
+TOWERS = "tensorflow.contrib.estimator.TowerOptimizer"
+
+_OF_HOROVOD = (
+    "Horovod trains with sessions here: --strategy mirrored or multi_worker has a MirroredStrategy or "
+    "MultiWorkerMirroredStrategy in its place; or move to horovod.tensorflow.keras by hand"
 )
-_SYNC = (
-    "SyncReplicasOptimizer has no place in TensorFlow 2: parameter servers train asynchronously; for steps in step let "
-    "RunConfig(train_distribute=…) have a MultiWorkerMirroredStrategy, and use its inner optimizer"
+_OF_SYNC = (
+    "SyncReplicasOptimizer has no place in TensorFlow 2, whose parameter servers train asynchronously: --strategy "
+    "multi_worker has a MultiWorkerMirroredStrategy in its place, which trains in step"
 )
-_TOWERS = (
-    "replicate_model_fn and TowerOptimizer copy the model themselves: remove both, and let RunConfig(train_distribute=…) "
-    "have a MirroredStrategy. It takes a batch for each device, they cut one batch up"
+_OF_TOWERS = (
+    "replicate_model_fn and TowerOptimizer cut each batch up between devices: --strategy none takes it whole on one device, "
+    "--strategy mirrored has a MirroredStrategy, for which each device takes a batch of its own"
 )
-_REFUSED = {
-    "tensorflow.train.SyncReplicasOptimizer": _SYNC,
-    "tensorflow.contrib.estimator.replicate_model_fn": _TOWERS,
-    "tensorflow.contrib.estimator.TowerOptimizer": _TOWERS,
-}
+_REFUSED = {SYNC: _OF_SYNC, REPLICATE: _OF_TOWERS, TOWERS: _OF_TOWERS}
 
 
 def refuse_replication(module: Module) -> None:
@@ -32,7 +33,7 @@ def refuse_replication(module: Module) -> None:
     for node, name in module.references():
         if name in _REFUSED:
             raise Unsupported(_REFUSED[name], node)
-    if any(f"{entry.target}.".startswith("horovod.") for entry in module.imports):
+    if any(f"{entry.target}.".startswith(HOROVOD) for entry in module.imports):
         for part in walk(module.tree):
-            if isinstance(part, (ast.Name, ast.Attribute)) and (module.resolve(part) or "").startswith("horovod."):
-                raise Unsupported(_HOROVOD, part)
+            if isinstance(part, (ast.Name, ast.Attribute)) and (module.resolve(part) or "").startswith(HOROVOD):
+                raise Unsupported(_OF_HOROVOD, part)

@@ -15,6 +15,7 @@ from migrator.module import Module
 from migrator.syntax import walk
 
 from .driver import Driver
+from .wrappers import unwrapped
 
 _FAMILIES = ("tensorflow.contrib.tpu.", "tensorflow.estimator.tpu.", "tensorflow.tpu.")
 ESTIMATOR = (
@@ -74,22 +75,7 @@ def reference(driver: Driver, node: ast.expr, name: str) -> bool:
 def cross_shard(module: Module, call: ast.Call) -> list[Edit]:
     """Leaves out a `CrossShardOptimizer` around an optimizer."""
     given = bind(call, "opt reduction name group_assignment", "CrossShardOptimizer")
-    (start, end), inner = module.span(call), module.span(given["opt"])
-    statement = module.parent(call)
-    if isinstance(statement, ast.Assign) and list(map(ast.unparse, statement.targets)) == [ast.unparse(given["opt"])]:
-        return [_deletion(module, statement)]  # `optimizer = CrossShardOptimizer(optimizer)`
-    return [module.edit((start, inner[0]), ""), module.edit((inner[1], end), "")]
-
-
-def _deletion(module: Module, statement: ast.stmt) -> Edit:
-    """Deletes a statement, and the ``if use_tpu:`` that holds nothing else."""
-    branch = module.parent(statement)
-    if isinstance(branch, ast.If) and branch.body == [statement] and not branch.orelse:
-        outer = module.parent(branch)
-        elif_ = isinstance(outer, ast.If) and branch in outer.orelse
-        if not elif_ and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(branch.test)):
-            return module.delete_statement(branch)
-    return module.delete_statement(statement)
+    return unwrapped(module, call, given["opt"])
 
 
 def _drop_names(module: Module, driver: Driver, value: ast.expr) -> None:

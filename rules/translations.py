@@ -36,6 +36,7 @@ _STATIC_PREFIXES = (
     "tensorflow.contrib.layers.xavier_initializer", "tensorflow.contrib.layers.variance_scaling_initializer",
     "tensorflow.keras.layers.", "tensorflow.keras.models.", "tensorflow.keras.Sequential", "tensorflow.keras.optimizers.",
     "tensorflow.compat.", "tensorflow.errors.", "tensorflow.test.", "tensorflow.random.set_seed", "tensorflow.set_random_seed",
+    "tensorflow.config.", "tensorflow.distribute.get_strategy",
 )  # fmt: skip
 _STATIC_SUFFIXES = ("_initializer", "_partitioner", "_regularizer", "Partitioner")
 _STATIC = frozenset({"tensorflow.get_variable", "tensorflow.layers.Dense"})

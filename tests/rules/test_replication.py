@@ -30,7 +30,7 @@ estimator = tf.estimator.Estimator(model_fn)
         ("from horovod import tensorflow as hvd", "hvd.DistributedOptimizer", "horovod.tensorflow.keras"),
         ("from horovod.tensorflow import DistributedOptimizer", "DistributedOptimizer", "Horovod"),
         ("", "tf.train.SyncReplicasOptimizer", "MultiWorkerMirroredStrategy"),
-        ("", "tf.contrib.estimator.TowerOptimizer", "have a MirroredStrategy"),
+        ("", "tf.contrib.estimator.TowerOptimizer", "mirrored has a MirroredStrategy"),
     ],
 )
 def test_refused_by_every_tier(statement: str, optimizer: str, expected: str) -> None:
