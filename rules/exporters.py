@@ -10,6 +10,8 @@ from migrator.modelfn.translate import bind
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
+    from migrator.module import Module
+
     from .driver import Driver
 
 _RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
@@ -99,11 +101,22 @@ def _is_only_kept(driver: Driver, call: ast.Call) -> bool:
     """Whether a placeholder is an entry of a dict, so that nothing computes with it."""
     parent = driver.module.parent(call)
     if isinstance(parent, ast.Assign):
-        return isinstance(parent.targets[0], ast.Subscript)
+        return isinstance(parent.targets[0], ast.Subscript) or _is_only_put(driver.module, parent)
     if isinstance(parent, ast.keyword):
         outer = driver.module.parent(parent)
         return isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "dict"
     return isinstance(parent, (ast.Dict, ast.DictComp))
+
+
+def _is_only_put(module: Module, statement: ast.Assign) -> bool:
+    """Whether the name that is given here is read as an entry of a dict, and nowhere else."""
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or len(statement.targets) > 1:
+        return False
+    scope = module.scope(target)
+    loads = module.loads_of(target.id, scope)
+    alone = bool(loads) and scope is not module.analysis.root and len(module.bindings(loads[0])) == 1
+    return alone and all(isinstance(module.parent(load), ast.Dict) for load in loads)
 
 
 def _as_spec(driver: Driver, call: ast.Call) -> None:

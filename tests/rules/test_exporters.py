@@ -128,11 +128,25 @@ def test_placeholders_of_a_raw_receiver_become_specs(old: str, new: str) -> None
     assert f"return build_raw_serving_input_receiver_fn({new})()" in migrate(program(receiver=receiver))
 
 
+RAW = "tf.estimator.export.build_raw_serving_input_receiver_fn"
+FED = "x = tf.placeholder(tf.float32, [2])\n    "
+
+
+def test_a_placeholder_with_a_name_becomes_a_spec() -> None:
+    text = migrate(program(receiver=f"{FED}return {RAW}({{'x': x}})()"))
+    assert (
+        "    x = tf.TensorSpec([2], tf.float32)\n    return build_raw_serving_input_receiver_fn({'x': x})()\n" in text
+    )
+
+
 @pytest.mark.parametrize(
     "receiver",
     [
-        "return tf.estimator.export.build_raw_serving_input_receiver_fn({'x': 2 * tf.placeholder(tf.float32, [2])})()",
-        "x = tf.placeholder(tf.float32, [2])\n    return tf.estimator.export.build_raw_serving_input_receiver_fn({'x': x})",
+        f"return {RAW}({{'x': 2 * tf.placeholder(tf.float32, [2])}})()",
+        f"{FED}return {RAW}({{'x': x, 'y': x * 2}})()",
+        f"{FED}x = tf.abs(x)\n    return {RAW}({{'x': x}})()",
+        f"y = {FED}return {RAW}({{'x': x}})()",
+        f"{FED}return {RAW}(features(x))()",
     ],
 )
 def test_other_placeholders_are_refused(receiver: str) -> None:
