@@ -11,7 +11,8 @@ from migrator.module import Module
 from migrator.syntax import walk
 
 from .driver import Driver
-from .hooks import IN_GRAPH, PROFILER, SAVING, assigned_value, hook_of
+from .hooks import IN_GRAPH, PROFILER, SAVING, hook_of
+from .logged_names import assigned_value
 from .sessions import on_own_graph
 from .tensorflow_names import via_version_1_import
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from migrator.calls import arguments
 from migrator.modelfn.errors import Unsupported
 
-from .hooks import IN_GRAPH, assigned_value, hook_of
+from .hooks import IN_GRAPH, hook_of
+from .logged_names import assigned_value
 from .session_hooks import SessionHook, hook_class, reads_step_before
 
 if TYPE_CHECKING:

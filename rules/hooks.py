@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.calls import add_keyword, rename_keyword
-from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 
-if TYPE_CHECKING:
-    from migrator.module import Module
+from .logged_names import logged_names
 
+if TYPE_CHECKING:
     from .driver import Driver
 
 LOGGING, PROFILER, SAVING = "LoggingTensorHook", "ProfilerHook", "CheckpointSaverHook"
@@ -105,31 +104,3 @@ def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     if hook.added:
         driver.edits.append(add_keyword(module, call, hook.added))
     return True
-
-
-def logged_names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, ast.expr]:
-    """Names of the ops whose values are logged."""
-    value = assigned_value(module, node)
-    parts = (
-        value.values if isinstance(value, ast.Dict) else value.elts if isinstance(value, (ast.List, ast.Tuple)) else []
-    )
-    found: dict[str, ast.expr] = {}
-    for part in parts:
-        if not isinstance(part, ast.Constant) or not isinstance(part.value, str):
-            raise Unsupported("a tensor that is logged is not given by its name", part)
-        found[part.value.partition(":")[0].rpartition("/")[2]] = part
-    if not found:
-        raise Unsupported("the tensors that are logged are not seen", node if node is not None else call)
-    return found
-
-
-def assigned_value(module: Module, node: ast.expr | None) -> ast.expr | None:
-    """The expression behind a name that is assigned once."""
-    if isinstance(node, ast.Name):
-        bindings = module.bindings(node)
-        target = bindings[0].node if len(bindings) == 1 else None
-        statement = module.statement(target) if isinstance(target, ast.Name) else None
-        if isinstance(statement, ast.Assign) and statement.targets == [target]:
-            return statement.value
-        return None
-    return node

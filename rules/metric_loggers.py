@@ -18,7 +18,8 @@ from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.syntax import walk
 
-from .hooks import HOOKS, LOGGING, hook_of, logged_names
+from .hooks import HOOKS, LOGGING, hook_of
+from .logged_names import logged_names
 
 if TYPE_CHECKING:
     from .driver import Driver

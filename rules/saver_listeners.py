@@ -10,7 +10,8 @@ from migrator.modelfn.translate import bind, is_empty, is_none
 from migrator.module import Module
 from migrator.syntax import walk
 
-from .hooks import ANY, HOOKS, SAVING, assigned_value, hook_of
+from .hooks import ANY, HOOKS, SAVING, hook_of
+from .logged_names import assigned_value
 
 if TYPE_CHECKING:
     from .driver import Driver

@@ -10,7 +10,7 @@ from migrator.module import Module
 from migrator.syntax import walk
 
 from .driver import Driver
-from .hooks import assigned_value
+from .logged_names import assigned_value
 
 SESSIONS = frozenset(
     f"tensorflow.{name}"

@@ -123,6 +123,14 @@ def test_hooks(old: str, new: str) -> None:
         ("h = tf.train.LoggingTensorHook(NAMES, 5)  # HERE", "are not seen"),
         ("h = tf.train.LoggingTensorHook({k: k for k in NAMES}, 5)  # HERE", "are not seen"),
         ("h = tf.train.LoggingTensorHook({'a': TENSOR}, 5)  # HERE", "not given by its name"),
+        ("h = tf.train.LoggingTensorHook({k: k + ':0' for k in ['fc']}, 5)  # HERE", "not given by its name"),
+        ("h = tf.train.LoggingTensorHook({k: k for k in ['fc'] if k}, 5)  # HERE", "are not seen"),
+        ("h = tf.train.LoggingTensorHook({**NAMES, 'a': 'fc'}, 5)  # HERE", "are not seen"),
+        ("h = tf.train.LoggingTensorHook(dict(NAMES), 5)  # HERE", "are not seen"),
+        ("h = tf.train.LoggingTensorHook(dict(**NAMES), 5)  # HERE", "are not seen"),
+        ("n = ['fc']\nn.append(NAME)  # HERE\nh = tf.train.LoggingTensorHook(n, 5)", "are not seen"),
+        ("n = {}\nn['a'] = TENSOR  # HERE\nh = tf.train.LoggingTensorHook(n, 5)", "not given by its name"),
+        ("n = {}\nn['a'] += 'fc'  # HERE\nh = tf.train.LoggingTensorHook(n, 5)", "are not seen"),
     ],
 )
 def test_refused(use: str, reason: str) -> None:
@@ -134,6 +142,28 @@ def test_the_model_hands_out_what_is_logged() -> None:
     text = migrate(PROGRAM.format(use=f"e.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, 5)])"))
     assert '"p": watch(self, "softmax_tensor", tf.nn.softmax(logits, name="softmax_tensor"))' in method(text, "call")
     assert '    watch(self, "cross_entropy", tf.identity(loss, "cross_entropy"))\n' in method(text, "compute_loss")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "['softmax_tensor', 'cross_entropy']",
+        "{x: x for x in ('softmax_tensor', 'cross_entropy')}",
+        "[x for x in NAMES]",
+        "{x: x for x in NAMES}",
+        "dict((x, x) for x in NAMES)",
+        "dict([(x, x) for x in NAMES])",
+        "dict(a='softmax_tensor', b='cross_entropy')",
+        "named",
+    ],
+)
+def test_names_that_a_list_gives(names: str) -> None:
+    given = "NAMES = ['softmax_tensor', 'cross_entropy']\n"
+    given += "named = {'a': 'softmax_tensor'}\nnamed['b'] = 'net/cross_entropy:0'"
+    text = migrate(PROGRAM.format(use=f"{given}\ne.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, 5)])"))
+    assert f"TensorLogger({names}, 5)" in text
+    assert 'watch(self, "softmax_tensor"' in method(text, "call")
+    assert 'watch(self, "cross_entropy"' in method(text, "compute_loss")
 
 
 def test_nothing_is_handed_out_that_nobody_reads() -> None:
