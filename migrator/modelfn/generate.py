@@ -15,6 +15,7 @@ from migrator.modelfn.factory import factory_lines
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
+from migrator.modelfn.metricreads import training_metrics
 from migrator.modelfn.metrics import MetricEntry, metric_entries
 from migrator.modelfn.metricwriter import MetricsWriter
 from migrator.modelfn.names import reads
@@ -68,6 +69,7 @@ class Generator(ClassWriter):
             for leaf in entry.leaves:
                 for name in leaf.defs if plan.metric_call(leaf) is entry.call and entry.loop is None else ():
                     self.shared.metrics[name] = f"self.{entry.attribute}.result()"
+        self.shared.metrics.update(training_metrics(plan, entries))
         self._check_metrics()
         skip = {leaf for entry in entries for leaf in entry.leaves}.union(*(metric.skipped for metric in derived))
         metric_leaves = [leaf for leaf in plan.metric_leaves if leaf not in skip]

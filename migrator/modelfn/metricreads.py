@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.names import reads
 from migrator.modelfn.tags import summary_call
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
     from migrator.modelfn.flow import Leaf
+    from migrator.modelfn.metrics import MetricEntry
     from migrator.modelfn.plan import Plan
 
 
@@ -35,6 +38,42 @@ def named(plan: Plan) -> dict[str, set[Leaf]]:
             if name is not None:
                 found[name] = read_metrics(plan, leaf)
     return found
+
+
+def training_metrics(plan: Plan, entries: Iterable[MetricEntry]) -> dict[str, str]:
+    """Results of metrics that the training makes for itself, by name, where they are made like one of the evaluation.
+
+    A model has its metrics once: they count anew in each training and in each evaluation, as those of a session do.
+    """
+    found: dict[str, str] = {}
+    for effect in plan.metric_effects:
+        for leaf in read_metrics(plan, effect):
+            call = plan.metric_call(leaf)
+            for entry in entries if call is not None else ():
+                alike = entry.loop is None and entry.group is None and _made_alike(plan, call, leaf, entry)
+                if alike and isinstance(leaf.node, ast.Assign) and isinstance(leaf.node.targets[0], ast.Name):
+                    found.update(dict.fromkeys(leaf.defs, f"self.{entry.attribute}.result()"))
+    return found
+
+
+def _made_alike(plan: Plan, call: ast.Call | None, leaf: Leaf, entry: MetricEntry) -> bool:
+    """Whether two metrics, of the training and of the evaluation, are of the same function of what the model hands out."""
+    if call is None or _without_name(call) != _without_name(entry.call):
+        return False
+    for name in reads(call):
+        if not plan.is_local(name) or name in (plan.labels, plan.features):
+            continue
+        before = {*plan.slicer.reaching(name, leaf.index, "train", leaf)}
+        before |= {*plan.slicer.reaching(name, entry.at.index, "eval", entry.at)}
+        if not before or not before <= set(plan.call_leaves):
+            return False
+    return True
+
+
+def _without_name(call: ast.Call) -> tuple[list[str], list[str]]:
+    """A call, as far as it says what is computed."""
+    given = sorted(ast.dump(keyword) for keyword in call.keywords if keyword.arg != "name")
+    return [ast.dump(part) for part in (call.func, *call.args)], given
 
 
 def watched_op(body: Body, call: ast.Call, where: str) -> str | None:

@@ -113,3 +113,60 @@ def test_a_metric_that_only_the_training_has_is_left() -> None:
     end = f'{LOSS}\nmean = tf.metrics.mean(predictions)  # HERE\ntf.summary.scalar("m", mean[1])\n{TRAIN_OP}\n'
     end += SPEC.replace(")", ', eval_metric_ops={"other": tf.metrics.mean(labels)})')
     assert "not among eval_metric_ops" in manual_reason(model_fn(NET, end=end))
+
+
+def by_mode(trained: str, evaluated: str, logits: str = "") -> str:
+    """A model_fn whose branches for training and evaluation make a metric each."""
+    return f"""
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    net = tf.keras.Sequential([tf.keras.layers.Dense(4), tf.keras.layers.Dropout(0.5)])
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        logits = net(features["x"], training=False)
+        return tf.estimator.EstimatorSpec(mode, predictions={{"y": tf.argmax(logits, 1)}})
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        logits = net(features["x"], training=True)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+        {logits or "pass"}
+        accuracy = {trained}
+        tf.summary.scalar("train_accuracy", accuracy[1])
+        train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    logits = net(features["x"], training=False)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={{"accuracy": {evaluated}}})
+
+
+estimator = tf.estimator.Estimator(model_fn)
+"""
+
+
+ACCURACY = "tf.metrics.accuracy(labels=labels, predictions=tf.argmax(logits, 1))"
+
+
+@pytest.mark.parametrize(
+    "trained", [ACCURACY, 'tf.metrics.accuracy(predictions=tf.argmax(logits, 1), labels=labels, name="acc_op")']
+)
+def test_a_metric_that_the_training_makes_like_the_evaluation(trained: str) -> None:
+    text = migrate(by_mode(trained, ACCURACY))
+    assert method(text, "compute_metrics").split("\n")[1:4] == [
+        '    self.accuracy.update_state(y, tf.argmax(y_pred["logits"], 1))',
+        '    tf.summary.scalar("train_accuracy", self.accuracy.result())',
+        "    return self.get_metrics_result()",
+    ]
+    assert text.count("tf.keras.metrics.Accuracy") == 1
+
+
+@pytest.mark.parametrize(
+    ("trained", "change"),
+    [
+        ("tf.metrics.accuracy(labels=labels, predictions=tf.argmax(logits, 0))", ""),
+        ("tf.metrics.mean(labels)", ""),
+        ("tf.metrics.accuracy(labels=labels, predictions=tf.argmax(logits, 1), weights=labels)", ""),
+        (ACCURACY, "logits = logits * tf.cast(labels, tf.float32)"),  # no longer what the model hands out
+    ],
+)
+def test_another_metric_of_the_training_is_left(trained: str, change: str) -> None:
+    assert "not among eval_metric_ops" in manual_reason(by_mode(trained, ACCURACY, change))
