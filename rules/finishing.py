@@ -21,12 +21,17 @@ from .translations import is_old_only, is_refused
 
 
 def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple[int, int]]) -> list[Fix]:
-    """Rewrites of single references outside of `spans`, the import of compat.v1 among them. Raises Unsupported."""
+    """Rewrites of single references, the import of compat.v1 among them. What lies in `spans` is rewritten elsewhere.
+
+    Raises Unsupported.
+    """
+    named = graph_name_fixes(module)
+    rewritten = [*spans, *((edit.start, edit.end) for fix in named for edit in fix.edits)]
 
     def excused(node: ast.expr) -> bool:
-        return node in driver.handled or within(module.span(node), spans)
+        return node in driver.handled or within(module.span(node), rewritten)
 
-    fixes = [*module.fixes, *dimension_fixes(module), *graph_name_fixes(module)]
+    fixes = [*module.fixes, *dimension_fixes(module), *named]
     for diagnostic in rename_edits(module, excused=excused):
         if diagnostic.fix is None:
             raise Unsupported(diagnostic.message, None)

@@ -322,7 +322,7 @@ class ProgramRewrite:
         inside = self._spans(module)
         with self.obstacles:
             driver.edits += self._columns.outside(module, driver, inside)
-        for node, name in module.references():
+        for node, name in tpu.configurations_first(module.references()):
             if ".distribute." in name and not within(module.span(node), inside):
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
             if within(module.span(node), inside) or node in driver.handled:
@@ -346,9 +346,9 @@ class ProgramRewrite:
         for definition in self.sublayers.found:
             driver.edits += layer_edits(definition, self.sublayers, self.project, module)
 
-    def _spans(self, module: Module) -> list[tuple[int, int]]:
-        """The spans of the model_fns of a module."""
-        every = [*self.model_fns, *self.sublayers.found]
+    def _spans(self, module: Module, outside: bool = False) -> list[tuple[int, int]]:
+        """The spans of the model_fns of a module, and of what is made for them; with the parts `outside` of them if asked."""
+        every = [*self.model_fns, *self.sublayers.found, *(self.sublayers.outside() if outside else ())]
         return [whole_span(module, d.node) for d in every if d.module is module]
 
     def _facts(self) -> dict[str, bool]:
@@ -409,7 +409,7 @@ class ProgramRewrite:
         self._drivers[module.path].edits.append(module.edit(whole_span(module, node), text.lstrip()))
 
     def _base_edits(self, module: Module) -> list[Edit]:
-        fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module))
+        fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module, True))
         columns = self._columns.of(module, self._drivers[module.path].need)
         own = [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
         return [*own, *value_edits(self.sublayers, module)]

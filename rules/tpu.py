@@ -39,6 +39,11 @@ def short_name(name: str) -> Optional[str]:
     return name.rsplit(".", 1)[1] if name.startswith(_FAMILIES) else None
 
 
+def configurations_first(references: list[tuple[ast.expr, str]]) -> list[tuple[ast.expr, str]]:
+    """References with those to `RunConfig` at their head: what only describes a TPU goes with the arguments that read it."""
+    return sorted(references, key=lambda reference: short_name(reference[1]) != "RunConfig")
+
+
 def construction(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> None:
     """``TPUEstimator(model_fn, …)`` becomes ``tpu_graph_model(model_fn, …)``."""
     use = given.get("use_tpu")

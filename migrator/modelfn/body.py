@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.assertions import is_check
 from migrator.modelfn.collections import Collections
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
@@ -87,7 +88,7 @@ class Body:
         """Leaves that compute with gradients: the train step."""
         self._check_statements()
         self.times = Times(
-            self.flow, self.modes, set(dynamic), module.resolve, translations, _made_of_state, self._ignored
+            self.flow, self.modes, set(dynamic), module.resolve, translations, _made_of_state, self._ignored, statics
         )
         self.updates_run = sublayers.updates_run
         self.labels: str | None = None
@@ -223,19 +224,18 @@ class Body:
         if self.runs_when_built(leaf) or leaf in self.gradients or leaf in call or leaf in losses:
             return
         made = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
-        watched = leaf in self.watched
         name = called_function(self.module, made.func) if isinstance(made, ast.Call) else None
         known = isinstance(made, ast.Call) and self.translations.effects(name, ast.unparse(made.func))
-        if not (watched or known or isinstance(leaf.node, ast.Assert)):
+        if not (leaf in self.watched or known or is_check(self, leaf.node)):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
         needed: set[Leaf] = set()
         inputs = {name for name in self.slicer.inputs(leaf) if not self.is_schedule(name)}
         for mode in leaf.modes:
             needed |= self.slicer.closure(inputs, leaf.index, mode, leaf)
         if any(self.metric_call(other) is not None for other in needed):
-            self.metric_effects += [leaf] if "train" in leaf.modes or watched else []
+            self.metric_effects += [leaf] if "train" in leaf.modes or leaf in self.watched else []
         elif leaf in tainted or needed & (losses - call) or not self._from_data(leaf, needed):
-            if "train" in leaf.modes or watched:
+            if "train" in leaf.modes or leaf in self.watched:
                 losses |= {leaf} | needed
         else:
             call |= {leaf} | needed

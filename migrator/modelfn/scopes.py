@@ -232,7 +232,7 @@ def _pairs(
             continue
         own_path = path + site.attribute + ".*" * len(site.loops)
         if site.layer.late:
-            own_path = f"{path}late_weights.{_late_key(plan, site)}"
+            own_path = f"{path}late_weights.{_late_key(plan, site, names)}"
         if site.layer.helper is not None:
             known = given_names(site, names)
             turns = repeated or _in_turns(plan, site)
@@ -258,12 +258,12 @@ def _pairs(
             yield name, f"{own_path}.{keras}" if keras else own_path, (*around, site)
 
 
-def _late_key(plan: Body, site: Site) -> str:
-    """The name under which a layer keeps a weight that `call` makes; empty where it is not a literal."""
-    name = site.layer.name
-    text = repr(name.value) if isinstance(name, ast.Constant) and isinstance(name.value, str) else "?"
-    key = keras_name(plan, site, text, lambda node: "?")
-    return "" if "?" in key else str(ast.literal_eval(key))
+def _late_key(plan: Body, site: Site, names: Patterns) -> str:
+    """The name under which a layer keeps a weight that `call` makes; empty where it is not known from the source."""
+    name = literal_pattern(site.layer.name, names)
+    key = keras_name(plan, site, "?" if name is None or "*" in name else repr(name), lambda node: "?")
+    parts = [n for n in walk(ast.parse(key, mode="eval")) if isinstance(n, ast.Constant)] if "?" not in key else []
+    return "".join(str(part.value) for part in sorted(parts, key=lambda part: part.col_offset))
 
 
 def is_false(value: Value) -> bool:

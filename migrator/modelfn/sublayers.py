@@ -37,24 +37,27 @@ class HelperBody(Body):
     def __init__(
         self, definition: Definition, translations: Translations, sublayers: Sublayers, roles: dict[str, str]
     ) -> None:
-        assert isinstance(definition.node, ast.FunctionDef)
+        node = definition.node
+        assert isinstance(node, ast.FunctionDef)
 
         def having(role: str) -> list[str]:
             return [name for name, given in roles.items() if given == role]
 
         mode, training = having("mode"), having("training")
         if len(mode) + len(training) > 1:
-            raise Unsupported("a helper that gets the mode twice is not followed", definition.node)
-        super().__init__(
-            definition.module,
-            definition.node,
-            translations,
-            sublayers,
-            having("dynamic"),
-            having("static"),
-            mode[0] if mode else None,
-            training[0] if training else None,
-        )
+            raise Unsupported("a helper that gets the mode twice is not followed", node)
+
+        def analyse() -> None:
+            alone = mode[0] if mode else None, training[0] if training else None
+            given = having("dynamic"), having("static")
+            super(HelperBody, self).__init__(definition.module, node, translations, sublayers, *given, *alone)
+
+        analyse()
+        self.replaced = frozenset(name for name in having("static") if self.times.name(name) is not Time.STATIC)
+        """Parameters that are plain values, in the place of which the helper puts what it computes."""
+        if self.replaced:
+            roles.update(dict.fromkeys(self.replaced, "dynamic"))
+            analyse()
         self.roles = roles
         self.find_layers()
         self.takes_training = bool(mode or training) or any(s.layer.trains for s in self.sites)
@@ -303,7 +306,7 @@ class Sublayers:
             roles.setdefault(name, "static")
         known = self.found.get(definition)
         if known is not None:
-            if known.body.roles != roles:
+            if known.body.roles != {**roles, **dict.fromkeys(known.body.replaced, "dynamic")}:
                 raise Unsupported("a helper gets tensors in one call and plain values in another", call)
             return known
         self.values.settle(definition)

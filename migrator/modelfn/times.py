@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from migrator.modelfn.flow import Flow, Frame
 from migrator.modelfn.modes import ALL_MODES, Modes
@@ -17,7 +17,7 @@ _CHEAP_CALLS = frozenset({"int", "float", "str", "len", "bool", "tuple", "list",
 
 
 class Times:
-    """Answers when a value is known. `dynamic` are the parameters that hold tensors."""
+    """Answers when a value is known. `dynamic` are the parameters that hold tensors, `statics` those with plain values."""
 
     def __init__(
         self,
@@ -28,6 +28,7 @@ class Times:
         translations: Translations,
         calls: Callable[[ast.Call], Time | None] = lambda call: None,
         ignored: Callable[[ast.AST], set[ast.expr]] = lambda node: set(),
+        statics: Iterable[str] = (),
     ) -> None:
         self._modes = modes
         self._resolve = resolve
@@ -36,7 +37,7 @@ class Times:
         self._ignored = ignored
         self._names: dict[str, Time] = dict.fromkeys(dynamic, Time.DYNAMIC)
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
-        counts = Counter(name for leaf in flow.leaves for name in leaf.defs)
+        counts = Counter([*statics, *(name for leaf in flow.leaves for name in leaf.defs)])
         constants = {name for leaf in flow.leaves for name in self._constants(leaf.node) if counts[name] == 1}
         self._settled = constants & self._read_once(flow) if constants else constants
         changed = True

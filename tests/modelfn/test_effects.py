@@ -44,6 +44,41 @@ def test_what_is_no_logger_may_do_anything(made: str) -> None:
     assert "only has an effect" in manual_reason(source)
 
 
+def test_errors_of_the_program_stand_where_their_values_are_known() -> None:
+    body = """
+    if features["x"] is None:
+        raise ValueError("nothing to see")
+    predictions = tf.layers.dense(features["x"], 3)
+    if params["u"] < 2:
+        raise ValueError("too few units")
+    """
+    text = migrate(model_fn(body))
+    assert '    if features["x"] is None:\n        raise ValueError("nothing to see")\n' in method(text, "call")
+    assert '        raise ValueError("too few units")\n' in method(text, "__init__")
+
+
+def test_functions_that_only_check_are_called_where_their_values_are_known() -> None:
+    helper = """
+
+    def assert_known(tensor, names, name=None):
+        if name is None:
+            name = tensor.name
+        known = {}
+        for each in names:
+            known[each] = True
+        if name not in known:
+            raise ValueError("%s is not known" % name)
+    """
+    text = migrate(model_fn(f"{NET}\nassert_known(predictions, ['a'])\n", before=helper))
+    assert "    assert_known(predictions, ['a'])\n" in method(text, "call")
+    told = helper.replace("raise", "names.append(name)\n            raise")
+    source = model_fn(f"{NET}\nassert_known(predictions, ['a'])\n", before=told)
+    assert "only has an effect" in manual_reason(source)
+    kept = helper.replace("known = {}", "names[0] = 1\n        known = {}")
+    source = model_fn(f"{NET}\nassert_known(predictions, ['a'])\n", before=kept)
+    assert "only has an effect" in manual_reason(source)
+
+
 def test_assertions_of_a_helper_stand_in_its_layer() -> None:
     helper = "\n\ndef net(x):\n    x = tf.layers.dense(x, 3)\n    assert x.shape[1] == 3\n    return x\n"
     text = migrate(model_fn('predictions = net(features["x"])', before=helper))
@@ -78,6 +113,7 @@ def test_a_loop_that_prints_what_is_known_before_runs_when_the_model_is_built() 
     [
         ("for v in tf.trainable_variables():  # HERE\n    tf.summary.histogram(v.name, v)", "trainable variables"),
         ("for p in [predictions]:\n    send(p)  # HERE", "only has an effect"),
+        ("if predictions is not None:\n    send(predictions)\n    raise ValueError", "only has an effect"),
         ("while params['more']():\n    seen = tf.reduce_sum(predictions)\n    send(seen)", "only has an effect"),
         ("try:\n    seen = tf.reduce_sum(predictions)\n    send(seen)\nfinally:\n    pass", "only has an effect"),
     ],

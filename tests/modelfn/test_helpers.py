@@ -57,6 +57,32 @@ SAME = {
         "def block(x, units=3, scale=2.0):\n    return tf.layers.dense(x, units) * scale",
         'predictions = block(block(features["x"]), scale=3.0)',
     ),
+    "a parameter that is replaced by what is computed": (
+        """def block(x, units, size=None, rate=0.4):
+    if size is None:
+        size = tf.shape(x)[0]
+    x = tf.layers.dense(x, units) * size
+    return x""",
+        'predictions = block(block(features["x"], 3), 4, params["s"])',
+    ),
+    "a parameter that the mode replaces": (
+        f"""def block(x, mode, scale=2.0):
+    if not {TRAINING}:
+        scale = 1.0
+    return tf.layers.dense(x, 3) * scale""",
+        'predictions = block(features["x"], mode)',
+    ),
+    "checks of shapes": (
+        """def block(x, size=None):
+    if x is None:
+        raise ValueError("nothing")
+    if x is not None:
+        size = tf.shape(x)[0]
+    elif size is None:
+        raise ValueError("size")
+    return tf.layers.dense(x, 3)""",
+        'predictions = block(features["x"])',
+    ),
     "without layers it stays a function": (
         "def block(x, factor):\n    return x * factor",
         'predictions = block(tf.layers.dense(features["x"], 3), params["s"])',

@@ -143,6 +143,22 @@ def test_what_native_cannot_hold(body: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(body))
 
 
+def test_a_variable_whose_name_and_shape_a_helper_is_told() -> None:
+    helper = """
+
+    def project(x, name, scope="proj"):
+        width = x.shape[-1]
+        with tf.variable_scope(scope):
+            table = tf.get_variable(name=name, shape=[width, 3])
+        return tf.matmul(x, table)
+    """
+    text = migrate(model_fn(f"predictions = project(features['x'], 'table')\n{INIT}", before=helper))
+    assert '        "proj/table": "table.late_weights.table",\n' in text
+    formatted = "predictions = project(features['x'], 't%d' % params['n'])"
+    reason = manual_reason(model_fn(f"{formatted}\n{INIT}", before=helper))
+    assert "names of variables of which the source does not tell all" in reason
+
+
 def test_first_values_after_the_optimizer_has_its_variables() -> None:
     end = (
         "loss = tf.reduce_mean(tf.square(labels - predictions))\n"

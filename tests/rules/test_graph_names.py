@@ -6,6 +6,7 @@ import ast
 import textwrap
 
 import pytest
+from modelfn.programs import migrate_all, model_fn
 
 from migrator.fixes import splice
 from migrator.module import Module
@@ -37,6 +38,17 @@ def test_names_in_errors() -> None:
     assert renamed("def f():\n    raise ValueError(tf.get_variable_scope().name)") == (
         "def f():\n    raise ValueError(tf.get_current_name_scope())"
     )
+
+
+def test_a_file_with_the_old_import_moves_as_a_whole() -> None:
+    layer = "\n\ndef hidden(x):\n    assert_rank(x, 2)\n    return tf.layers.dense(x, 3)\n"
+    helpers = "import tensorflow.compat.v1 as tf\n" + RANK.format(**OLD) + layer
+    program = model_fn(
+        "predictions = helpers.hidden(features['x'])",
+        before="import helpers\nimport tensorflow.compat.v1 as tf\n",
+    )
+    after = migrate_all({"helpers.py": helpers, "program.py": program})["helpers.py"]
+    assert after.startswith("import tensorflow as tf\n") and "tf.get_current_name_scope()" in after
 
 
 @pytest.mark.parametrize(
