@@ -29,7 +29,7 @@ END_SECONDS = 10.0
 MOST = 3
 """Interpreters that are kept at a time; each holds some 300 MB."""
 
-_OF_A_RUN = {"TMPDIR", "TEMP", "TMP", "TF_CONFIG", "TF_USE_LEGACY_KERAS", "no_proxy"}
+_OF_A_RUN = {"TMPDIR", "TEMP", "TMP", "TF_CONFIG", "TF_USE_LEGACY_KERAS", "no_proxy", "PYTEST_CURRENT_TEST"}
 """Variables that TensorFlow does not read while it is imported, or that a fork checks itself (Keras)."""
 
 
