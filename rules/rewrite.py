@@ -20,9 +20,9 @@ from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
-from migrator.syntax import walk
 
 from . import tpu, without_tpu
+from .called_along import check_called
 from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished, within
@@ -32,6 +32,7 @@ from .helpers import Helpers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
+from .model_facts import model_facts
 from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
@@ -217,6 +218,8 @@ class ProgramRewrite:
             with obstacles:
                 driver, helpers = self._drivers[module.path], self._helpers[module.path]
                 self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
+        with obstacles:
+            check_called(self.project, bodies, self.constructions, modules)
 
     def _methods(self) -> None:
         """The edits of methods and properties of Estimators, wherever they are read."""
@@ -354,28 +357,8 @@ class ProgramRewrite:
     def _facts(self) -> dict[str, bool]:
         """What translations may ask about the model: over the model_fns and all helpers."""
         bodies = [m.plan for m in self.model_fns.values() if m.plan] + [s.body for s in self.sublayers.found.values()]
-        called = {
-            body.module.resolve(node.func)
-            for body in bodies
-            for node in walk(body.function)
-            if isinstance(node, ast.Call)
-        }
-        regularized = any(
-            (name or "").endswith("regularizer") and not site.layer.keras
-            for body in bodies
-            for site in body.sites
-            for name, _ in site.layer.arguments
-        )
-        outside = any(
-            site.layer.keras and "regularizer" in ast.unparse(site.call) for body in bodies for site in body.sites
-        )
-        return {
-            "sparse": bool(called & self._translations.lookups),
-            "scheduled": bool(called & self._translations.schedules),
-            "regularized": regularized,
-            "regularized outside": outside,
-            "exported": any(driver.exports for driver in self._drivers.values()),
-        }
+        exported = any(driver.exports for driver in self._drivers.values())
+        return {**model_facts(bodies, self._translations), "exported": exported}
 
     def _generate(self, model: ModelFn) -> None:
         module = model.definition.module

@@ -1,0 +1,32 @@
+"""What translations may ask about a model as a whole."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrator.modelfn.body import Body
+from migrator.modelfn.translate import Translations
+from migrator.syntax import walk
+
+
+def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str, bool]:
+    """Answers over all `bodies`: whether rows are looked up, rates decay, and layers of either kind are regularized."""
+    called = {
+        body.module.resolve(node.func) for body in bodies for node in walk(body.function) if isinstance(node, ast.Call)
+    }
+    regularized = any(
+        (name or "").endswith("regularizer") and not site.layer.keras
+        for body in bodies
+        for site in body.sites
+        for name, _ in site.layer.arguments
+    )
+    outside = any(
+        site.layer.keras and "regularizer" in ast.unparse(site.call) for body in bodies for site in body.sites
+    )
+    return {
+        "sparse": bool(called & translations.lookups),
+        "scheduled": bool(called & translations.schedules),
+        "regularized": regularized,
+        "regularized outside": outside,
+    }
