@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.absentfeatures import check_absent, without_absent
 from migrator.modelfn.averages import restores_averages
 from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Obstacles, Unsupported
@@ -212,10 +213,11 @@ class Plan(Body):
         self._with_all_modes(call)
         losses = set().union(*self.loss_slices.values())
         if losses & self.tainted:
-            call |= self._shared_forward(losses & set(self.metric_slice) - self.tainted)
+            call |= self._shared_forward(without_absent(self, losses & set(self.metric_slice) - self.tainted))
         for leaf in self.effects():
             self.place(leaf, call, losses, self.tainted)
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
+        check_absent(self)
         chosen = set(self.call_leaves)
         self.loss_leaves = self.ordered(leaf for leaf in losses if leaf not in chosen and not leaf.mode_only)
         self.metric_leaves = self.ordered(
