@@ -96,6 +96,12 @@ def run(command: list[str], directory: Path, log: Path, every: float = 15.0) -> 
     return child.returncode
 
 
+def is_at_home(directory: Path) -> bool:
+    """Whether the environment still stands where it was made: its commands name its interpreter by the full path."""
+    pip = directory / "bin" / "pip"
+    return pip.exists() and str(directory / "bin" / "python") in pip.read_text(errors="replace")
+
+
 def create(directory: Path, environment: Environment) -> int:
     """Makes or updates the environment in `directory`; returns the exit code."""
     stamp = directory / ".complete"
@@ -107,6 +113,7 @@ def create(directory: Path, environment: Environment) -> int:
     keep = (
         stamp.exists()
         and python.exists()
+        and is_at_home(directory)
         and subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
     )
     print(f"==> {directory.name}: {'updating' if keep else 'creating'} it for {environment.purpose}", flush=True)
