@@ -92,7 +92,20 @@ def _parameter_server(module: Module, call: ast.Call, name: str, need: Need, ali
             raise Unsupported(f"ParameterServerStrategy({field}=…) is not migrated yet", value)
     remark = "the ParameterServerStrategy is made by make_strategy() from TF_CONFIG; its chief coordinates and no longer trains"
     remark += "; an input_fn gets no input_context, so each worker reads all examples"
-    return [module.edit(call, "None")], remark
+    return [module.edit(_with_condition(module, call), "None")], remark
+
+
+def _with_condition(module: Module, call: ast.Call) -> ast.expr:
+    """The outermost ``strategy if test else None`` around a strategy that becomes None, if its tests only read values."""
+    node: ast.expr = call
+    while True:
+        outer = module.parent(node)
+        if not isinstance(outer, ast.IfExp) or node is outer.test:
+            return node
+        other = outer.orelse if node is outer.body else outer.body
+        if not is_none(other) or any(isinstance(part, (ast.NamedExpr, ast.Await)) for part in walk(outer.test)):
+            return node
+        node = outer
 
 
 def _central(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:

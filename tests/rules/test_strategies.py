@@ -60,6 +60,10 @@ def migrated(lines: str) -> str:
         ),
         (f"{CONTRIB}.ParameterServerStrategy()", "None"),
         (f"{CORE}.experimental.ParameterServerStrategy()", "None"),
+        (f"{CORE}.experimental.ParameterServerStrategy() if CLUSTER else None", "None"),
+        (f"None if A else (None if B else {CORE}.experimental.ParameterServerStrategy())", "None"),
+        (f"{CORE}.experimental.ParameterServerStrategy() if A else B", "None if A else B"),
+        (f"{CORE}.experimental.ParameterServerStrategy() if (n := N) else None", "None if (n := N) else None"),
     ],
 )
 def test_strategies(old: str, new: str) -> None:
