@@ -101,7 +101,11 @@ class _Follower:
                 yield module, statement
         for other in self.project.modules.values():
             if b"@" in other.source:
-                for node in (*other.nodes(ast.FunctionDef), *other.nodes(ast.ClassDef)):
+                decorated: list[ast.FunctionDef | ast.ClassDef] = [
+                    *other.nodes(ast.FunctionDef),
+                    *other.nodes(ast.ClassDef),
+                ]
+                for node in decorated:
                     if any(self._enters(other, d, module, name) for d in node.decorator_list):
                         yield other, node
 
@@ -131,4 +135,4 @@ def _check(module: Module, node: ast.AST) -> None:
             continue
         if module.dialect(reference) != "v2" or is_old_only(name):
             short = name.replace("tensorflow", "tf", 1)
-            raise Unsupported(f"{short} is in code that the model gets through a table or a function", reference)
+            raise Unsupported(f"{short} is in code that the model_fn is not seen to call", reference)

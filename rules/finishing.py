@@ -17,7 +17,7 @@ from .estimator_values import PREFIX
 from .graph_names import graph_name_fixes
 from .helpers import Helpers
 from .hyperparameters import HPARAMS, MODULES
-from .translations import is_old_only, is_refused
+from .translations import is_old_only, is_refused, translations
 
 
 def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple[int, int]]) -> list[Fix]:
@@ -81,7 +81,10 @@ def _check_leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or alias:
             continue
         if module.dialect(node) != "v2" or is_old_only(name):
-            raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+            short, known = name.replace("tensorflow", "tf", 1), translations()
+            if name in known.layers or name in known.training or name in known.metrics or name in known.expressions:
+                raise Unsupported(f"{short} is in code that the model_fn is not seen to call", node)
+            raise Unsupported(f"{short} is not migrated yet", node)
 
 
 def _dead_imports(module: Module, own: list[Edit]) -> list[Edit]:
