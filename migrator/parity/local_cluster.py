@@ -46,6 +46,7 @@ class Run:
 
     folder: Path
     processes: dict[tuple[str, int], Child] = field(default_factory=dict)
+    tf_configs: dict[tuple[str, int], str] = field(default_factory=dict)
     problem: str = ""
     """Why the cluster was ended, where it did not end by itself."""
     first: str = ""
@@ -85,7 +86,8 @@ def started(
     run = Run(folder)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        for (job, index), tf_config in tf_configs(shape).items():
+        run.tf_configs = tf_configs(shape)
+        for (job, index), tf_config in run.tf_configs.items():
             own = {**env, "TF_CONFIG": tf_config, "no_proxy": "*"}
             process_command = command(job, index)
             warm.prepare(process_command, own)

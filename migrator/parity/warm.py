@@ -29,6 +29,9 @@ END_SECONDS = 10.0
 MOST = 3
 """Interpreters that are kept at a time; each holds some 300 MB."""
 
+SCRIPTS = {str(ENTRY)}
+"""Programs that may run in a fork: they import TensorFlow before all else."""
+
 _OF_A_RUN = {"TMPDIR", "TEMP", "TMP", "TF_CONFIG", "TF_USE_LEGACY_KERAS", "no_proxy", "PYTEST_CURRENT_TEST"}
 """Variables that TensorFlow does not read while it is imported, or that a fork checks itself (Keras)."""
 
@@ -174,7 +177,7 @@ def start(command: Sequence[str], log: str | Path, cwd: str | Path, env: Mapping
 
 def _key(command: Sequence[str], env: Mapping[str, str]) -> Optional[object]:
     relative = any(not os.path.isabs(path) for path in env.get("PYTHONPATH", os.sep).split(os.pathsep))
-    if not sys.platform.startswith("linux") or relative or command[1] != str(ENTRY):
+    if not sys.platform.startswith("linux") or relative or command[1] not in SCRIPTS:
         return None
     return command[0], frozenset((name, value) for name, value in env.items() if name not in _OF_A_RUN)
 

@@ -36,13 +36,14 @@ def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
     return EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
 
 
-def main(model_dir: str, steps: int) -> None:
+def main(model_dir: str, steps: int) -> dict[str, float]:
+    """Train and evaluate; the metrics, and the sum of all weights."""
     model = graph_model(model_fn, model_dir, RunConfig(save_checkpoints_steps=10))
     train(model, train_input, max_steps=steps)
     result = evaluate(model, eval_input)
     result["weights"] = sum(float(tf.reduce_sum(tf.abs(variable))) for variable in model.tf1_variables.values())
-    print("RESULT", json.dumps({key: float(value) for key, value in result.items()}), flush=True)
+    return {key: float(value) for key, value in result.items()}
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[3]))
+    print("RESULT", json.dumps(main(sys.argv[1], int(sys.argv[3]))), flush=True)

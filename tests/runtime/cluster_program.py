@@ -59,7 +59,8 @@ def create_model(config: RunConfig) -> tf.keras.Model:
     return configure(model, config)
 
 
-def main(model_dir: str, what: str, steps: int) -> None:
+def main(model_dir: str, what: str, steps: int) -> dict[str, float]:
+    """Train; the metrics of the last evaluation of this process."""
     config = RunConfig(model_dir, save_checkpoints_steps=10, save_summary_steps=10)
     if what == "train_by_the_clock":
         config = config.replace(save_checkpoints_secs=0.1)
@@ -73,8 +74,8 @@ def main(model_dir: str, what: str, steps: int) -> None:
     else:
         specs = TrainSpec(train_input, steps), EvalSpec(eval_input, None, start_delay_secs=1, throttle_secs=1)
         result, _ = train_and_evaluate(model, *specs)
-    print("RESULT", json.dumps({key: float(value) for key, value in (result or {}).items()}), flush=True)
+    return {key: float(value) for key, value in (result or {}).items()}
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    print("RESULT", json.dumps(main(sys.argv[1], sys.argv[2], int(sys.argv[3]))), flush=True)

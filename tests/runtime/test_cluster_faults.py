@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
+from cluster_processes import command, environment, kill
 from line_program import checkpoint_steps
 
 from migrator.parity.local_cluster import Run, Shape, run_cluster, started
-from migrator.parity.process import environment
 
-PROGRAM = Path(__file__).with_name("cluster_program.py")
 ENDLESS = 1_000_000
 pytestmark = [
     pytest.mark.parity,
@@ -27,10 +25,10 @@ class Training:
 
     def __init__(self, folder: Path, root: Path) -> None:
         self.folder, self.model_dir = folder, folder / "model"
-        self.env = environment(str(folder), PYTHONPATH=str(root))
+        self.env = environment(folder, root)
 
     def command(self, steps: int) -> Callable[[str, int], list[str]]:
-        return lambda job, index: [sys.executable, str(PROGRAM), str(self.model_dir), "train", str(steps)]
+        return lambda job, index: command(self.model_dir, "train", steps)
 
     def last(self) -> int:
         """The newest checkpoint."""
@@ -39,8 +37,8 @@ class Training:
     def wait_until(self, condition: Callable[[], bool], run: Run) -> None:
         deadline = time.monotonic() + 100
         while not condition():
-            logs = "\n".join(run.log(f"{job}{index}").read_text()[-1500:] for job, index in run.processes)
-            assert time.monotonic() < deadline, logs
+            if time.monotonic() > deadline:
+                pytest.fail("\n".join(run.log(f"{job}{index}").read_text()[-1500:] for job, index in run.processes))
             time.sleep(0.1)
 
     def finish(self, jobs: dict[str, int]) -> None:
@@ -60,11 +58,6 @@ class Training:
 @pytest.fixture
 def training(tmp_path: Path, root: Path) -> Training:
     return Training(tmp_path, root)
-
-
-def kill(run: Run, job: str, index: int) -> None:
-    run.processes[job, index].kill()
-    run.processes[job, index].wait()
 
 
 def test_training_goes_on_without_a_killed_worker(training: Training) -> None:
@@ -92,5 +85,6 @@ def test_mirrored_workers_resume_after_one_was_killed(training: Training) -> Non
     jobs, folder = {"worker": 1, "chief": 1}, training.folder
     with started(Shape(jobs), training.command(ENDLESS), folder / "logs", folder, training.env) as run:
         training.wait_until(lambda: training.last() > 20, run)
-        kill(run, "worker", 0)  # what runs them ends the others, since TensorFlow finds out after a minute or two only
+        kill(run, "worker", 0)
+        kill(run, "chief", 0)  # as what runs them would: TensorFlow finds out after a minute or two only
     training.finish(jobs)

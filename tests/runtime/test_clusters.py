@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tensorflow as tf
+from cluster_processes import GRAPH_PROGRAM, PROGRAM, command, environment, kill
 from line_program import checkpoint_steps
 
 from migrator.parity.local_cluster import Run, Shape, run_cluster, started, wait
-from migrator.parity.process import environment
+from migrator.parity.process import start
 
-PROGRAM = Path(__file__).with_name("cluster_program.py")
-GRAPH_PROGRAM = Path(__file__).with_name("cluster_graph_program.py")
 pytestmark = [
     pytest.mark.parity,
     pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on clusters"),
@@ -25,9 +22,8 @@ pytestmark = [
 
 
 def run(jobs: dict[str, int], folder: Path, what: str, steps: int, root: Path, program: Path = PROGRAM) -> Run:
-    command = [sys.executable, str(program), str(folder / "model"), what, str(steps)]
-    env = environment(str(folder), PYTHONPATH=str(root))
-    done = run_cluster(Shape(jobs), lambda job, index: command, folder / "logs", folder, env, 150)
+    each = command(folder / "model", what, steps, program)
+    done = run_cluster(Shape(jobs), lambda job, index: each, folder / "logs", folder, environment(folder, root), 150)
     logs = "\n".join(f"{name}: {done.log(name).read_text()[-1500:]}" for name in done.codes)
     assert not done.problem and not any(done.codes.values()), f"{done.problem} {done.codes}\n{logs}"
     return done
@@ -68,7 +64,7 @@ def test_mirrored_workers_with_equal_batches_train_as_one_process(tmp_path: Path
 
 
 def test_mirrored_workers_save_when_the_clock_of_their_chief_says_so(tmp_path: Path, root: Path) -> None:
-    run({"chief": 1, "worker": 1}, tmp_path, "train_by_the_clock", 300, root)
+    run({"chief": 1, "worker": 1}, tmp_path, "train_by_the_clock", 200, root)
     steps = checkpoint_steps(tmp_path / "model")
     assert len(steps) > 3 and not any(step % 50 for step in steps)
 
@@ -81,31 +77,17 @@ def test_asynchronous_workers_a_master_and_an_evaluator(tmp_path: Path, root: Pa
 
 def test_a_killed_chief_finds_its_servers_again(tmp_path: Path, alone: Any, root: Path) -> None:
     shape, folder = Shape({"chief": 1, "worker": 1, "ps": 1}), tmp_path / "model"
-    env = environment(str(tmp_path), PYTHONPATH=str(root))
-    command = [sys.executable, str(PROGRAM), str(folder), "train", "100000"]
-    with started(shape, lambda job, index: command, tmp_path / "logs", tmp_path, env) as first:
+    env, endless = environment(tmp_path, root), command(folder, "train", 100_000)
+    with started(shape, lambda job, index: endless, tmp_path / "logs", tmp_path, env) as first:
         deadline = time.monotonic() + 100
         while time.monotonic() < deadline and not (folder.is_dir() and len(checkpoint_steps(folder)) > 2):
             time.sleep(0.1)
-        chief = first.processes["chief", 0]
-        tf_config = Path(f"/proc/{chief.pid}/environ")
-        if not tf_config.exists():
-            pytest.skip("the environment of a process cannot be read here")
-        value = next(v for v in tf_config.read_bytes().split(b"\0") if v.startswith(b"TF_CONFIG="))
-        chief.kill()
-        chief.wait()
+        kill(first, "chief", 0)
         steps = checkpoint_steps(folder)[-1]
         assert all(first.processes[task].poll() is None for task in (("worker", 0), ("ps", 0)))
-        again = [*command[:-1], str(steps + 10)]
-        with open(tmp_path / "again.log", "wb") as log:
-            first.processes["chief", 0] = subprocess.Popen(
-                again,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=tmp_path,
-                env={**env, "TF_CONFIG": value.decode().partition("=")[2]},
-                start_new_session=True,
-            )
+        again = command(folder, "train", steps + 10)
+        own = {**env, "TF_CONFIG": first.tf_configs["chief", 0]}
+        first.processes["chief", 0] = start(again, tmp_path / "again.log", tmp_path, own)
         wait(first, shape, 100)
     assert not first.problem, (tmp_path / "again.log").read_text()[-2000:]
     assert checkpoint_steps(folder)[-1] == steps + 10
