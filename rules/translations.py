@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from migrator.modelfn.conditionalsteps import TAKEN
 from migrator.modelfn.translate import Translations
 
 from . import (
@@ -123,7 +124,7 @@ def translations(features: str = "columns") -> Translations:
         metric_groups=frozenset({head_specs.METRICS}),
         served_whole=frozenset({head_specs.EXPORTS}),
         summaries=frozenset(summaries.EXPRESSIONS),
-        training=optimizers.OPTIMIZERS | schedules.SCHEDULES,
+        training=optimizers.OPTIMIZERS | schedules.SCHEDULES | {TAKEN},
         initialized=frozenset({VARIABLE}),
         made_once=lookup_tables.MAKERS,
         constants=frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor"}),

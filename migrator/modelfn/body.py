@@ -17,6 +17,7 @@ from migrator.modelfn.objects import is_learning_phase
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.phases import ignored, look_through, widen
 from migrator.modelfn.sites import Site, find_sites
+from migrator.modelfn.sums import find_sums
 from migrator.modelfn.tags import write_collected
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
@@ -84,8 +85,8 @@ class Body:
         widen(self)
         look_through(self)
         self.collections = Collections(self)
-        self.gradients = gradient_leaves(self)
-        """Leaves that compute with gradients: the train step."""
+        self.sums = find_sums(self)
+        self.gradients = gradient_leaves(self)  # what computes with gradients: the train step
         self._check_statements()
         self.times = Times(
             self.flow, self.modes, set(dynamic), module.resolve, translations, _made_of_state, self._ignored, statics

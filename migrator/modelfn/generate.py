@@ -26,6 +26,7 @@ from migrator.modelfn.render import Renderer
 from migrator.modelfn.resultwriter import result_lines
 from migrator.modelfn.scopes import refuse_shared_variables, variable_map
 from migrator.modelfn.startvalues import start_lines, table_lines
+from migrator.modelfn.sums import names_of_sums
 from migrator.modelfn.trainop import train_op
 from migrator.modelfn.trainstep import train_step_lines
 from migrator.modelfn.translate import format_call
@@ -116,7 +117,7 @@ class Generator(ClassWriter):
         blank = "\n\n\n" if not self.indent else "\n\n"
         text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
         refuse_shared_variables(plan)
-        return Generated(tidy(text), variable_map(plan))
+        return Generated(tidy(text), (*variable_map(plan), *names_of_sums(plan)))
 
     def _not_built(self, leaves: set[Leaf]) -> list[Leaf]:
         """Leaves without those whose values the model has from `__init__`, or that are copied where they are read."""

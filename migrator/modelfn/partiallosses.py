@@ -6,13 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.trainop import (
+from migrator.modelfn.trainop import same_value
+from migrator.modelfn.updates import (
     GRADIENTS,
     differentiation_arguments,
     gradient_arguments,
     is_method,
     minimize_arguments,
-    same_value,
 )
 from migrator.syntax import walk
 

@@ -16,6 +16,7 @@ from migrator.modelfn.scope_defaults import check_scopes, with_defaults
 from migrator.modelfn.scopes import scope_prefix
 from migrator.modelfn.shapes import on_shapes
 from migrator.modelfn.sharing import name_attributes, share
+from migrator.modelfn.sums import makes_sums
 from migrator.modelfn.translate import Layer, Time
 from migrator.syntax import walk
 
@@ -78,7 +79,7 @@ def find_sites(plan: Plan) -> list[Site]:
     sites: list[Site] = []
     obstacles = Obstacles()
     for leaf in plan.flow.leaves:
-        for call, hidden in _calls(leaf.node, False):
+        for call, hidden in _calls(leaf.node, False) if not makes_sums(plan, leaf) else ():
             with obstacles:
                 sites += _sites_of(plan, leaf, call, hidden)
     obstacles.refuse()

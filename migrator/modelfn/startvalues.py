@@ -11,8 +11,8 @@ from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.tf1names import names_table
-from migrator.modelfn.trainop import is_method
 from migrator.modelfn.translate import Time, bind
+from migrator.modelfn.updates import is_method
 from migrator.modelfn.variablelists import listed
 from migrator.modelfn.writer import Writer
 from migrator.syntax import walk

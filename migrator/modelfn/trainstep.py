@@ -6,20 +6,21 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.classwriter import trimmed
+from migrator.modelfn.conditionalsteps import condition_of
+from migrator.modelfn.conditionalwriter import dependency_lines, holds_op, op_lines, turn_lines
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import binds
-from migrator.modelfn.trainop import (
+from migrator.modelfn.trainop import TrainOp, loss_text
+from migrator.modelfn.trainways import appended
+from migrator.modelfn.translate import Time
+from migrator.modelfn.updates import (
     GRADIENTS,
-    TrainOp,
     Update,
-    appended,
     differentiation_arguments,
     gradient_arguments,
     is_method,
-    loss_text,
 )
-from migrator.modelfn.translate import Time
 from migrator.modelfn.variables import chosen_by_attributes
 from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
@@ -95,7 +96,36 @@ class TrainStepWriter(Writer):
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """One statement."""
         self.at = leaf
+        sums = next((sums for sums in self.model.sums.values() if leaf in sums.leaves), None)
+        if sums is not None:
+            comments = self.shared.renderer.comments(leaf.node, indent)
+            return [*comments, indent + sums.text(self)] if leaf is sums.leaves[-1] else comments
+        if self.only_runs(leaf):
+            return []
+        if holds_op(self, leaf.node):
+            assert isinstance(leaf.node, (ast.Assign, ast.Expr, ast.Return)) and leaf.node.value is not None
+            return [*self.shared.renderer.comments(leaf.node, indent), *op_lines(self, leaf.node.value, indent)]
         return super().leaf(leaf, indent)
+
+    def only_runs(self, leaf: Leaf) -> bool:
+        """Whether a statement matters for the control dependencies around it alone."""
+        runs = any(change.at is leaf for change in self.train_op.changes) and not holds_op(self, leaf.node)
+        return runs and all(update.at is not leaf for update in self.train_op.updates)
+
+    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        """A loop, condition or scope around leaves."""
+        if isinstance(node, ast.For) and any(node is sums.loop for sums in self.model.sums.values()):
+            return self.block(leaves, indent, depth + 1)
+        if isinstance(node, ast.With):
+            self.at = leaves[-1]
+            return [*dependency_lines(self, node, indent), *super().compound(node, leaves, indent, depth)]
+        if isinstance(node, ast.If) and condition_of(self.model, node) is not None:
+            arms = {}
+            for arm in ("body", "orelse"):
+                inside = [leaf for leaf in leaves if leaf.frames[depth].arm == arm]
+                arms[arm] = self.block(inside, indent + self.unit, depth + 1)
+            return turn_lines(self, node, arms, indent)
+        return super().compound(node, leaves, indent, depth)
 
     def _is_update(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and node in self.updates
@@ -192,7 +222,7 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
     for leaf in effects:
         if leaf not in plan.watched and not _is_allowed(plan, leaf.node):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
-    roots = [*effects, *(update.at for update in train_op.updates)]
+    roots = [*effects, *(update.at for update in train_op.updates), *(change.at for change in train_op.changes)]
     leaves = _needed(generator, train_op, roots)
     support = generator.static_names(leaves, [])
     writer = TrainStepWriter(generator, train_op)
@@ -244,14 +274,23 @@ def _needed(generator: Generator, train_op: TrainOp, roots: list[Leaf]) -> list[
             raise Unsupported(f"the train op reads `{name}`, which the forward pass computes", leaf.node)
         chosen.append(leaf)
         writer.at = leaf
+        sums = next((sums for sums in plan.sums.values() if leaf in sums.leaves), None)
+        if sums is not None:
+            writer.text(sums.loop.iter)
+            continue
         if isinstance(leaf.node, ast.Return):
             for update in train_op.updates:
                 if update.at is leaf:
                     writer.text(update.call)
             continue
-        generator.shared.renderer.statement(leaf.node, writer.transform, "")
+        if holds_op(writer, leaf.node) or writer.only_runs(leaf):
+            writer.leaf(leaf, "")
+        else:
+            generator.shared.renderer.statement(leaf.node, writer.transform, "")
         for frame in leaf.frames:
-            if not isinstance(frame.node, ast.With):
+            if isinstance(frame.node, ast.With):
+                dependency_lines(writer, frame.node, "")
+            else:
                 writer.read |= frame.reads()
     return chosen[::-1]
 

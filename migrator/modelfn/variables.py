@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.scopes import Patterns, given_names, is_named, literal_pattern, scope_prefix, variable_pairs
-from migrator.modelfn.trainop import is_method
+from migrator.modelfn.sums import nodes_of_sums
+from migrator.modelfn.updates import is_method
 from migrator.modelfn.variablelists import chosen, listed, written
 from migrator.syntax import walk
 
@@ -44,7 +45,7 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
         if isinstance(node, ast.ListComp) and chosen_by_attributes(writer, node) is not None
         for part in walk(node)
     }
-    explicit |= set(map(id, _named_as_before(plan)))
+    explicit |= set(map(id, (*_named_as_before(plan), *nodes_of_sums(plan))))
     for test, literal, node in _tests(plan, call, explicit):
         for old, new in names:
             if _answer(test, literal, old) != _answer(test, literal, new) or _answer(test, literal, old) is None:

@@ -1,0 +1,101 @@
+"""`tf.cond` of train ops written as an `if`, so that native follows what each branch runs."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.conditionalsteps import TAKEN
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind
+from migrator.module import Module
+from migrator.preparing.draft import Change
+from migrator.project import Definition, Project
+from migrator.syntax import walk
+
+NAME, _MARK = TAKEN.rsplit(".", 1)
+_SIGNATURE = "pred true_fn false_fn strict name fn1 fn2"
+_TRAINING = frozenset({"minimize", "apply_gradients"})
+_DEPTH = 4
+"""How many calls of functions are followed."""
+
+
+def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
+    """The `if` for a ``tf.cond`` of which a branch takes a step of an optimizer; none for other calls."""
+    if module.resolve(call.func) != NAME:
+        return []
+    try:
+        given = bind(call, _SIGNATURE, "tf.cond")
+    except Unsupported:
+        return []
+    predicate = given.get("pred")
+    branches = [given.get("true_fn", given.get("fn1")), given.get("false_fn", given.get("fn2"))]
+    if predicate is None or not any(b is not None and _trains(project, module, b) for b in branches):
+        return []
+    values = [_value(project, module, branch) for branch in branches]
+    statement = module.statement(call)
+    first, _ = module.line_span(statement)
+    start, end = module.span(statement)
+    indent = module.source[first:start].decode()
+    if None in values or indent.strip() or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+        return []
+    alone = isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and alone else None
+    name = target.id if isinstance(target, ast.Name) else _fresh(module, "train_op")
+    unit = " " * 4 if "\t" not in indent else "\t"
+    test = module.segment(predicate)
+    text = module.newline.join(
+        [
+            f"if {module.segment(call.func)}.{_MARK}({test}):",
+            f"{indent}{unit}{name} = {values[0]}",
+            f"{indent}else:",
+            f"{indent}{unit}{name} = {values[1]}",
+        ]
+    )
+    if isinstance(target, ast.Name):
+        return [Change(module.edit((start, end), text))]
+    if any(isinstance(a, (ast.Lambda, ast.comprehension, ast.IfExp, ast.BoolOp)) for a in _between(module, call)):
+        return []
+    return [Change(module.insert(start, f"{text}{module.newline}{indent}")), Change(module.edit(call, name))]
+
+
+def _between(module: Module, call: ast.Call) -> list[ast.AST]:
+    """What stands around a call within its statement."""
+    found: list[ast.AST] = []
+    for ancestor in module.ancestors(call):
+        if isinstance(ancestor, ast.stmt):
+            break
+        found.append(ancestor)
+    return found
+
+
+def _trains(project: Project, module: Module, node: ast.AST, depth: int = 0) -> bool:
+    """Whether a function, or what it calls, takes a step of an optimizer."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return _definition_trains(project, project.definition(module, node), depth)
+    calls = [n for n in walk(node) if isinstance(n, ast.Call)]
+    if any(isinstance(n.func, ast.Attribute) and n.func.attr in _TRAINING for n in calls):
+        return True
+    return any(_definition_trains(project, project.definition(module, n.func), depth) for n in calls)
+
+
+def _definition_trains(project: Project, found: Definition | None, depth: int) -> bool:
+    if found is None or not isinstance(found.node, ast.FunctionDef) or depth >= _DEPTH:
+        return False
+    return _trains(project, found.module, found.node, depth + 1)
+
+
+def _value(project: Project, module: Module, branch: ast.expr | None) -> str | None:
+    """The text of what a branch gives; None where it is no function that is seen."""
+    if isinstance(branch, ast.Lambda):
+        body = module.segment(branch.body)
+        return body if "\n" not in body else f"({body})"
+    if isinstance(branch, (ast.Name, ast.Attribute)):
+        known = project.definition(module, branch) is not None or module.resolve(branch) == "tensorflow.no_op"
+        return f"{module.segment(branch)}()" if known else None
+    return None
+
+
+def _fresh(module: Module, name: str) -> str:
+    while name in module.bound_names:
+        name += "_"
+    return name

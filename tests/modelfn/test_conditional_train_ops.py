@@ -1,0 +1,187 @@
+"""Train ops under `tf.cond`, and gradients that are added up over several batches; the numbers are those of tests/runtime."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import joined, manual_reason, method, migrate, model_fn
+
+BODY = 'predictions = tf.layers.dense(features["x"], 1)'
+SUMS = "sums = [tf.Variable(tf.zeros_like(v.initialized_value()), trainable=False) for v in variables]"
+TRAIN = """
+loss = tf.reduce_mean(tf.square(labels - predictions))
+count = tf.train.get_global_step()
+optimizer = tf.train.AdamOptimizer(0.1)
+variables = tf.trainable_variables()
+SUMS
+gradients = tf.gradients(loss, variables)
+ADD
+"""
+ADD = "added = [total.assign_add(gradient) for total, gradient in zip(sums, gradients)]"
+APPLY = """
+def apply():
+    done = optimizer.apply_gradients([(total / 4, variable) for total, variable in zip(sums, variables)])
+    with tf.control_dependencies([done]):
+        return tf.group(*[total.assign(tf.zeros_like(total)) for total in sums])
+
+with tf.control_dependencies(added):
+    update = tf.cond(tf.equal(count % 4, 3), apply, tf.no_op)
+with tf.control_dependencies([update]):
+    train_op = tf.assign_add(count, 1)
+"""
+STEP = """\
+def step():
+    self.optimizer.apply_gradients([(total / 4, variable) for total, variable in zip(sums, variables)])
+    for total in sums:
+        total.assign(tf.zeros_like(total))
+
+def skip():
+    # a step of training all the same
+    self.optimizer.iterations.assign_add(1)
+
+"""
+
+
+def program(train: str = APPLY, add: str = ADD, sums: str = SUMS, start: str = TRAIN) -> str:
+    end = start.replace("SUMS", sums).replace("ADD", add) + train
+    return model_fn(BODY, end=f"{end}\nreturn tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
+
+
+def step_of(source: str) -> str:
+    return method(migrate(source), "train_step")
+
+
+def unindented(text: str) -> str:
+    return text.replace("\n    ", "\n")
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        SUMS,
+        "sums = [tf.Variable(tf.zeros(v.shape), trainable=False, name='sum') for v in variables]",
+        "sums = [tf.get_variable(v.op.name + '/sum', v.shape.as_list(), initializer=tf.zeros_initializer(), trainable=False)"
+        " for v in variables]",
+        "sums = []\nfor v in variables:\n    sums.append(tf.Variable(tf.zeros_like(v), trainable=False))",
+    ],
+)
+def test_ways_to_make_sums(sums: str) -> None:
+    text = unindented(step_of(program(sums=sums)))
+    assert '\nsums = zeros_like_weights(self, "sums", variables)\n' in text
+    assert STEP in text
+    assert "\ntf.cond(tf.equal(count % 4, 3), step, skip)\nreturn self.compute_metrics" in text
+
+
+def test_sums_of_pairs_in_a_loop() -> None:
+    sums = """\
+pairs = optimizer.compute_gradients(loss)
+sums = []
+for gradient, variable in pairs:
+    # like the weight
+    total = tf.get_variable(variable.op.name + "/sum", variable.get_shape(), initializer=tf.zeros_initializer, trainable=False)
+    sums.append(total)"""
+    text = step_of(program(sums=sums))
+    assert 'sums = zeros_like_weights(self, "sums", [variable for gradient, variable in pairs])\n' in text
+    assert "# like the weight\n" in text
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        # The ops that add stand in the head of the dependencies.
+        APPLY.replace("dependencies(added)", "dependencies([s.assign_add(g) for s, g in zip(sums, gradients)])"),
+        APPLY.replace("with tf.control_dependencies(added)", "with tf.control_dependencies([tf.group(*added)])"),
+        APPLY.replace("tf.no_op)", "lambda: tf.no_op())"),
+        APPLY.replace(
+            "tf.cond(tf.equal(count % 4, 3), apply, tf.no_op)",
+            "tf.cond(false_fn=tf.no_op, true_fn=apply, pred=tf.equal(count % 4, 3))",
+        ),
+        APPLY.replace("total.assign(tf.zeros_like(total))", "tf.assign(total, tf.zeros_like(total))"),
+    ],
+)
+def test_ways_to_apply_sums(train: str) -> None:
+    add = ADD if "(added)" in train or "*added" in train else ""
+    text = unindented(step_of(program(train, add)))
+    assert "in zip(sums, gradients):\n    " in text and ".assign_add(g" in text
+    assert STEP in text
+
+
+def test_both_branches_add() -> None:
+    train = """
+def apply(sums, gradients):
+    added = tf.group([total.assign_add(gradient) for total, gradient in zip(sums, gradients)])
+    with tf.control_dependencies([added]):
+        done = optimizer.apply_gradients(zip([total / 4 for total in sums], variables), global_step=None)
+        with tf.control_dependencies([done]):
+            return tf.group([total.assign(tf.zeros_like(total)) for total in sums])
+
+update = tf.cond(tf.equal(count % 4, 3), lambda: apply(sums, gradients),
+                 lambda: tf.group([total.assign_add(gradient) for total, gradient in zip(sums, gradients)]))
+train_op = tf.group(update, tf.assign_add(count, 1))
+"""
+    text = step_of(program(train, ""))
+    add = "        for total, gradient in zip(sums, gradients):\n            total.assign_add(gradient)\n"
+    assert f"    def step():\n{add}" in text
+    assert f"    def skip():\n{add}        # a step of training" in text
+
+
+def test_ops_that_nobody_runs_are_left_out() -> None:
+    text = step_of(program(add=f"{ADD}\nzero_ops = [total.assign(tf.zeros_like(total)) for total in sums]"))
+    assert text.count("zeros_like(total)") == 1
+
+
+TURNS = """
+other = tf.train.MomentumOptimizer(0.1, 0.9)
+hidden, out = variables[:1], variables[1:]
+train_op = tf.cond(
+    tf.equal(count % 2, 0), lambda: optimizer.minimize(loss, count, variables), lambda: other.minimize(loss, count))
+"""
+
+
+def test_optimizers_take_turns() -> None:
+    start = TRAIN.replace("SUMS\n", "").replace("gradients = tf.gradients(loss, variables)\nADD\n", "")
+    text = migrate(program(TURNS.replace("hidden, out = variables[:1], variables[1:]\n", ""), start=start))
+    step = method(text, "train_step")
+    assert "    def step():\n        self.optimizer_2.apply_gradients(" in joined(step) or "_step():" in step
+    assert step.count(".iterations.assign_add(1)") == 2
+
+
+def test_one_branch_only_counts() -> None:
+    start = TRAIN.replace("SUMS\n", "").replace("gradients = tf.gradients(loss, variables)\nADD\n", "")
+    train = (
+        "train_op = tf.cond(count < 10, lambda: optimizer.minimize(loss, count), lambda: tf.assign_add(count, 1).op)"
+    )
+    text = unindented(step_of(program(train, start=start)))
+    assert "def skip():\n    # a step of training all the same\n    self.optimizer.iterations.assign_add(1)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        # TensorFlow 1 might read the sums before they are complete.
+        (
+            program(
+                APPLY.replace("dependencies(added)", "dependencies([])").replace("([update])", "([update, more])"),
+                f"{ADD}\nmore = tf.group(*added)",
+            ),
+            "not seen to be complete by then",
+        ),
+        (
+            program(APPLY.replace("return tf.group(", "pass\n    return tf.group(done, ")),
+            "the step is not seen to come before",
+        ),
+        (
+            program(
+                APPLY.replace("variables)])\n", "variables)], count)\n").replace(
+                    "tf.assign_add(count, 1)", "tf.no_op()"
+                )
+            ),
+            "the train op is not seen to be",
+        ),
+        (program(APPLY.replace("apply, tf.no_op", "tf.no_op, apply()")), "a control dependency that is more than"),
+        (program(sums=SUMS.replace("False", "True")), "tf.Variable"),
+        (program(sums=SUMS.replace("zeros_like", "ones_like")), "tf.Variable"),
+        (program(add=ADD.replace("assign_add", "assign_sub")), "a control dependency that is more than UPDATE_OPS"),
+    ],
+)
+def test_what_is_not_exact_is_refused(source: str, reason: str) -> None:
+    assert reason in manual_reason(source)
