@@ -61,7 +61,7 @@ def watch(model: tf.keras.Model, name: str, tensor: Any) -> Any:
     """
     if getattr(model.run_state, "exporting", False):
         return tensor
-    watched = vars(model.run_state).setdefault("watched", {})
+    watched = model.run_state.watched
     if name not in watched:
         with tf.init_scope():
             start = tf.zeros([1] * (tensor.shape.rank or 0), tensor.dtype)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import tempfile
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -56,6 +57,7 @@ def configure(
         evaluation_callbacks=list(evaluation_callbacks),
         training_metrics=training_metrics,
         loss_alone=False,
+        watched={},
     )
     model.train_step, model.test_step = after_batch(model.train_step), after_batch(model.test_step)
     model.compute_metrics = unless_loss_alone(model)
@@ -94,15 +96,13 @@ def create_variables(model: tf.keras.Model, spec: Any, training: bool) -> int:
     model.steps_per_execution = model.run_state.steps_per_execution  # Keras makes a loop only if there are several
     with model.distribute_strategy.scope():
         function = model.make_train_function() if training else model.make_test_function()
-    if hasattr(function, "get_concrete_function"):
-        function = function.get_concrete_function(tf.data.IteratorSpec(spec))
-        most = 1 if gathers_rows(model, function) else model.run_state.steps_per_execution
-    else:  # Keras 3, or a model that runs eagerly
+    if not hasattr(function, "get_concrete_function"):  # Keras 3, or a model that runs eagerly
         features = spec[0] if isinstance(spec, tuple) else spec
         tf.function(lambda inputs: model(inputs, training=training)).get_concrete_function(features)
         model.optimizer.build(model.trainable_variables)
-        most = model.run_state.steps_per_execution
-    return most
+    elif gathers_rows(model, function.get_concrete_function(tf.data.IteratorSpec(spec))):
+        return 1
+    return int(model.run_state.steps_per_execution)
 
 
 def train(
@@ -159,6 +159,23 @@ def train(
     return model
 
 
+@contextlib.contextmanager
+def within_training(model: tf.keras.Model) -> Iterator[None]:
+    """Leaves a training that is under way as it is, with all that its callbacks go on to read of their step."""
+    state = model.run_state
+    steps_per_execution, loss_alone = int(tf.identity(model.steps_per_execution)), state.loss_alone
+    held = [*state.watched.values(), *(variable for metric in model.metrics for variable in metric.variables)]
+    values = [tf.identity(variable) for variable in held]
+    state.loss_alone = False
+    try:
+        yield
+    finally:
+        model.reset_metrics()
+        for variable, value in zip(held, values):
+            variable.assign(value)
+        model.steps_per_execution, state.loss_alone = steps_per_execution, loss_alone
+
+
 def evaluate(
     model: tf.keras.Model,
     input_fn: Callable[..., Any],
@@ -178,13 +195,7 @@ def evaluate(
         raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
     callbacks = [*callbacks, *model.run_state.evaluation_callbacks]
     steps = None if steps is None else math.ceil(steps)
-    # A training may be under way, whose callbacks go on to read what they have of their step.
-    steps_per_execution, loss_alone = int(tf.identity(model.steps_per_execution)), model.run_state.loss_alone
-    model.run_state.loss_alone = False
-    held = [*vars(model.run_state).get("watched", {}).values()]
-    held += [variable for metric in model.metrics for variable in metric.variables]
-    values = [tf.identity(variable) for variable in held]
-    with tf.summary.record_if(False):
+    with tf.summary.record_if(False), within_training(model):
         spec, batches = share_out_evaluation(model, dataset, steps)
         create_variables(model, spec, training=False)
         model.run_state.checkpoints.restore(checkpoint_path)
@@ -196,10 +207,6 @@ def evaluate(
             results = evaluate_here(model, batches)
         else:
             results = model.evaluate(batches, steps=steps, callbacks=callbacks, verbose=0, return_dict=True)
-    model.reset_metrics()
-    for variable, value in zip(held, values):
-        variable.assign(value)
-    model.steps_per_execution, model.run_state.loss_alone = steps_per_execution, loss_alone
     step, folder = int(model.optimizer.iterations.numpy()), f"eval_{name}" if name else "eval"
     tf.get_logger().info("Saving dict for global step %d: %s", step, results)
     logger = model.run_state.logger
