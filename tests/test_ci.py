@@ -8,8 +8,10 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = "import tensorflow as tf\n\ntf.logging.info('x')\n"
@@ -64,6 +66,61 @@ def test_the_action_passes_inputs_through_the_environment() -> None:
     inputs = set(re.findall(r"inputs\.([\w-]+)", text))
     declared = set(re.findall(r"^  ([\w-]+):\n    description", text, re.MULTILINE))
     assert inputs == declared
+
+
+def valid(schema: str, file: Path) -> bool:
+    """Whether a file is as a service says that it has to be."""
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode == 0
+
+
+def snippet(title: str) -> Any:
+    """What stands below a title of docs/ci.md."""
+    text = (ROOT / "docs" / "ci.md").read_text().partition(f"## {title}\n")[2]
+    return yaml.safe_load(text.partition("```yaml\n")[2].partition("```")[0])
+
+
+def test_the_action_is_one(tmp_path: Path) -> None:
+    assert valid("github-actions", ROOT / "action.yml")
+    (tmp_path / "action.yml").write_text((ROOT / "action.yml").read_text().replace("using:", "use:"))
+    assert not valid("github-actions", tmp_path / "action.yml")
+
+
+def test_snippets_are_as_services_want_them(tmp_path: Path) -> None:
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    job = {"runs-on": "ubuntu-latest", **snippet("GitHub Actions")}
+    assert set(job["steps"][-1]["with"]) <= set(inputs)
+    for schema, content in (
+        ("github-workflows", {"on": "push", "jobs": {"check": job}}),
+        ("gitlab-ci", snippet("GitLab")),
+    ):
+        file = tmp_path / "content.yml"
+        file.write_text(yaml.safe_dump(content))
+        assert valid(schema, file)
+        file.write_text(yaml.safe_dump({**content, "jobs": {"check": {"script": 1}}}))
+        assert not valid(schema, file)
+
+
+def test_pre_commit_installs_and_runs_the_hook(tmp_path: Path) -> None:
+    (config,) = snippet("pre-commit")["repos"]
+    (hook,) = config["hooks"]
+    environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
+    environment = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "task.py").write_text(PROGRAM)
+    subprocess.run("git init -q . && git add .", shell=True, cwd=work, env=environment, check=True)
+    command = [sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), hook["id"], "--all-files"]
+    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1 and "exit code: 1" in done.stdout and "1 change" in done.stdout, (
+        done.stdout + done.stderr
+    )
+    (work / "task.py").write_text("print(1)\n")
+    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0 and "Passed" in done.stdout, done.stdout + done.stderr
+    assert (work / "task.py").read_text() == "print(1)\n"
 
 
 def test_the_hook_runs(tmp_path: Path) -> None:
