@@ -11,12 +11,12 @@ import click
 
 from migrator import __version__
 from migrator.reporting import FORMATS
+from migrator.settings import FEATURES, STRATEGIES, STYLES, Settings, SettingsError
+from migrator.settings import load as load_settings
 from migrator.terminal import EXIT_ABNORMAL, EXIT_INTERRUPTED, colours, fail, print_styled
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-    from migrator.settings import Settings
 
 _CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -155,17 +155,17 @@ class _Default(click.Command):
 @click.option("--exclude", multiple=True, callback=_patterns, metavar="GLOBS", help="Leave out files or directories.")
 @click.option(
     "--style",
-    type=click.Choice(("auto", "native", "bridge")),
+    type=click.Choice(STYLES),
     help="What a model_fn becomes: Keras layers (native), the same graph inside a Keras model (bridge), the best (auto).",
 )
 @click.option(
     "--strategy",
-    type=click.Choice(("auto", "none", "mirrored", "multi_worker", "parameter_server")),
+    type=click.Choice(STRATEGIES),
     help="What programs train on, whatever they say themselves (auto, the default, follows them).",
 )
 @click.option(
     "--features",
-    type=click.Choice(("columns", "preprocessing")),
+    type=click.Choice(FEATURES),
     help="What feature columns become: they stay (columns, the default), or work on Keras preprocessing layers.",
 )
 @click.option("-j", "--jobs", type=click.IntRange(0), help="Processes to use; 0, the default, is one for each core.")
@@ -209,7 +209,6 @@ def run(
     input. Exit status: 0 nothing is left to do, 1 something is, 2 it could not run.
     """
     from migrator import running
-    from migrator.settings import SettingsError, load
 
     if undo:
         if apply or review or assess or len(paths) > 1 or not all(os.path.isdir(path) for path in paths):
@@ -228,7 +227,7 @@ def run(
     if parity is not None and (form != "html" or assess):
         fail("--parity goes with --format html: the comparison is shown in that page")
     try:
-        settings = load([path for path in paths if path != "-"])
+        settings = load_settings([path for path in paths if path != "-"])
     except SettingsError as error:
         fail(str(error))
     settings = settings.merged(

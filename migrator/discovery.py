@@ -92,7 +92,7 @@ def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
                 reached = os.path.normpath(os.path.join(path, name))
                 if name.endswith(SUFFIXES):
                     _add(reached, seen)
-                if _REQUIREMENTS.fullmatch(os.path.basename(name)):
+                if _names_packages(name):
                     _add(reached, requirements)
         elif os.path.exists(path):
             roots.append(os.path.dirname(os.path.realpath(path) if not os.path.islink(path) else os.path.abspath(path)))
@@ -143,7 +143,12 @@ def _search(root: str) -> Iterator[str]:
 
 
 def _wanted(name: str) -> bool:
-    return name.endswith(SUFFIXES) or _REQUIREMENTS.fullmatch(os.path.basename(name)) is not None
+    return name.endswith(SUFFIXES) or _names_packages(name)
+
+
+def _names_packages(name: str) -> bool:
+    """Whether a file of this name says which packages a project needs."""
+    return _REQUIREMENTS.fullmatch(os.path.basename(name)) is not None
 
 
 def _skipped(name: str, root: str, environments: dict[str, bool]) -> bool:
