@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
-from migrator.diagnostics import Applicability, Diagnostic, Edit, Fix, ProgramUnit, Severity
+from migrator.diagnostics import Applicability, Diagnostic, Fix, ProgramUnit, Severity
 from migrator.module import Module
 from migrator.problems import UNUSED_IGNORE, deep_problem, internal_problem
 from migrator.registry import Registry
@@ -77,8 +78,7 @@ class Checker:
         for module in editable:
             found = self._check_file(module, findings, banned)
             kept = [finding for finding in found if self._wanted(finding, modules, banned)]
-            module.edits = list(self._edits(kept))
-            module.fixes = [f.diagnostic.fix for f in kept if f.diagnostic.fix and self.applicable(f.diagnostic)]
+            module.find_fixes = functools.partial(self._applicable_fixes, kept)
             findings.found += kept
         for rule in self._program_rules:
             if (rule.code, ANYWHERE) not in banned and any(rule.concerns(module) for module in modules.values()):
@@ -114,10 +114,8 @@ class Checker:
         least = Applicability.UNSAFE if self.settings.unsafe else Applicability.SAFE
         return fix is not None and fix.applicability >= least and bool(fix.edits or fix.new_files)
 
-    def _edits(self, found: Iterable[Finding]) -> Iterator[Edit]:
-        for finding in found:
-            if self.applicable(finding.diagnostic) and finding.diagnostic.fix is not None:
-                yield from finding.diagnostic.fix.edits
+    def _applicable_fixes(self, found: Iterable[Finding]) -> list[Fix]:
+        return [f.diagnostic.fix for f in found if f.diagnostic.fix and self.applicable(f.diagnostic)]
 
     def _wanted(self, finding: Finding, modules: Mapping[str, Module], banned: set[tuple[str, str]]) -> bool:
         diagnostic = finding.diagnostic
@@ -197,8 +195,7 @@ class Checker:
         found = self._check_file(module, Findings(), banned)
         if known is not None:
             self._cache[module.path] = known
-        kept = [finding for finding in found if self._wanted(finding, modules, banned)]
-        return [f.diagnostic.fix for f in kept if f.diagnostic.fix and self.applicable(f.diagnostic)]
+        return self._applicable_fixes(finding for finding in found if self._wanted(finding, modules, banned))
 
     def _dispatch(self, name: str) -> tuple[Rule, ...]:
         rules = self._rules_for.get(name)

@@ -6,8 +6,9 @@ Everything is computed on first use, so a file without TensorFlow costs one sear
 from __future__ import annotations
 
 import ast
+import operator
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar, Union
 
@@ -38,10 +39,13 @@ class Module(Text):
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
         """What a rule worked out about the file as a whole, by the rule's name."""
-        self.edits: list[Edit] = []
-        """Safe edits that the file rules of this round proposed; filled by the engine for the program rules."""
-        self.fixes: list[Fix] = []
-        """The fixes that these edits belong to."""
+        self.find_fixes: Callable[[], list[Fix]] = list
+        """Gives `fixes`; set by the engine for the program rules."""
+
+    @property
+    def fixes(self) -> list[Fix]:
+        """The safe fixes that the file rules of this round propose."""
+        return self.find_fixes()
 
     @cached_property
     def mentions_tensorflow(self) -> bool:
@@ -362,8 +366,6 @@ class Module(Text):
         return self.insert(position, lead + statement + self.newline)
 
 
-def _place(node: ast.expr | ast.stmt) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
+_place = operator.attrgetter("lineno", "col_offset")
 
 __all__ = ["Binding", "Import", "ImportMap", "Module", "Place", "Scope", "Span", "dotted"]

@@ -19,7 +19,7 @@ from migrator.preparing.partials import PARTIAL
 from migrator.preparing.returns import own_returns
 from migrator.preparing.steps import Preparation, calls_below
 from migrator.project import Definition, Project
-from migrator.syntax import walk
+from migrator.syntax import children, walk
 
 from . import added_metrics, conditional_steps, head_specs, metric_loops, optimize_loss
 from .estimator_values import Construction
@@ -63,7 +63,8 @@ class _Judge:
         self.drafts = drafts
         self.known = known
         self._project: Project | None = None
-        self._answers: dict[tuple[str, ast.AST], bool] = {}
+        self._answers: dict[tuple[str, ast.AST, int], bool] = {}
+        self._called_functions: dict[tuple[ast.AST, ast.Call], Definition | None] = {}
         self._losses: set[ast.AST] | None = None
         """The functions whose results are losses of specs."""
 
@@ -75,29 +76,32 @@ class _Judge:
         """Whether a function says what only a method of the model, or its factory, can say."""
         return self._answer("inlined", definition, self._is_inlined)
 
-    def _answer(self, question: str, definition: Definition, answer: Callable[[Definition], bool]) -> bool:
-        """An answer, kept as long as no file of the program changes."""
+    def _answer(
+        self, question: str, definition: Definition, answer: Callable[[Definition, int], bool], depth: int = 0
+    ) -> bool:
+        """An answer, kept as long as no file of the program changes; `depth` calls lead to the function."""
         if self._project is not self.drafts.project:
             self._project = self.drafts.project
             self._answers.clear()
+            self._called_functions.clear()
             self._losses = None
-        key = question, definition.node
+        key = question, definition.node, depth
         if key not in self._answers:
-            self._answers[key] = answer(definition)
+            self._answers[key] = answer(definition, depth)
         return self._answers[key]
 
-    def _makes_layers(self, definition: Definition, depth: int = 0) -> bool:
+    def _makes_layers(self, definition: Definition, depth: int) -> bool:
         if self._of_optimizer(definition):
             return False
         for call, name in self._called(definition):
             if name is not None and name in self.known.layers:
                 return True
             other = self._other(definition, call)
-            if other is not None and depth < 8 and self._makes_layers(other, depth + 1):
+            if other is not None and depth < 8 and self._answer("layers", other, self._makes_layers, depth + 1):
                 return True
         return False
 
-    def _is_inlined(self, definition: Definition, depth: int = 0) -> bool:
+    def _is_inlined(self, definition: Definition, depth: int) -> bool:
         if self._of_optimizer(definition):
             return False
         calls = self._called(definition)
@@ -110,10 +114,13 @@ class _Judge:
             if name is not None and (name in (SPEC, optimize_loss.NAME) or self._is_said_outside(name, layers)):
                 return True
             other = self._other(definition, call)
-            if other is not None and depth < 8 and self._is_inlined(other, depth + 1):
+            if other is not None and depth < 8 and self._answer("inlined", other, self._is_inlined, depth + 1):
                 return True
         if not layers:
             return False
+        return self._answer("by itself", definition, self._is_inlined_by_itself)
+
+    def _is_inlined_by_itself(self, definition: Definition, depth: int) -> bool:
         return self._returns_object(definition) or self._only_makes(definition) or self._gives_loss(definition)
 
     def _of_optimizer(self, definition: Definition) -> bool:
@@ -146,7 +153,7 @@ class _Judge:
                         continue
                     if name not in SCOPES and not self.known.static(name) and own & self._given(definition, node):
                         return False
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
         return found
 
     def _given(self, definition: Definition, call: ast.Call) -> set[str]:
@@ -159,7 +166,7 @@ class _Judge:
                 continue
             if isinstance(node, ast.Name):
                 found.add(node.id)
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
         return found
 
     def _gives_loss(self, definition: Definition) -> bool:
@@ -174,14 +181,10 @@ class _Judge:
 
     def _loss_functions(self) -> Iterator[Definition]:
         """The functions whose results are losses of specs."""
-        for module, call in self.drafts.project.calls():
-            loss = next((k.value for k in call.keywords if k.arg == "loss"), None)
-            if not isinstance(loss, ast.Name) or module.resolve(call.func) not in _SPECS:
-                continue
-            for binding in module.bindings(loss):
-                statement = module.statement(binding.node) if isinstance(binding.node, ast.Name) else None
-                value = statement.value if isinstance(statement, ast.Assign) else None
-                found = self.drafts.project.definition(module, value.func) if isinstance(value, ast.Call) else None
+        project = self.drafts.project
+        for module in project.modules.values():
+            for function in _called_for_loss(module):
+                found = project.definition(module, function)
                 if found is not None and isinstance(found.node, ast.FunctionDef):
                     yield found
 
@@ -236,6 +239,13 @@ class _Judge:
         return found
 
     def _other(self, definition: Definition, call: ast.Call) -> Definition | None:
+        """The function of the program that a call in a function runs, if it is another one."""
+        key = definition.node, call
+        if key not in self._called_functions:
+            self._called_functions[key] = self._find_other(definition, call)
+        return self._called_functions[key]
+
+    def _find_other(self, definition: Definition, call: ast.Call) -> Definition | None:
         project = self.drafts.project
         other = project.definition(definition.module, call.func)
         if other is not None and isinstance(other.node, ast.ClassDef):
@@ -254,3 +264,20 @@ class _Judge:
         if found is None or found[1] is caller.node:
             return None
         return Definition(found[0].module, found[1])
+
+
+def _called_for_loss(module: Module) -> list[ast.expr]:
+    """What a file calls for the losses of its specs: ``loss_fn`` of ``loss = loss_fn(…)`` and ``EstimatorSpec(loss=loss)``."""
+    known: list[ast.expr] | None = module.memo.get("called for loss")
+    if known is None:
+        known = module.memo["called for loss"] = []
+        for call in module.nodes(ast.Call):
+            loss = next((k.value for k in call.keywords if k.arg == "loss"), None)
+            if not isinstance(loss, ast.Name) or module.resolve(call.func) not in _SPECS:
+                continue
+            for binding in module.bindings(loss):
+                statement = module.statement(binding.node) if isinstance(binding.node, ast.Name) else None
+                value = statement.value if isinstance(statement, ast.Assign) else None
+                if isinstance(value, ast.Call):
+                    known.append(value.func)
+    return known

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -72,21 +73,20 @@ class Drafts:
         by_path: dict[str, list[Change]] = {}
         for change in dict.fromkeys(changes):
             by_path.setdefault(change.edit.path, []).append(change)
+        if not by_path:
+            return
         modules = dict(self.project.modules)
         for path, mine in by_path.items():
             old = modules[path]
             text = splice(old.source, [change.edit for change in mine]).decode("utf-8", "surrogatepass")
             new = Module(path, text)
             new.inherited_dialect = old.module_dialect
+            new.find_fixes = functools.cache(functools.partial(self.project.fixes, new))
             table = self._moved(old, new, {change.edit: change.origins for change in mine})
             new.tree  # noqa: B018 - a draft that does not parse must not come into being
             self._origins[path] = table
             modules[path] = new
-        fixes = self.project.fixes
-        self.project = Project(modules, fixes, self.project.editable)
-        for path in by_path:
-            modules[path].fixes = fixes(modules[path])
-            modules[path].edits = [edit for fix in modules[path].fixes for edit in fix.edits]
+        self.project = Project(modules, self.project.fixes, self.project.editable)
 
     def _moved(self, old: Module, new: Module, origins: Mapping[Edit, tuple[Origin, ...]]) -> list[Origin]:
         """The origins of the lines of `new`, which `old` became."""
@@ -102,8 +102,10 @@ class Drafts:
             position = edit.end
         pieces.append((cursor, position, None))
         starts = [piece[0] for piece in pieces]
+        ends = [*new.line_starts[1:], len(new.source)]
+        lines = [new.source[start:end] for start, end in zip(new.line_starts, ends)]
         for number, start in enumerate(new.line_starts):
-            blanks = len(new.source[start:]) - len(new.source[start:].lstrip(b" \t")) if number else 0
+            blanks = len(lines[number]) - len(lines[number].lstrip(b" \t")) if number else 0
             index = bisect.bisect_right(starts, start + blanks) - 1
             begin, offset, within_edit = pieces[index]
             if within_edit is None:

@@ -226,19 +226,34 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
     inside = {id(node) for node in walk(function)}
     found = Definition(module, function)
     for other in drafts.project.modules.values():
-        if name.encode() not in other.source:
-            continue
-        for node in walk(other.tree):
+        for node in _mentions(other).get(name, ()) if name.encode() in other.source else ():
             if id(node) in inside:
                 continue
-            if isinstance(node, ast.Constant) and node.value == name and not _names_an_op(other, node):
+            if isinstance(node, ast.Constant) and not _names_an_op(other, node):
                 return False
-            if isinstance(node, ast.alias) and node.name == name and not method:
+            if isinstance(node, ast.alias) and not method:
                 return False
-            if isinstance(node, ast.Attribute) and node.attr == name:
-                if other.resolve(node) is None and (method or drafts.project.definition(other, node) == found):
+            if isinstance(node, ast.Attribute) and other.resolve(node) is None:
+                if method or drafts.project.definition(other, node) == found:
                     return False
-            if isinstance(node, ast.Name) and node.id == name and not method:
+            if isinstance(node, ast.Name) and not method:
                 if any(binding.node is function for binding in other.bindings(node)):
                     return False
     return True
+
+
+def _mentions(module: Module) -> dict[str, list[ast.AST]]:
+    """The nodes of a file that say a name: as a text, in an import, as an attribute, or by itself."""
+    known: dict[str, list[ast.AST]] | None = module.memo.get("mentions")
+    if known is None:
+        known = module.memo["mentions"] = {}
+        for node in walk(module.tree):
+            if isinstance(node, ast.Name):
+                known.setdefault(node.id, []).append(node)
+            elif isinstance(node, ast.Attribute):
+                known.setdefault(node.attr, []).append(node)
+            elif isinstance(node, ast.alias):
+                known.setdefault(node.name, []).append(node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                known.setdefault(node.value, []).append(node)
+    return known

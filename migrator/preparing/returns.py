@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from migrator.preparing.stuck import Stuck
+from migrator.syntax import children
+
+_ROOMS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""Fields with the statements of a statement, in source order."""
 
 
 def own_returns(function: ast.FunctionDef) -> list[ast.Return]:
     """The returns of a function, without those of functions in it."""
-    return [node for node in own_nodes(function.body) if isinstance(node, ast.Return)]
+    return list(_returns(function.body))
 
 
 def own_nodes(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
@@ -19,13 +24,22 @@ def own_nodes(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+        if not isinstance(node, _ROOMS):
+            stack.extend(reversed(children(node)))
+
+
+def _returns(nodes: Iterable[ast.AST]) -> Iterator[ast.Return]:
+    for node in nodes:
+        if isinstance(node, ast.Return):
+            yield node
+        elif not isinstance(node, _ROOMS):
+            for block in _BLOCKS:
+                yield from _returns(getattr(node, block, ()))
 
 
 def has_return(nodes: list[ast.stmt]) -> bool:
     """Whether a return stands in the statements."""
-    return any(isinstance(node, ast.Return) for node in own_nodes(nodes))
+    return any(_returns(nodes))
 
 
 def terminates(nodes: list[ast.stmt]) -> bool:

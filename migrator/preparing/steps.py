@@ -75,25 +75,26 @@ class Preparation:
             changes = self._try(module, node, lambda: self._root(module, node))
             if changes:
                 return changes
-        for definition in self._reachable():
+        reachable = self._reachable()
+        for definition in reachable:
             for call in calls_below(definition.module, definition.node):
                 module = definition.module
                 changes = self._try(module, call, lambda: self._call(module, call))
                 if changes:
                     return changes
-        for definition in self._reachable():
+        for definition in reachable:
             module = definition.module
             for function in nested_functions(definition.node):
                 if self._makes_layers(Definition(module, function)):
                     changes = self._try(module, function, lambda: handed_closure(self.drafts, module, function))
                     if changes:
                         return changes
-        for definition in self._reachable():
+        for definition in reachable:
             for statement, owner in boxes(self.drafts.project, definition):
                 changes = self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
                 if changes:
                     return changes
-        for definition in self._reachable():
+        for definition in reachable:
             assert isinstance(definition.node, ast.FunctionDef)
             changes = named_apart(definition.module, definition.node)
             changes = changes or without_copies(definition.module, definition.node)
