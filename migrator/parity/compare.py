@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from migrator.parity import batches
+from migrator.parity.distances import array_distance, arrays_close, close, relative
+from migrator.parity.exports import compare_exports
 from migrator.parity.probe.store import Reader
 from migrator.parity.report import (
     COULD_NOT_RUN,
@@ -61,12 +63,15 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
         found += compare_metrics(report, old, new)
     if "predictions" in what:
         found += _predictions(report, old, new)
+    if "exports" in what:
+        found += compare_exports(report, old, new)
     if report.mode == "live" and "batches" in what:
         report.batches_compared, differences, notes = batches.compare_batches(old, new)
         found += differences
         report.notes += notes
     report.differences += found
-    numbers = len(report.losses) + len(report.weights) + len(report.metrics) + len(report.predictions)
+    numbers = len(report.losses) + len(report.weights) + len(report.metrics)
+    numbers += len(report.predictions) + len(report.exports)
     if not numbers and not report.batches_compared and not found:
         report.verdict = COULD_NOT_RUN
         report.problem = (
@@ -75,51 +80,6 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
         )
     else:
         report.verdict = DIFFERENT if report.differences else EQUAL
-
-
-def close(old: float, new: float, tolerance: Tolerance) -> bool:
-    """Whether two numbers are equal within `tolerance`; never for NaN; infinities only with equal sign."""
-    if math.isnan(old) or math.isnan(new):
-        return False
-    return old == new or abs(old - new) <= tolerance.atol + tolerance.rtol * abs(old)
-
-
-def relative(old: float, new: float) -> float:
-    """|old - new| / |old|; infinite where that is not a number."""
-    if old == new:
-        return 0.0
-    if math.isnan(old) or math.isnan(new) or old == 0:
-        return math.inf
-    return abs(old - new) / abs(old)
-
-
-def array_distance(old: Any, new: Any) -> tuple[float, float]:
-    """Largest absolute difference, and that over the largest absolute value of `old`; infinite for NaN or shapes."""
-    a, b = np.asarray(old), np.asarray(new)
-    if a.dtype == object or b.dtype == object:
-        same = a.shape == b.shape and a.tolist() == b.tolist()
-        return (0.0, 0.0) if same else (math.inf, math.inf)
-    if a.shape != b.shape:
-        if a.size != b.size:
-            return math.inf, math.inf
-        b = b.reshape(a.shape)
-    if a.size == 0:
-        return 0.0, 0.0
-    a, b = a.astype(np.float64), b.astype(np.float64)
-    if np.isnan(a).any() or np.isnan(b).any():
-        return math.inf, math.inf
-    with np.errstate(invalid="ignore"):
-        distance = float(np.max(np.where(a == b, 0.0, np.abs(a - b))))
-    scale = float(np.max(np.abs(a)))
-    return distance, (0.0 if distance == 0 else distance / scale if scale else math.inf)
-
-
-def arrays_close(max_abs: float, max_rel: float, tolerance: Tolerance) -> bool:
-    """Whether the distances of `array_distance` are within `tolerance`."""
-    if math.isinf(max_abs):
-        return False
-    scale = max_abs / max_rel if max_rel and not math.isinf(max_rel) else 0.0
-    return max_abs <= tolerance.atol + tolerance.array_rtol * scale
 
 
 def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Tolerance) -> LossRow:

@@ -52,7 +52,7 @@ def _case(case: dict[str, Any]) -> CaseReport:
     case = {key: value for key, value in case.items() if key != "worst_loss"}
     for key, row in (("differences", Difference), ("losses", LossRow), ("metrics", ValueRow)):
         case[key] = [_row(row, item) for item in case[key]]
-    for key in ("weights", "predictions"):
+    for key in ("weights", "predictions", "exports"):
         case[key] = [_row(ArrayRow, {**item, "shape": tuple(item["shape"])}) for item in case[key]]
     sides = {key: SideReport(**case[key]) for key in ("old", "new")}
     return CaseReport(**{**case, **sides, "tolerance": Tolerance(**case["tolerance"])})
@@ -112,6 +112,8 @@ def summary(report: CaseReport) -> str:
         parts.append(f"{len(report.metrics)} metrics")
     if report.predictions:
         parts.append(f"{len(report.predictions)} prediction arrays")
+    if report.exports:
+        parts.append(f"{len(report.exports)} outputs of SavedModels")
     if report.batches_compared:
         parts.append(f"{report.batches_compared} batches")
     return "compared " + ", ".join(parts) if parts else "nothing was compared"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 EQUAL, DIFFERENT, COULD_NOT_RUN = "equal", "different", "could not run"
-SECTIONS = ("losses", "weights", "metrics", "predictions", "batches", "steps")
+SECTIONS = ("losses", "weights", "metrics", "predictions", "batches", "steps", "exports")
 """What can be compared; the names that ``compare = [...]`` in a parity.toml takes."""
 REPLAYED = "not compared: initializers, and the new input pipeline (`--mode live` compares its batches)"
 """What an equal verdict does not say where first weights and batches were replayed."""
@@ -67,7 +67,7 @@ class ValueRow:
 
 @dataclass(frozen=True)
 class ArrayRow:
-    """A variable at the end of training, or one output of one predict call."""
+    """A variable at the end of training, or one output of one predict call or of one signature of a SavedModel."""
 
     where: str
     name: str
@@ -107,6 +107,8 @@ class CaseReport:
     metrics: list[ValueRow] = field(default_factory=list)
     weights: list[ArrayRow] = field(default_factory=list)
     predictions: list[ArrayRow] = field(default_factory=list)
+    exports: list[ArrayRow] = field(default_factory=list)
+    """Outputs of the signatures of SavedModels."""
     batches_compared: int = 0
     notes: list[str] = field(default_factory=list)
     old: SideReport = field(default_factory=SideReport)

@@ -47,7 +47,7 @@ def _show(console: Console, report: CaseReport) -> None:
         if left:
             table.add_row("...", _more(left), "", "", "")
         _print(console, table)
-    bad = [row for row in report.weights + report.predictions if not row.equal]
+    bad = [row for row in report.weights + report.predictions + report.exports if not row.equal]
     if bad:
         table = _table("array that differs", "in the new program", "shape", "max abs", "max rel")
         for array in bad[:MAX_ROWS]:

@@ -83,6 +83,8 @@ def _case(report: CaseReport) -> str:
         parts.append("<h3>Weights after training</h3>" + _arrays(report.weights, "variable", "new program"))
     if report.predictions:
         parts.append("<h3>Predictions</h3>" + _arrays(report.predictions, "call", "output"))
+    if report.exports:
+        parts.append("<h3>SavedModels</h3>" + _arrays(report.exports, "signature", "output"))
     if report.notes:
         parts.append("<h3>Notes</h3><ul>" + "".join(f"<li>{escape(note)}</li>" for note in report.notes) + "</ul>")
     parts.append("<h3>Environment</h3>" + _sides(report))

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator.parity.compare import array_distance, arrays_close, close, compare
+from migrator.parity.compare import compare
+from migrator.parity.distances import array_distance, arrays_close, close
 from migrator.parity.probe.store import Reader, Writer, checksums
 from migrator.parity.report import SECTIONS, CaseReport, Tolerance
 

@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import batches, dropout, mapping, program, randomness, steps, vendored
+from . import batches, dropout, exports, mapping, program, randomness, steps, vendored
 from .keras_choice import choose_keras
 from .replay import Replay, Stream
 
@@ -296,6 +296,7 @@ def main(config_path: str) -> int:
     if replay.cluster.get("watched", True):
         install(replay)
     vendored.install(replay, config["folder"])
+    exports.watch_saves(replay)
     program.redirect_tensorflow(redirect)
     program.guard_deletions(redirect, replay.note)
     replay.progress.say(0, replay.limit, "starting")

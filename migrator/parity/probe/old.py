@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from . import clusters, distributed, dropout, lookups, ordering, program, randomness, store
+from . import clusters, distributed, dropout, exports, lookups, ordering, program, randomness, store
 from .slots import is_power
 
 FULL_STEP_BYTES = 50_000_000
@@ -43,6 +43,7 @@ class Recorder:
         self.budget = FULL_STEP_BYTES
         self.folders: set[str] = set()
         self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
+        self.features: Any = None
         self.replicas: tuple[Any, str, list[tuple[Any, Any, Any]]] = (None, "", [])
 
     def note(self, text: str) -> None:
@@ -177,6 +178,7 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
             if recorder.asynchronous:
                 self.record_loss(results["losses"], batch=[None, None], others=[], sums={}, values={})
                 return
+            recorder.features = results["batches"][0].get("f")
             encoded, *others = [[tree(batch.get("f")), tree(batch.get("l"))] for batch in results["batches"]]
             if mode != "train":
                 for batch in (encoded, *others):
@@ -241,11 +243,9 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         finally:
             within.model_fn = False
         kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
-        if not kind or (kind == "predict" and not (recorder.stack and recorder.stack[-1][0] == "predict")):
-            recorder.note("not compared: the SavedModels that the program exports")  # nothing runs here
-            return spec
-        if kind != "train" and recorder.cluster:
-            return spec  # only what its evaluator reports is compared
+        exported = not kind or (kind == "predict" and [name for name, _ in recorder.stack[-1:]] != ["predict"])
+        if exported or (kind != "train" and recorder.cluster):
+            return spec  # nothing runs here; of a cluster, what its evaluator reports is compared
         if kind == "train" and ordering.read_step_first(spec):
             recorder.note(
                 "the old program leaves open whether a step reads or assigns its number first: it reads first"
@@ -312,7 +312,7 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
 
     base._call_model_fn, base.train, base.evaluate = watched_call_model_fn, watched_train, watched_evaluate
     base.predict, base.__init__ = watched_predict, watched_init
-    program.redirect_exports(recorder.redirect, base)
+    exports.watch_estimators(recorder, base)
 
 
 def _own_folder(recorder: Recorder, estimator: Any) -> None:

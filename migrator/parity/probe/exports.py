@@ -1,0 +1,248 @@
+"""What the signatures of exported SavedModels compute: the same inputs are fed to those of both sides.
+
+The old side makes the inputs, from the newest batch that its model was given: rows of features by the names of the inputs, or
+serialized examples with the features that the graph parses; lines of a table are made up. Both sides load what they export into
+a session of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Callable
+
+import numpy as np
+
+from . import program, store
+
+ROWS = 4
+"""Examples that are fed at most."""
+_UNSEEN = "not compared: the SavedModels"
+_CSV = "DecodeCSV"
+_PARSERS = ("ParseExample", "ParseExampleV2", _CSV)
+_IDLE = ("Identity", "PlaceholderWithDefault", "ExpandDims", "Reshape", "Squeeze", "StridedSlice")
+
+
+class NotFed(Exception):
+    """No value is known for an input, which the message names."""
+
+
+def watch_estimators(recorder: Any, base: Any) -> None:
+    """Record what Estimators export, which all goes through one method, and keep it in folders of the run's own."""
+    export, calls = base._export_all_saved_models, itertools.count(1)
+
+    def watched_export(self: Any, *args: Any, **named: Any) -> Any:
+        path = export(self, *args, **named)
+        if recorder.cluster:
+            recorder.note(f"{_UNSEEN} that the program exports")
+            return path
+        call = next(calls)
+        try:
+            record(recorder.writer, call, path, recorder.features, recorder.note)
+        except Exception as error:  # whatever loading and running it may raise: the program goes on
+            recorder.note(f"{_UNSEEN} of export {call}, which could not be run: {_first_line(error)}")
+            recorder.writer.event("export", call=call, signatures={}, problem=_first_line(error))
+        return path
+
+    base._export_all_saved_models = watched_export
+    program.redirect_exports(recorder.redirect, base)
+
+
+def watch_saves(replay: Any) -> None:
+    """Run what `tf.saved_model.save` writes on the inputs that were recorded, in the order of the exports."""
+    import tensorflow as tf
+
+    recorded = list(replay.reader.of("export"))
+    if not recorded:
+        return
+    save, calls = tf.saved_model.save, itertools.count(1)
+    by_call = {event["call"]: event for event in recorded}
+
+    def watched_save(obj: Any, export_dir: Any, *args: Any, **named: Any) -> None:
+        save(obj, export_dir, *args, **named)
+        call = next(calls)
+        event = by_call.get(call, {"call": call, "signatures": {}})
+        try:
+            repeat(replay.writer, replay.reader, event, export_dir)
+        except Exception as error:  # a finding, as the old one ran
+            replay.writer.event("export", call=call, signatures={}, problem=f"it does not run: {_first_line(error)}")
+
+    for module in (tf.saved_model, tf.compat.v2.saved_model):
+        module.save = watched_save
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".split("\n")[0][:200]
+
+
+def record(writer: store.Writer, call: int, path: Any, features: Any, note: Callable[[str], None]) -> None:
+    """Write down what each signature of the SavedModel at `path` gives for rows of `features`; `call` counts exports."""
+    signatures: dict[str, Any] = {}
+    left: dict[str, list[str]] = {}
+    with _loaded(path) as (session, found):
+        for name, signature in sorted(found.items()):
+            fields: dict[str, Any] = {"inputs": _types(signature.inputs), "outputs": _types(signature.outputs)}
+            try:
+                fed = {key: _fed(session, key, info, features) for key, info in signature.inputs.items()}
+                values = _computed(writer, session, signature, fed)
+                fields.update(fed={key: writer.array(value) for key, value in fed.items()}, values=values)
+            except NotFed as problem:
+                left.setdefault(str(problem), []).append(name)
+            except Exception as error:  # whatever running it may raise: the program goes on
+                left.setdefault(f"it does not run: {_first_line(error)}", []).append(name)
+            signatures[name] = fields
+    for reason, names in left.items():
+        note(f"{_UNSEEN}, but for the types of their signatures ({', '.join(names)}): {reason}")
+    writer.event("export", call=call, signatures=signatures)
+
+
+def repeat(writer: store.Writer, reader: store.Reader, event: dict[str, Any], path: Any) -> None:
+    """Write down what the signatures of another SavedModel give for the inputs of the recorded `event`."""
+    signatures: dict[str, Any] = {}
+    with _loaded(path) as (session, found):
+        for name, signature in sorted(found.items()):
+            fields: dict[str, Any] = {"inputs": _types(signature.inputs), "outputs": _types(signature.outputs)}
+            recorded = event["signatures"].get(name, {})
+            if "fed" in recorded and recorded["inputs"] == fields["inputs"]:
+                fed = {key: reader.array(value) for key, value in recorded["fed"].items()}
+                fields["values"] = _computed(writer, session, signature, fed)
+            signatures[name] = fields
+    writer.event("export", call=event["call"], signatures=signatures)
+
+
+@contextmanager
+def _loaded(path: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """A session with the SavedModel, and its signatures by name."""
+    import tensorflow as tf
+
+    v1 = getattr(tf.compat, "v1", tf)
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        path = path.decode() if isinstance(path, bytes) else str(path)
+        loaded = v1.saved_model.load(session, ["serve"], path)
+        yield session, {name: value for name, value in loaded.signature_def.items() if not name.startswith("__")}
+
+
+def _types(tensors: Any) -> dict[str, str]:
+    """The type of each tensor, by the name that the signature gives to it."""
+    import tensorflow as tf
+
+    return {key: str(tf.as_dtype(info.dtype).name) for key, info in tensors.items()}
+
+
+def _computed(writer: store.Writer, session: Any, signature: Any, fed: dict[str, Any]) -> dict[str, Any]:
+    """The outputs by name."""
+    wanted = {key: info.name for key, info in signature.outputs.items() if info.name}
+    values = session.run(wanted, {signature.inputs[key].name: value for key, value in fed.items()})
+    return {key: writer.array(value) for key, value in values.items()}
+
+
+def _fed(session: Any, key: str, info: Any, features: Any) -> Any:
+    """A value for one input. Raises NotFed."""
+    import tensorflow as tf
+
+    if not info.name:
+        raise NotFed(f"its input {key} is sparse")
+    tensor = session.graph.get_tensor_by_name(info.name)
+    parser = _parser(tensor) if tensor.dtype == tf.string else None
+    if parser is not None and parser.type == _CSV:
+        return _lines(parser)
+    if features is None:
+        raise NotFed("the model had no batch before")
+    if parser is not None:
+        return _examples(session, parser, features)
+    given = features.get(key) if isinstance(features, dict) else features
+    if given is None or hasattr(given, "dense_shape") or isinstance(given, (tuple, list)):
+        raise NotFed(f"its input {key} is not among the features of the model")
+    rows = np.asarray(given)
+    if tensor.shape.rank is None or not rows.ndim:
+        raise NotFed(f"its input {key} has another shape than the feature of the model")
+    shape = tensor.shape.as_list()
+    count = shape[0] if shape and shape[0] is not None else min(ROWS, len(rows))
+    rows = rows[np.arange(count) % len(rows)]
+    wanted = [count, *[size if size is not None else -1 for size in shape[1:]]]
+    text = rows.dtype.kind in "OSU"
+    try:
+        if text != (tensor.dtype.name == "string") or wanted.count(-1) > 1:
+            assert rows.ndim == len(wanted)
+        rows = rows.reshape(wanted) if wanted.count(-1) < 2 else rows
+        return rows if text else rows.astype(tensor.dtype.as_numpy_dtype)
+    except (AssertionError, ValueError, TypeError):
+        raise NotFed(f"its input {key} has another type or shape than the feature of the model") from None
+
+
+def _parser(tensor: Any) -> Any:
+    """The op that parses the lines or serialized examples which a tensor holds."""
+    for op in tensor.consumers():
+        found = op if op.type in _PARSERS else _parser(op.outputs[0]) if op.type in _IDLE else None
+        if found is not None:
+            return found
+    return None
+
+
+def _lines(parser: Any) -> Any:
+    """Lines of a table with small numbers and words."""
+    kinds, mark = parser.get_attr("OUT_TYPE"), parser.get_attr("field_delim").decode()
+    lines = []
+    for row in range(ROWS):
+        numbers = [row + column + 1 for column in range(len(kinds))]
+        fields = [
+            f"{n / 2}" if k.name in ("float32", "float64") else f"w{n}" if k.name == "string" else str(n)
+            for k, n in zip(kinds, numbers)
+        ]
+        lines.append(mark.join(fields).encode())
+    return np.array(lines, object)
+
+
+def _examples(session: Any, parser: Any, features: Any) -> Any:
+    """Serialized examples with what a graph parses, as far as the features have it. Raises NotFed for parsers of others."""
+    import tensorflow as tf
+
+    if not isinstance(features, dict):
+        raise NotFed("the features of the model have no names")
+    if parser.type == "ParseExampleV2":
+        if len(session.run(parser.inputs[4])):
+            raise NotFed("it parses ragged features")
+        sparse, dense = (list(session.run(parser.inputs[index])) for index in (2, 3))
+    else:
+        numbers = parser.get_attr("Nsparse"), parser.get_attr("Ndense")
+        keys = [session.run(part) for part in parser.inputs[2 : 2 + sum(numbers)]]
+        sparse, dense = keys[: numbers[0]], keys[numbers[0] :]
+    kinds = dict(zip(dense, parser.get_attr("Tdense")))
+    kinds.update(zip(sparse, parser.get_attr("sparse_types")))
+    shapes = dict(zip(dense, parser.get_attr("dense_shapes")))
+    known = [value for value in features.values() if value is not None]
+    count = min([ROWS, *[_length(value) for value in known]])
+    examples = []
+    for row in range(count):
+        example = tf.train.Example()
+        for key, kind in kinds.items():
+            name = key.decode()
+            if name in features:
+                values = _row(features[name], row)
+            elif key in shapes:
+                values = [b"" if kind == tf.string else 0] * int(np.prod([size.size for size in shapes[key].dim]))
+            else:
+                continue
+            feature = example.features.feature[name]
+            if kind == tf.string:
+                feature.bytes_list.value.extend(v if isinstance(v, bytes) else str(v).encode() for v in values)
+            elif kind == tf.float32:
+                feature.float_list.value.extend(float(v) for v in values)
+            else:
+                feature.int64_list.value.extend(int(v) for v in values)
+        examples.append(example.SerializeToString())
+    return np.array(examples, object)
+
+
+def _length(value: Any) -> int:
+    """Examples in a feature."""
+    return int(value.dense_shape[0]) if hasattr(value, "dense_shape") else len(np.atleast_1d(value))
+
+
+def _row(value: Any, row: int) -> list[Any]:
+    """The values of one example."""
+    if hasattr(value, "dense_shape"):
+        chosen = np.asarray(value.indices)[:, 0] == row
+        return list(np.asarray(value.values)[chosen])
+    return list(np.reshape(np.asarray(value)[row], -1))

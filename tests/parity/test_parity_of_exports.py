@@ -1,0 +1,150 @@
+"""What signatures of SavedModels compute, recorded of one and repeated with another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from migrator.parity.compare import compare
+from migrator.parity.probe import exports
+from migrator.parity.probe.store import Reader, Writer
+from migrator.parity.report import DIFFERENT, EQUAL, CaseReport
+
+tf = pytest.importorskip("tensorflow")
+
+X = np.arange(15, dtype=np.float32).reshape(5, 3)
+FEATURES = {"x": X, "word": np.array([b"a", b"b", b"c", b"d", b"e"])}
+
+
+def saved(folder: Path, weight: float, kind: str, output: str = "y") -> str:
+    """A SavedModel of a graph that multiplies: ``raw`` floats, ``parsed`` examples, ``lines`` of a table."""
+
+    def computed(x: Any) -> Any:
+        return {output: tf.reduce_sum(tf.cast(x, tf.float32), -1) * weight}
+
+    def parsed(examples: Any) -> Any:
+        spec = {"x": tf.io.FixedLenFeature([3], tf.float32), "word": tf.io.VarLenFeature(tf.string)}
+        spec["none"] = tf.io.FixedLenFeature([2], tf.int64)
+        found = tf.io.parse_example(examples, spec)
+        words = tf.strings.length(tf.sparse.to_dense(found["word"]))
+        return computed(
+            tf.concat([found["x"], tf.cast(words + tf.cast(found["none"][:, :1], tf.int32), tf.float32)], 1)
+        )
+
+    def lines(rows: Any) -> Any:
+        number, _, other = tf.io.decode_csv(rows[:, tf.newaxis], [[0], [""], [0.0]])
+        return computed(tf.concat([tf.cast(number, tf.float32), other], 1))
+
+    def words(x: Any) -> Any:
+        return {output: tf.strings.length(x)}
+
+    function, spec = {
+        "raw": (computed, tf.TensorSpec([None, 3], tf.float32, "x")),
+        "reshaped": (computed, tf.TensorSpec([2, 3, 1], tf.float64, "x")),
+        "alone": (computed, tf.TensorSpec([None, 3], tf.float32, "z")),
+        "parsed": (parsed, tf.TensorSpec([None], tf.string, "examples")),
+        "lines": (lines, tf.TensorSpec([None], tf.string, "rows")),
+        "words": (words, tf.TensorSpec([None], tf.string, "other")),
+    }[kind]
+    path = str(folder / f"{kind}{weight}{output}")
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        placeholder = tf.compat.v1.placeholder(spec.dtype, spec.shape)
+        outputs = function(placeholder)
+        tf.compat.v1.saved_model.simple_save(session, path, {spec.name: placeholder}, outputs)
+    return path
+
+
+def compared(folder: Path, old: str, new: str, features: Any = None) -> tuple[CaseReport, list[str]]:
+    """The verdict on two SavedModels, and the notes of the old side."""
+    notes: list[str] = []
+    for side in ("old", "new"):
+        writer = Writer(str(folder / side))
+        writer.event("meta", side=side, versions={})
+        writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
+        if side == "old":
+            exports.record(writer, 1, old.encode(), FEATURES if features is None else features, notes.append)
+        else:
+            reader = Reader(str(folder / "old"))
+            exports.repeat(writer, reader, next(reader.of("export")), new)
+        writer.close()
+    report = CaseReport("case")
+    compare(report, Reader(str(folder / "old")), Reader(str(folder / "new")))
+    return report, notes
+
+
+@pytest.mark.parametrize("kind", ["raw", "reshaped", "parsed", "lines"])
+def test_another_weight_is_seen(tmp_path: Path, kind: str) -> None:
+    first, same, other = (saved(tmp_path / name, weight, kind) for name, weight in (("a", 2.0), ("b", 2.0), ("c", 2.1)))
+    report, notes = compared(tmp_path / "equal", first, same)
+    assert report.verdict == EQUAL and len(report.exports) == 1 and not notes
+    assert report.exports[0].shape == ((2, 3) if kind == "reshaped" else (4,))
+    report, _ = compared(tmp_path / "other", first, other)
+    assert report.verdict == DIFFERENT and report.differences[0].where == "export 1, serving_default"
+
+
+def test_a_feature_without_a_name_is_fed_as_it_is(tmp_path: Path) -> None:
+    report, notes = compared(tmp_path, saved(tmp_path, 2.0, "alone"), saved(tmp_path, 3.0, "alone"), X)
+    assert report.verdict == DIFFERENT and not notes
+
+
+@pytest.mark.parametrize(
+    ("kind", "features", "reason"),
+    [
+        ("alone", None, "its input z is not among the features of the model"),
+        ("words", None, "its input other is not among the features of the model"),
+        ("raw", {"x": FEATURES["word"]}, "its input x has another type or shape than the feature of the model"),
+        ("raw", {"x": X[:, :2]}, "its input x has another type or shape than the feature of the model"),
+        ("parsed", X, "the features of the model have no names"),
+        ("parsed", {"x": X[:, :2]}, "it does not run: InvalidArgumentError"),
+    ],
+)
+def test_values_that_are_not_compared_are_noted(tmp_path: Path, kind: str, features: Any, reason: str) -> None:
+    report, notes = compared(tmp_path, saved(tmp_path, 2.0, kind), saved(tmp_path, 3.0, kind), features)
+    assert report.verdict == EQUAL and len(notes) == 1 and reason in notes[0]
+
+
+def test_names_of_outputs_are_compared(tmp_path: Path) -> None:
+    report, _ = compared(tmp_path, saved(tmp_path, 2.0, "raw"), saved(tmp_path, 2.0, "raw", "z"))
+    assert report.differences[0].message == "outputs: old y: float32; new z: float32"
+    report, _ = compared(tmp_path / "inputs", saved(tmp_path, 2.5, "raw"), saved(tmp_path, 2.5, "alone"))
+    assert report.differences[0].message == "inputs: old x: float32; new z: float32"
+
+
+def recordings(folder: Path, old: list[dict[str, Any]], new: list[dict[str, Any]]) -> CaseReport:
+    """The verdict on exports that are written by hand."""
+    for side, events in (("old", old), ("new", new)):
+        writer = Writer(str(folder / side))
+        writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
+        for call, event in enumerate(events, 1):
+            writer.event("export", call=call, **event)
+        writer.close()
+    report = CaseReport("case")
+    compare(report, Reader(str(folder / "old")), Reader(str(folder / "new")))
+    return report
+
+
+NONE: dict[str, Any] = {"signatures": {}}
+ONE: dict[str, Any] = {"signatures": {"predict": {"inputs": {}, "outputs": {}}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ([ONE, ONE], [ONE], "exports: export 2: is missing in the new program"),
+        ([ONE], [ONE, ONE], "exports: export 2: is missing in the old program"),
+        ([ONE], [NONE], "exports: export 1: the signature 'predict' is missing in the new program"),
+        ([ONE], [{**NONE, "problem": "it does not run: E"}], "exports: export 1: it does not run: E"),
+        ([{**NONE, "problem": "E"}], [ONE], ""),
+        ([ONE], [ONE], ""),
+    ],
+)
+def test_what_is_missing_is_a_difference(tmp_path: Path, old: Any, new: Any, said: str) -> None:
+    assert [str(difference) for difference in recordings(tmp_path, old, new).differences] == ([said] if said else [])
+
+
+def test_a_new_program_that_exports_in_another_way_is_noted(tmp_path: Path) -> None:
+    report = recordings(tmp_path, [ONE], [])
+    assert report.verdict == EQUAL and "tf.saved_model.save" in report.notes[0]
