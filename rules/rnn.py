@@ -146,6 +146,30 @@ def residual_wrapper(call: ast.Call, writing: Writing) -> str:
     return format_call(writing.need("ResidualWrapper"), [(None, writing.text(given["cell"]))])
 
 
+def fused_lstm(call: ast.Call, writing: Writing) -> str:
+    """``LSTMBlockFusedCell(num_units)``: a layer over whole sequences."""
+    signature = "num_units forget_bias cell_clip use_peephole reuse dtype name"
+    given = bind(call, signature, "LSTMBlockFusedCell")
+    for argument in ("use_peephole", "reuse", "dtype"):
+        node = given.get(argument)
+        plain = isinstance(node, ast.Constant) and node.value is False
+        if node is not None and not plain and not _is_default(argument, node, writing.resolve):
+            raise Unsupported(f"LSTMBlockFusedCell with `{argument}` is not migrated yet", node)
+    kept = ("num_units", "forget_bias", "cell_clip", "name")
+    arguments: list[tuple[str | None, str]] = [
+        (None if argument in _FIRST else argument, writing.text(given[argument]))
+        for argument in kept
+        if not is_none(given.get(argument))
+    ]
+    return format_call(writing.need("FusedLSTM"), arguments)
+
+
+def time_reversed(call: ast.Call, writing: Writing) -> str:
+    """``TimeReversedFusedRNN(cell)``."""
+    given = bind(call, "cell", "TimeReversedFusedRNN")
+    return format_call(writing.need("TimeReversedRNN"), [(None, writing.text(given["cell"]))])
+
+
 def loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     """``tf.nn.dynamic_rnn(cell, x)``: a layer that is made from the cell and applied at once."""
     short = name.rsplit(".", 1)[1]
@@ -186,5 +210,7 @@ EXPRESSIONS: dict[str, Expression] = {
     **{module + "LSTMStateTuple": state_tuple for module in _MODULES},
     **{module + "DropoutWrapper": dropout_wrapper for module in _MODULES},
     **{module + "ResidualWrapper": residual_wrapper for module in _MODULES},
+    "tensorflow.contrib.rnn.LSTMBlockFusedCell": fused_lstm,
+    "tensorflow.contrib.rnn.TimeReversedFusedRNN": time_reversed,
 }
 CELLS = frozenset(EXPRESSIONS)

@@ -80,7 +80,7 @@ class ClassWriter:
         made = {leaf for leaf in support if self.plan.sites_in(leaf)}
         try:
             lines = [line for line in draft(made) if not line.lstrip().startswith("#")]
-            wanted = set(re.findall(r"\w+", "\n".join(lines)))
+            wanted = set(re.findall(r"(?<![.\w])\w+", "\n".join(lines)))  # not the names of attributes
         except Unsupported:  # some mode has no value without them
             return support
         kept, rest, grown = set(made), support - made, True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
@@ -28,6 +29,10 @@ class InitWriter(Writer):
         self.held = {site.leaf: site for site in sites if holder(site) is not None}
         made = {site.leaf for site in sites}
         self.leaves = sorted(self.support | made, key=lambda leaf: leaf.index)
+        self.last = dict(self._last(kept))
+        """The last of several statements that give values to a name, which the model keeps."""
+        self.now: Leaf | None = None
+        """The statement that is being written."""
 
     def _support(self, kept: dict[str, str], extra: list[Leaf]) -> set[Leaf]:
         """Static statements that must run here."""
@@ -56,6 +61,22 @@ class InitWriter(Writer):
                 stack.extend(plan.slicer.inputs(leaf))
         return found
 
+    def _last(self, kept: dict[str, str]) -> Iterator[tuple[str, Leaf]]:
+        heads = {name for leaf in self.leaves for frame in leaf.frames for name in frame.reads()}
+        for name in set(kept) - heads:
+            leaves = sorted(self.plan.definitions(name), key=lambda leaf: leaf.index)
+            plain = all(isinstance(leaf.node, ast.Assign) and name in leaf.kills and not leaf.arms for leaf in leaves)
+            if len(leaves) > 1 and plain and name not in self.plan.statics and set(leaves) <= set(self.leaves):
+                yield name, leaves[-1]
+
+    def transform(self, node: ast.AST) -> str | None:
+        """A name that gets several values is a local one, until it holds the value that the model keeps."""
+        last = self.last.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Name) and last is not None and self.now is not None:
+            if self.now.index < last.index or (self.now is last and isinstance(node.ctx, ast.Load)):
+                return node.id
+        return super().transform(node)
+
     def lines(self, indent: str) -> list[str]:
         """The body below ``super().__init__()``."""
         return self.block(self.leaves, indent)
@@ -68,6 +89,7 @@ class InitWriter(Writer):
         return self._leaf(leaf, indent)
 
     def _leaf(self, leaf: Leaf, indent: str) -> list[str]:
+        self.now = leaf
         if leaf in self.support:
             return self._static(leaf, indent)
         made = [site for site in self.sites if site.leaf is leaf and site.makes and not site.in_all_turns]

@@ -105,12 +105,19 @@ def check_scopes(plan: Body, sites: list[Site]) -> None:
                     "a variable_scope with an initializer or a regularizer has a name", node.optional_vars
                 )
     names = {holder(site) for site in sites if not site.layer.keras and not site.layer.weight} - {None}
+    names |= {name for leaf in plan.flow.leaves if _makes_cells(plan, leaf) for name in leaf.kills}
     for leaf in plan.flow.leaves if names else ():
         for keyword in ("initializer", "regularizer"):
             asked = _asked(plan, leaf, keyword)
             calls = [node.func for node in walk(leaf.node) if isinstance(node, ast.Call)] if asked else []
             if any(isinstance(function, ast.Name) and function.id in names for function in calls):
                 raise Unsupported(f"a layer object is called under variable_scope({keyword}=…)", asked)
+
+
+def _makes_cells(plan: Body, leaf: Leaf) -> bool:
+    """Whether a statement makes recurrent cells, or layers that run them."""
+    calls = [node.func for node in walk(leaf.node) if isinstance(node, ast.Call)]
+    return any(plan.module.resolve(function) in plan.translations.cells for function in calls)
 
 
 def _says_how(scope: ast.expr) -> bool:

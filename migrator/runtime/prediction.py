@@ -23,7 +23,8 @@ def predict(
     """
     dataset = read_input(model, input_fn, "infer")
     if isinstance(dataset.element_spec, tuple):  # of features and labels
-        dataset = dataset.map(lambda features, *_: features)
+        # Features that are a tuple themselves would be taken for features and labels.
+        dataset = dataset.map(lambda features, *_: (features,) if isinstance(features, tuple) else features)
     with tf.summary.record_if(False):
         model.run_state.predict_step.get_concrete_function(dataset.element_spec)  # creates the variables
     model.run_state.checkpoints.restore(checkpoint_path)

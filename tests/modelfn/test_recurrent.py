@@ -124,6 +124,39 @@ def test_loops_left_alone(loop: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(HEAD + body))
 
 
+FUSED = "cell = tf.contrib.rnn.LSTMBlockFusedCell({0})\n"
+READ = "outputs, state = cell(x, dtype=tf.float32, sequence_length=lengths)\npredictions = outputs"
+
+
+def test_layers_over_whole_sequences() -> None:
+    init, call = both(FUSED.format("4, forget_bias=0.5") + READ)
+    assert "    self.cell = FusedLSTM(4, forget_bias=0.5)\n" in init
+    assert "    outputs, state = self.cell(x, dtype=tf.float32, sequence_length=lengths)\n" in call
+
+
+def test_a_name_that_is_kept_gets_its_last_value_only() -> None:
+    body = FUSED.format("params['units']") + "cell = tf.contrib.rnn.TimeReversedFusedRNN(cell)\n" + READ
+    init, _ = both(body)
+    made = "    cell = FusedLSTM(params['units'])\n    self.cell = TimeReversedRNN(cell)\n"
+    assert made in init
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (FUSED.format("4, use_peephole=True") + READ, "`use_peephole`"),
+        (FUSED.format("4, reuse=True") + READ, "`reuse`"),
+        (
+            FUSED.format("4") + "with tf.variable_scope('s', initializer=tf.zeros_initializer()):\n"
+            "    outputs, state = cell(x)\npredictions = outputs",
+            "a layer object is called under variable_scope(initializer=…)",
+        ),
+    ],
+)
+def test_layers_over_whole_sequences_left_alone(body: str, reason: str) -> None:
+    assert reason in manual_reason(model_fn(HEAD + body))
+
+
 GRU = "tf.nn.rnn_cell.GRUCell(4)"
 TRAIN = "tf.estimator.ModeKeys.TRAIN"
 

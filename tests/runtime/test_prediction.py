@@ -51,3 +51,17 @@ def test_predict_gives_strings_as_bytes_and_arrays_as_they_are(tmp_path: Path) -
     rows = list(predict(model, lambda: tf.data.Dataset.from_tensor_slices(data).batch(2)))
     assert rows == [{"word": word.encode(), "number": number} for word, number in zip("abc", (1, 2, 3))]
     assert list(predict(model, lambda: tf.data.Dataset.range(3).batch(2))) == [0, 1, 2]
+
+
+def test_features_that_are_a_tuple_are_not_taken_for_features_and_labels(tmp_path: Path) -> None:
+    class Lengths(tf.keras.Model):
+        def call(self, features: Any, training: bool = False) -> Any:
+            words, lengths = features
+            return {"sum": tf.reduce_sum(words, axis=1) + lengths}
+
+    model = Lengths()
+    model.compile("sgd")
+    configure(model, RunConfig(model_dir=str(tmp_path)))
+    data = ([[1, 2], [3, 4]], [10, 20]), [0, 1]
+    rows = list(predict(model, lambda: tf.data.Dataset.from_tensor_slices(data).batch(2)))
+    assert rows == [{"sum": 13}, {"sum": 27}]

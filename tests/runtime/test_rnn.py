@@ -10,7 +10,7 @@ import tensorflow as tf
 from tensorflow.python.ops import nn_ops
 
 from migrator.parity.probe import dropout
-from migrator.runtime import rnn
+from migrator.runtime import rnn, rnn_whole
 
 v1 = tf.compat.v1
 old = v1.nn.rnn_cell
@@ -95,6 +95,46 @@ def test_time_major_and_initial_state() -> None:
         sequence_length=LENGTHS,
         initial_state=tf.constant(START),
     )
+
+
+@pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["whole", "lengths"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_lstm_over_whole_sequences(reverse: bool, lengths: Any) -> None:
+    by_time = INPUTS.transpose(1, 0, 2)
+
+    def backwards(values: Any) -> Any:
+        if not reverse:
+            return values
+        return tf.reverse(values, [0]) if lengths is None else tf.reverse_sequence(values, lengths, 0, 1)
+
+    def before() -> Any:
+        cell = old.LSTMCell(6, forget_bias=0.5)
+        values = backwards(tf.constant(by_time))
+        outputs, state = v1.nn.dynamic_rnn(cell, values, lengths, dtype=tf.float32, time_major=True)
+        return backwards(outputs), state
+
+    layer = rnn_whole.FusedLSTM(6, forget_bias=0.5)
+    check(
+        before,
+        rnn_whole.TimeReversedRNN(layer) if reverse else layer,
+        tf.constant(by_time),
+        sequence_length=lengths,
+    )
+
+
+def test_lstm_with_a_limit_of_the_memory() -> None:
+    by_time = INPUTS.transpose(1, 0, 2)
+
+    def before() -> Any:
+        cell = old.LSTMCell(6, cell_clip=0.2)
+        return v1.nn.dynamic_rnn(cell, tf.constant(by_time), dtype=tf.float32, time_major=True)
+
+    results, _, weights, _ = run_v1(before)
+    layer = rnn_whole.FusedLSTM(6, cell_clip=0.2)
+    layer(tf.constant(by_time))
+    layer.set_weights(weights)
+    for one, other in zip(tf.nest.flatten(layer(tf.constant(by_time))), results):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["kernel", "loop"])
