@@ -42,6 +42,7 @@ from .preprocessing_columns import ColumnEdits
 from .renaming import idle_imports, layer_edits, model_fn_edits, value_edits
 from .settled import estimator_values
 from .spec_hooks import watched_names
+from .strategies import trains_on_replicas
 from .task_fields import configuration_edits, task_reference
 from .translations import translations
 from .variable_readers import variable_readers
@@ -358,7 +359,8 @@ class ProgramRewrite:
         """What translations may ask about the model: over the model_fns and all helpers."""
         bodies = [m.plan for m in self.model_fns.values() if m.plan] + [s.body for s in self.sublayers.found.values()]
         exported = any(driver.exports for driver in self._drivers.values())
-        return {**model_facts(bodies, self._translations), "exported": exported}
+        replicated = trains_on_replicas(self.project.modules.values())
+        return {**model_facts(bodies, self._translations), "exported": exported, "replicated": replicated}
 
     def _generate(self, model: ModelFn) -> None:
         module = model.definition.module

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from migrator.calls import arguments, delete_arguments, parentheses, rename_keyword
 from migrator.diagnostics import Edit
@@ -21,6 +21,7 @@ _CONTRIB, _CORE = "tensorflow.contrib.distribute.", "tensorflow.distribute."
 _GPUS = ("num_gpus", "num_gpus_per_worker")
 _MIRRORED = "devices num_gpus num_gpus_per_worker cross_device_ops auto_shard_dataset cross_tower_ops"
 _MOST_LISTED = 8
+_REPLICATING = frozenset({"MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy"})
 
 
 def strategy_edits(module: Module, node: ast.expr, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
@@ -121,6 +122,16 @@ _KINDS = {
     "CentralStorageStrategy": _central,
     "TPUStrategy": _central,
 }
+
+
+def trains_on_replicas(modules: Iterable[Module]) -> bool:
+    """Whether files name a strategy that may train on several devices or workers at once, each with a copy of the model."""
+    return any(
+        is_strategy(name) and name.rpartition(".")[2] in _REPLICATING
+        for module in modules
+        if b"Strategy" in module.source
+        for _, name in module.references()
+    )
 
 
 def is_strategy(name: str) -> bool:

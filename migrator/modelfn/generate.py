@@ -105,6 +105,9 @@ class Generator(ClassWriter):
         for update in training.updates if training is not None else ():
             check_optimizer(plan, update.optimizer, update.at, self.shared.class_name)
         step = train_step_lines(self, training) if training is not None else []
+        if training is not None and step and self.shared.facts["replicated"]:
+            reason = "the train op does more than to minimize the loss, which layers do on one replica only"
+            raise Unsupported(reason, training.updates[0].call)
         serving = serving_lines(self, served)
         start = start_lines(self)
         self.note_statics([call, loss, metric, results, step, serving, start])
