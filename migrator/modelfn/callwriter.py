@@ -11,7 +11,11 @@ from migrator.modelfn.names import enumerated, is_count, targets
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import joined
 from migrator.modelfn.translate import Time
+from migrator.modelfn.walks import Comprehension, Loop, is_zip, parts
 from migrator.modelfn.writer import NOT_TRAINING, TRAINING, Shared, Writer
+
+_SHORT = 90
+"""Comprehensions that are not longer stand on one line."""
 
 
 class CallWriter(Writer):
@@ -24,6 +28,8 @@ class CallWriter(Writer):
         self.results: dict[str, set[str]] = {}
         """Per mode, names that are read after `call`."""
         self.reads_training = False
+        self._walking: list[ast.comprehension] = []
+        """Comprehensions whose heads are being written."""
         self.guards = 0
         """Tests of `training` around statements."""
         self._guarded = False
@@ -36,7 +42,9 @@ class CallWriter(Writer):
 
     def transform(self, node: ast.AST) -> str | None:
         """Notes whether the written code reads `training`."""
-        text = super().transform(node)
+        text = self._comprehension(node) or self._comprehended(node)
+        if text is None:
+            text = super().transform(node)
         if text in ("training", "not training", "(not training)"):
             self.reads_training = True
         return text
@@ -177,35 +185,70 @@ class CallWriter(Writer):
             if not line.strip() or "#" in line[: len(indent) + 1]
         ]
         comments = [line for line in comments if not line.strip() or line.strip().startswith("#")]
+        head, source = self._walk(node, sites, self._words(inner))
+        return [*comments, f"{indent}for {head} in {source}:"]
+
+    def _walk(self, node: Loop, sites: list[Site], used: set[str]) -> tuple[str, str]:
+        """Target and iterable of a loop that also walks over the layers of `sites`; `used` are the names read in it."""
         level = sites[0].loops.index(node)
         items, lists = [], []
         for site in sites:
-            last = level == len(site.loops) - 1
-            items.append(site.item if last else f"{site.item}_row")
-            lists.append(f"self.{site.attribute}" if level == 0 else f"{site.item}_row")
-        used = self._words(inner)
+            names = [site.item, *(f"{site.item}_row{'s' * depth}" for depth in range(len(site.loops)))]
+            inside = len(site.loops) - 1 - level  # loops
+            items.append(names[inside])
+            lists.append(f"self.{site.attribute}" if level == 0 else names[inside + 1])
         counter, target, iterable = enumerated(node)
         if counter is None and is_count(iterable):  # the lists have one item per turn
             counter, target = target, ast.Tuple([], ast.Store())
         counted = counter is not None and bool(targets(counter) & used)
-        valued = bool(targets(target) & used)
-        names, sources = [], []
-        if valued and _is_zip(iterable, target):
-            assert isinstance(iterable, ast.Call) and isinstance(target, ast.Tuple)
-            names = [self.text(e) for e in target.elts]
-            sources = [self.text(a) for a in iterable.args]
-        elif valued:
+        heads: list[str] = []
+        sources: list[str] = []
+        if is_zip(iterable, target):
+            time = self.plan.times.of
+            read = [(n, value) for n, value in parts(node) if targets(n) & used or time(value) > Time.MODE]
+            heads = [self.text(name) for name, _ in read]
+            sources = [self.text(value) for _, value in read]
+        elif targets(target) & used:
             bare = isinstance(target, ast.Tuple) and not self.text(target).startswith("(")
-            names = [f"({self.text(target)})" if bare else self.text(target)]
+            heads = [f"({self.text(target)})" if bare else self.text(target)]
             sources = [self.text(iterable)]
-        names, sources = names + items, sources + lists
-        head = ", ".join(names)
+        heads, sources = heads + items, sources + lists
+        head = ", ".join(heads)
         source = sources[0] if len(sources) == 1 else f"zip({', '.join(sources)})"
         if counted:
             assert counter is not None
-            head = f"{self.text(counter)}, {head if len(names) == 1 else f'({head})'}"
+            head = f"{self.text(counter)}, {head if len(heads) == 1 else f'({head})'}"
             source = f"enumerate({source})"
-        return [*comments, f"{indent}for {head} in {source}:"]
+        return head, source
+
+    def _comprehension(self, node: ast.AST) -> str | None:
+        """A comprehension that makes layers, on one line if that is shorter than what the program has."""
+        if not isinstance(node, ast.ListComp) or node.lineno == node.end_lineno:
+            return None
+        loops = node.generators
+        if "#" in self.plan.module.segment(node) or not any(site.turns and site.makes for site in self.sites):
+            return None
+        heads = [f"for {self.text(loop.target)} in {self.text(loop.iter)}" for loop in loops if not loop.ifs]
+        text = f"[{self.text(node.elt)} {' '.join(heads)}]"
+        return text if len(heads) == len(loops) and len(text) <= _SHORT and "\n" not in text else None
+
+    def _comprehended(self, node: ast.AST) -> str | None:
+        """What a comprehension walks over, with the layers that it makes: its target, or its iterable."""
+        parent = self.plan.module.parent(node)
+        if not isinstance(parent, ast.comprehension):
+            return None
+        sites = [site for site in self.sites if site.makes and parent in site.loops]
+        if not sites or node not in (parent.target, parent.iter) or parent in self._walking:
+            return None
+        whole = self.plan.module.parent(parent)
+        assert isinstance(whole, Comprehension)
+        read = [whole.key, whole.value] if isinstance(whole, ast.DictComp) else [whole.elt]
+        later = whole.generators[whole.generators.index(parent) + 1 :]
+        texts = [self.text(part) for part in (*read, *(part for loop in later for part in (loop.target, loop.iter)))]
+        self._walking.append(parent)
+        head, source = self._walk(parent, sites, self._words(texts))
+        self._walking.pop()
+        return head if node is parent.target else source
 
     @staticmethod
     def _words(lines: list[str]) -> set[str]:
@@ -221,11 +264,3 @@ class CallWriter(Writer):
                         found.add(word)
                     word = ""
         return found
-
-
-def _is_zip(iterable: ast.expr, target: ast.expr) -> bool:
-    """Whether a loop walks over ``zip(a, b)`` with one target for each."""
-    if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or iterable.func.id != "zip":
-        return False
-    plain = not iterable.keywords and not any(isinstance(a, ast.Starred) for a in iterable.args)
-    return plain and isinstance(target, ast.Tuple) and len(target.elts) == len(iterable.args)

@@ -116,6 +116,7 @@ class Flow:
         self._flags = _flags(body)
         self.falls_through = self._walk(body, ALL_MODES, ALL_MODES, ())
         self._join_repeated()
+        self._forget_turns()
 
     def leaf_of(self, node: ast.AST) -> Leaf | None:
         """The statement that a node stands in."""
@@ -189,6 +190,21 @@ class Flow:
         for index, leaf in enumerate(kept):
             leaf.index = index
         self.leaves = kept
+
+    def _forget_turns(self) -> None:
+        """Let loops that are kept in one piece keep what they walk over to themselves, where nothing else reads it."""
+        read: set[str] = set()
+        for leaf in self.leaves:
+            own: set[str] = set()
+            for frame in leaf.frames:
+                read |= frame.reads() - own
+                own |= frame.binds()
+            read |= reads(leaf.node) - own
+        for leaf in self.leaves:
+            loops = [node for node in walk(leaf.node) if isinstance(node, ast.For)]
+            turns = set().union(*(targets(loop.target) for loop in loops))
+            turns -= read | reads(leaf.node)
+            leaf.defs, leaf.uses = leaf.defs - turns, leaf.uses - turns
 
     def _joined(self, leaf: Leaf, same: list[Leaf], kept: list[Leaf]) -> bool:
         """Whether one of the leaves that give a value to the same names now also stands for `leaf`."""

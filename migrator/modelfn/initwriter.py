@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.lengths import written
 from migrator.modelfn.names import enumerated, reads, targets
 from migrator.modelfn.objects import holder
 from migrator.modelfn.partitioning import by_scope, given_partitioner, partitioners_of, scope_partitioner
 from migrator.modelfn.shapes import on_shapes
 from migrator.modelfn.sites import Site
+from migrator.modelfn.translate import Value
+from migrator.modelfn.walks import Loop, parts, static_parts
 from migrator.modelfn.writer import Shared, Writer
 
 WIDTH = 118
@@ -41,6 +45,7 @@ class InitWriter(Writer):
         stack: list[str] = [*kept, *reads(self.partitioners)]
         for site in self.sites:
             stack.extend(_read_by(site))
+            stack.extend(name for _, value in site.layer.arguments for name in _sizes(plan, value))
             for frame in site.leaf.frames:
                 if not isinstance(frame.node, ast.With) and not on_shapes(plan, frame.node):
                     stack.extend(frame.reads())
@@ -70,12 +75,14 @@ class InitWriter(Writer):
                 yield name, leaves[-1]
 
     def transform(self, node: ast.AST) -> str | None:
-        """A name that gets several values is a local one, until it holds the value that the model keeps."""
+        """A name that gets several values is a local one, until it holds the value that the model keeps. How many tensors
+        a list will hold is written out: there are none yet."""
         last = self.last.get(node.id) if isinstance(node, ast.Name) else None
         if isinstance(node, ast.Name) and last is not None and self.now is not None:
             if self.now.index < last.index or (self.now is last and isinstance(node.ctx, ast.Load)):
                 return node.id
-        return super().transform(node)
+        terms = self.plan.times.lengths.of(node)
+        return super().transform(node) if terms is None else written(terms, self.text)
 
     def lines(self, indent: str) -> list[str]:
         """The body below ``super().__init__()``."""
@@ -103,9 +110,11 @@ class InitWriter(Writer):
         return [line for node in (*leaf.lead, leaf.node) for line in self.shared.renderer.comments(node, indent)]
 
     def _site(self, site: Site, indent: str) -> list[str]:
-        made = self._made(site)
+        made = self._listed(site)
+        if site.loops and site.leaf.loops:
+            return [f"{indent}self.{site.attribute}{'[-1]' * (len(site.leaf.loops) - 1)}.append({made})"]
         if site.loops:
-            return [f"{indent}self.{site.attribute}{'[-1]' * (len(site.loops) - 1)}.append({made})"]
+            return self._broken_list(f"{indent}self.{site.attribute} = ", site.turns[0], site, site.turns[1:], indent)
         return self._wrapped(f"{indent}self.{site.attribute} = ", site, made, indent)
 
     def _partitioned(self, partitioner: ast.expr | None, indent: str) -> list[str]:
@@ -206,24 +215,53 @@ class InitWriter(Writer):
             raise Unsupported("one statement makes variables with several partitioners", leaf.node)
         return next(iter(found.values()), None)
 
-    def _comprehension(self, node: ast.For, site: Site, indent: str) -> list[str]:
+    def _listed(self, site: Site, turns: tuple[ast.comprehension, ...] | None = None) -> str:
+        """The construction of a layer, or of one for each turn of the comprehensions that it stands in."""
         made = self._made(site)
+        for loop in reversed(site.turns if turns is None else turns):
+            made = f"[{made} for {self.loop(loop, _read_by(site))}]"
+        return made
+
+    def _comprehension(self, node: ast.For, site: Site, indent: str) -> list[str]:
+        return self._broken_list(f"{indent}self.{site.attribute} = ", node, site, site.turns, indent)
+
+    def _broken_list(
+        self, start: str, node: Loop, site: Site, turns: tuple[ast.comprehension, ...], indent: str
+    ) -> list[str]:
+        """``self.layers = [made for x in y]``, over several lines where it is too long for one."""
+        made = self._listed(site, turns)
         head = self.loop(node, _read_by(site))
-        line = f"{indent}self.{site.attribute} = [{made} for {head}]"
+        line = f"{start}[{made} for {head}]"
         if len(line) <= WIDTH and "\n" not in made:
             return [line]
         inner = indent + self.unit
         items = [inner + made]
         if len(items[0]) > WIDTH and "\n" not in made:
-            items = self._broken(inner, site, inner)
-        return [f"{indent}self.{site.attribute} = [", *items, f"{inner}for {head}", f"{indent}]"]
+            items = self._broken(inner, site, inner) if not turns else items
+        return [f"{start}[", *items, f"{inner}for {head}", f"{indent}]"]
 
-    def loop(self, node: ast.For, used: set[str]) -> str:
-        """``target in iterable`` without a counter that nobody reads."""
+    def loop(self, node: Loop, used: set[str]) -> str:
+        """``target in iterable`` without a counter that nobody reads, nor what is known only when data flow."""
         counter, target, iterable = enumerated(node)
+        known = static_parts(node, self.plan.times.of)
+        if len(known) < len(parts(node)):
+            (names, values), several = zip(*known), len(known) > 1
+            head = ", ".join(self.text(name) for name in names)
+            source = ", ".join(self.text(value) for value in values)
+            source = f"zip({source})" if several else source
+            if counter is None or not targets(counter) & used:
+                return f"{head} in {source}"
+            return f"{self.text(counter)}, {f'({head})' if several else head} in enumerate({source})"
         if counter is not None and targets(counter) & used:
             target, iterable = node.target, node.iter
         return f"{self.text(target)} in {self.text(iterable)}"
+
+    def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
+        """The head of a loop, which leaves out what is known only when data flow."""
+        if len(static_parts(node, self.plan.times.of)) == len(parts(node)):
+            return super().loop_header(node, leaves, inner, indent)
+        counter = enumerated(node)[0]
+        return [f"{indent}for {self.loop(node, targets(counter) if counter is not None else set())}:"]
 
     def _condition(self, node: ast.If, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         if on_shapes(self.plan, node):  # the layers of both arms: `call` decides
@@ -248,6 +286,11 @@ class InitWriter(Writer):
         """Whether nothing but scopes that leave no trace stand around a leaf from `depth` on."""
         inner = [frame.node for frame in leaf.frames[depth:]]
         return all(isinstance(node, ast.With) and self._partitioner(node, [leaf]) is None for node in inner)
+
+
+def _sizes(plan: Body, value: Value) -> set[str]:
+    """Names that tell how many tensors the lists hold whose lengths a value reads."""
+    return set() if isinstance(value, str) else plan.times.lengths.reads(value)
 
 
 def _read_by(site: Site) -> set[str]:

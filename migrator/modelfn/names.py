@@ -144,7 +144,7 @@ def _plain(target: ast.expr) -> set[str]:
     return _plain(target.value) if isinstance(target, ast.Starred) else set()
 
 
-def enumerated(node: ast.For) -> tuple[ast.expr | None, ast.expr, ast.expr]:
+def enumerated(node: ast.For | ast.comprehension) -> tuple[ast.expr | None, ast.expr, ast.expr]:
     """Counter, target and iterable of a loop; the counter is None unless the loop is over ``enumerate(iterable)``."""
     iterable = node.iter
     if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate":

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.names import reads
+from migrator.modelfn.names import reads, targets
 from migrator.modelfn.reuse import NOTHING, Flags, passed, says_no
 from migrator.modelfn.scopes import exclusive, literal_pattern, names_made, path_of, scope_calls, scope_prefix
 from migrator.syntax import walk
@@ -77,13 +77,14 @@ def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
 
 def _is_one(plan: Body, site: Site) -> bool:
     """Whether all turns of the loops around a site would make the same layer, under the same name."""
-    outer = site.leaf.loops[0]
-    first = next(index for index, frame in enumerate(site.leaf.frames) if frame.node is outer)
+    outer = site.loops[0]
+    first = next((i for i, frame in enumerate(site.leaf.frames) if frame.node is outer), len(site.leaf.frames))
     if any(isinstance(frame.node, ast.If) for frame in site.leaf.frames[first:]) or site.layer.late:
         return False
     turns = [leaf for leaf in plan.flow.leaves if outer in leaf.loops]
     bound = {name for leaf in turns for name in leaf.defs}
     bound |= {name for leaf in turns for frame in leaf.frames[first:] for name in frame.binds()}
+    bound |= {name for loop in site.turns for name in targets(loop.target)}
     values = [value for _, value in site.layer.arguments if not isinstance(value, str)]
     values += [] if site.layer.maker is None else [site.layer.maker]
     if reads([*values, *_chain(plan, site)]) & bound:
@@ -123,7 +124,7 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
     if site.loops and (inside or _reused(plan, site)):
         names = names_made(plan, site)
         told = reads([value for _, value in site.layer.given]) | reads(_chain(plan, site))
-        turns = {name for frame in site.leaf.frames if isinstance(frame.node, ast.For) for name in frame.binds()}
+        turns = {name for loop in site.loops for name in targets(loop.target)}
         if _is_one(plan, site) and _all_reused(helper, _reused(plan, site), flags):
             site.in_all_turns = True
         elif names is None or any("*" not in name for name in names) or not told & turns:

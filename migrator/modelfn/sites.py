@@ -7,10 +7,11 @@ import keyword
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder, settled
 from migrator.modelfn.scope_defaults import check_scopes, with_defaults
 from migrator.modelfn.scopes import scope_prefix
@@ -18,6 +19,7 @@ from migrator.modelfn.shapes import on_shapes
 from migrator.modelfn.sharing import name_attributes, share
 from migrator.modelfn.sums import makes_sums
 from migrator.modelfn.translate import Layer, Time
+from migrator.modelfn.walks import Comprehension, Loop, comprehensions, turns_time
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -47,6 +49,10 @@ _ANONYMOUS = re.compile(
 )
 
 
+Turns = Optional[tuple[ast.comprehension, ...]]
+"""Loops of the comprehensions around a call; None in functions, which run at any time."""
+
+
 @dataclass(eq=False)
 class Site:
     """One call that makes a layer or a variable."""
@@ -62,6 +68,8 @@ class Site:
     """The site that made the layer which this one shares (reuse)."""
     in_all_turns: bool = False
     """Whether the turns of the loops around it share one layer."""
+    turns: tuple[ast.comprehension, ...] = ()
+    """Loops of the comprehensions around the call, outermost first."""
 
     @property
     def makes(self) -> bool:
@@ -69,9 +77,9 @@ class Site:
         return self.first is None and not self.layer.late
 
     @property
-    def loops(self) -> tuple[ast.For, ...]:
+    def loops(self) -> tuple[Loop, ...]:
         """Loops around the site that make a layer in each turn, outermost first."""
-        return () if self.in_all_turns else self.leaf.loops
+        return () if self.in_all_turns else (*self.leaf.loops, *self.turns)
 
 
 def find_sites(plan: Plan) -> list[Site]:
@@ -79,9 +87,9 @@ def find_sites(plan: Plan) -> list[Site]:
     sites: list[Site] = []
     obstacles = Obstacles()
     for leaf in plan.flow.leaves:
-        for call, hidden in _calls(leaf.node, False) if not makes_sums(plan, leaf) else ():
+        for call, turns in _calls(leaf.node, ()) if not makes_sums(plan, leaf) else ():
             with obstacles:
-                sites += _sites_of(plan, leaf, call, hidden)
+                sites += _sites_of(plan, leaf, call, turns)
     obstacles.refuse()
     # An object made inside the arguments of another one belongs to it: `Sequential([Dense(1)])`.
     inner = {id(c) for s in sites if s.layer.inputs is None for c in walk(s.call) if c is not s.call}
@@ -95,7 +103,7 @@ def find_sites(plan: Plan) -> list[Site]:
     return sites
 
 
-def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, hidden: bool) -> Iterator[Site]:
+def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, turns: Turns) -> Iterator[Site]:
     """The site that a call is, if it makes a layer or a variable."""
     name = plan.module.resolve(call.func)
     rule = plan.translations.layers.get(name) if name is not None else None
@@ -106,8 +114,9 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, hidden: bool) -> Iterator[
     if layer is None:
         return
     shaped = _check_place(plan, leaf, call)
-    if hidden:
-        raise Unsupported("layers made in a lambda, a nested function or a comprehension are not migrated yet", call)
+    if turns is None:
+        raise Unsupported("layers made in a lambda or a nested function are not migrated yet", call)
+    _check_turns(plan, turns, call)
     if layer.old_defaults:
         layer = _with_old_defaults(plan, layer, call)
     if layer.moving is not None and not layer.keras and not plan.updates_run:
@@ -116,7 +125,7 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, hidden: bool) -> Iterator[
     layer = _late(plan, with_defaults(plan, leaf, layer))
     if shaped and (layer.helper is not None or (layer.weight and not layer.late)):
         raise Unsupported("variables are made under a condition on a shape", call)
-    yield Site(call, leaf, layer)
+    yield Site(call, leaf, layer, turns=turns)
 
 
 def _late(plan: Plan, layer: Layer) -> Layer:
@@ -163,22 +172,44 @@ def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> bool:
     return bool(shaped)
 
 
-def _calls(node: ast.AST, hidden: bool) -> Iterator[tuple[ast.Call, bool]]:
-    """Calls below `node` in the order in which they are evaluated."""
+def _check_turns(plan: Plan, turns: tuple[ast.comprehension, ...], call: ast.Call) -> None:
+    """Refuse comprehensions whose turns are not known when the model is built."""
+    for loop in turns:
+        if loop.ifs or loop.is_async:
+            raise Unsupported("a layer is made in a comprehension with a condition", call)
+        if turns_time(loop, plan.times.of) > Time.MODE:
+            raise Unsupported("a layer is made in a comprehension over tensors", call)
+        if any(plan.is_local(name) for name in targets(loop.target)):
+            raise Unsupported("a comprehension that makes layers has the name of a variable for its own", call)
+
+
+def _calls(node: ast.AST, turns: Turns) -> Iterator[tuple[ast.Call, Turns]]:
+    """Calls below `node` in the order in which they are evaluated, with the loops of comprehensions around them."""
+    if isinstance(node, Comprehension) and turns is not None:
+        yield from _calls(node.generators[0].iter, turns)
+        for generator in node.generators:
+            for hidden in (*([generator.iter] if generator is not node.generators[0] else []), *generator.ifs):
+                yield from _calls(hidden, None)
+        inner = (*turns, *node.generators)
+        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            yield from _calls_in(part, inner)
+        return
     for child in ast.iter_child_nodes(node):
-        deeper = hidden or isinstance(
-            child, (ast.Lambda, ast.FunctionDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-        )
-        yield from _calls(child, deeper)
-        if isinstance(child, ast.Call):
-            yield child, hidden
+        yield from _calls_in(child, turns)
+
+
+def _calls_in(child: ast.AST, turns: Turns) -> Iterator[tuple[ast.Call, Turns]]:
+    hidden = isinstance(child, (ast.Lambda, ast.FunctionDef, ast.SetComp))
+    yield from _calls(child, None if hidden else turns)
+    if isinstance(child, ast.Call):
+        yield child, turns
 
 
 def _name(plan: Plan, sites: list[Site]) -> None:
     taken = set(RESERVED) | set(plan.statics)
     assigned = _assigned_once(plan, sites)
     counts: dict[str, int] = {}
-    items: set[str] = set()
+    items: set[str] = {n for leaf in plan.flow.leaves for c in comprehensions(leaf.node) for n in targets(c.target)}
     objects: dict[str, str] = {}
     for site in (site for site in sites if site.makes):
         held = holder(site)
@@ -231,20 +262,22 @@ def _key(plan: Plan, call: ast.Call) -> ast.expr | None:
 
 
 def _literal_name(node: ast.expr | None) -> str | None:
-    """An identifier from a literal layer name; of ``"mlp%d" % i`` and the like, the fixed beginning."""
-    text: str | None = None
+    """An identifier from a literal layer name; of ``"mlp%d" % i`` and the like, the fixed beginning, or if that is no more
+    than a letter, what follows: ``"l%d_gate" % i``."""
+    words: list[str] = []
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        text = node.value
+        words = [node.value]
     elif isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
-        text = re.split(r"%|\{", node.left.value)[0]
+        words = re.split(r"%[^a-zA-Z]*[a-zA-Z]|\{[^}]*\}", node.left.value)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
         if isinstance(node.func.value, ast.Constant) and isinstance(node.func.value.value, str):
-            text = node.func.value.value.split("{")[0]
+            words = re.split(r"\{[^}]*\}", node.func.value.value)
     elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
-        text = str(node.values[0].value)
-    if text is None:
-        return None
-    text = re.sub(r"\W+", "_", text).strip("_").lower()
+        words = [str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values]
+    words = [re.sub(r"\W+", "_", word).strip("_").lower() for word in words]
+    text = words[0] if words else ""
+    if len(text) == 1:
+        text = "_".join(word for word in words[1:] if word) or text
     if not text or text[0].isdigit() or keyword.iskeyword(text):
         return None
     return text

@@ -10,6 +10,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.names import enumerated, is_count
 from migrator.modelfn.scopes import Sites, names_made, scope_calls, variable_pairs
 from migrator.modelfn.translate import is_none
+from migrator.modelfn.walks import Loop
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -52,9 +53,9 @@ def _owner(plan: Body, sites: Sites) -> Body:
     return owner
 
 
-def _counters(plan: Body, sites: Sites) -> list[ast.For] | None:
+def _counters(plan: Body, sites: Sites) -> list[Loop] | None:
     """The loops whose counters a name has in it, in the order in which it has them; None where more is in it."""
-    found: list[ast.For] = []
+    found: list[Loop] = []
     for depth, site in enumerate(sites):
         body = _owner(plan, sites[: depth + 1])
         if len(site.loops) > 1 or _is_chosen(site):
@@ -81,7 +82,7 @@ def _is_chosen(site: Site) -> bool:
     return ast.For in kinds and ast.If in kinds[kinds.index(ast.For) :]
 
 
-def _loops_of(plan: Body, sites: Sites, node: ast.expr | None) -> list[ast.For] | None:
+def _loops_of(plan: Body, sites: Sites, node: ast.expr | None) -> list[Loop] | None:
     """The loops whose counters are formatted into a name that the last of `sites` uses."""
     if node is None or is_none(node) or isinstance(node, ast.Constant):
         return []
@@ -100,7 +101,7 @@ def _loops_of(plan: Body, sites: Sites, node: ast.expr | None) -> list[ast.For] 
     return loops
 
 
-def _counts(loop: ast.For, value: ast.expr) -> bool:
+def _counts(loop: Loop, value: ast.expr) -> bool:
     """Whether a value is the number of the turn of a loop, from zero on."""
     counter = loop.target if is_count(loop.iter) else enumerated(loop)[0]
     return isinstance(value, ast.Name) and isinstance(counter, ast.Name) and value.id == counter.id

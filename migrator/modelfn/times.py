@@ -6,10 +6,12 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from migrator.modelfn.flow import Flow, Frame
+from migrator.modelfn.flow import Flow, Frame, Slicer
+from migrator.modelfn.lengths import Lengths
 from migrator.modelfn.modes import ALL_MODES, Modes
-from migrator.modelfn.names import binds, reads, targets
+from migrator.modelfn.names import binds, reads, root_name, targets
 from migrator.modelfn.translate import Time, Translations
+from migrator.modelfn.walks import bound_times, comprehensions, turns_time
 from migrator.syntax import walk
 
 TENSOR_SHAPE = frozenset({"shape", "get_shape"})
@@ -35,22 +37,29 @@ class Times:
         self._translations = translations
         self._calls = calls
         self._ignored = ignored
+        self.lengths = Lengths(flow, Slicer(flow), self.of)
         self._names: dict[str, Time] = dict.fromkeys(dynamic, Time.DYNAMIC)
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
         counts = Counter([*statics, *(name for leaf in flow.leaves for name in leaf.defs)])
         constants = {name for leaf in flow.leaves for name in self._constants(leaf.node) if counts[name] == 1}
         self._settled = constants & self._read_once(flow) if constants else constants
+        generators = {leaf: list(comprehensions(leaf.node)) for leaf in flow.leaves}
         changed = True
         while changed:
             changed = False
             for leaf in flow.leaves:
                 for name, time in self._defined(leaf.node):
+                    if name not in leaf.defs:  # of a loop that nobody else reads
+                        continue
                     if leaf.guard != ALL_MODES and counts[name] > 1:
                         time = max(time, Time.MODE)
                     changed |= self._raise(name, time)
                 for frame in leaf.frames:
-                    for name in frame.binds():
-                        changed |= self._raise(name, self.head(frame))
+                    for name, time in self._bound_by(frame):
+                        changed |= self._raise(name, time)
+                for generator in generators[leaf]:
+                    for name, time in bound_times(generator, self.of):
+                        changed |= time > Time.STATIC and self._raise(name, time)
 
     def _raise(self, name: str, time: Time) -> bool:
         if time <= self._names.get(name, Time.STATIC) or (time is Time.EAGER and name in self._settled):
@@ -76,12 +85,18 @@ class Times:
         return {name for call in made for name in reads(call)}
 
     def head(self, frame: Frame) -> Time:
-        """When the head of a compound statement is known."""
+        """When the head of a compound statement is known; of a loop, how often it turns."""
         if isinstance(frame.node, ast.If):
             return self.of(frame.node.test)
         if isinstance(frame.node, ast.For):
-            return self.of(frame.node.iter)
+            return turns_time(frame.node, self.of)
         return max((self.of(i.context_expr) for i in frame.node.items), default=Time.STATIC)
+
+    def _bound_by(self, frame: Frame) -> list[tuple[str, Time]]:
+        """When the names are known that the head of a compound statement binds."""
+        if isinstance(frame.node, ast.For):
+            return list(bound_times(frame.node, self.of))
+        return [(name, self.head(frame)) for name in frame.binds()]
 
     def name(self, name: str) -> Time:
         """When a name is known; names from outside the function are static."""
@@ -93,11 +108,11 @@ class Times:
         if isinstance(node, ast.Assign):
             time = self.of(node.value)
             found = [(name, time) for target in node.targets for name in targets(target)]
-            roots = [t for t in node.targets if isinstance(t, (ast.Subscript, ast.Attribute))]
-            return found + [(name, time) for root in roots for name in reads(root) if name in self._bound]
+            roots = {root_name(t) for t in node.targets if isinstance(t, (ast.Subscript, ast.Attribute))}
+            return found + [(name, time) for name in self._bound if name in roots]
         if isinstance(node, (ast.AugAssign, ast.AnnAssign)):
             time = self.of(node.value) if node.value is not None else Time.STATIC
-            return [(name, time) for name in targets(node.target) | reads(node.target) if name in self._bound]
+            return [(name, time) for name in self._bound if name == root_name(node.target)]
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             return [(node.name, self._function(node))]
         time = max((self.of(n) for n in walk(node) if isinstance(n, ast.expr)), default=Time.STATIC)
@@ -132,7 +147,7 @@ class Times:
             return max((self.name(n) for n in reads(node)), default=Time.STATIC)
         if isinstance(node, ast.Call):
             name = self._resolve(node.func)
-            if name in self._translations.initialized:
+            if name in self._translations.initialized or self.lengths.of(node) is not None:
                 return Time.STATIC
             if name in self._translations.made_once and self._named(node) <= Time.MODE:
                 return self._named(node)

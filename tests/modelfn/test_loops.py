@@ -351,14 +351,6 @@ def test_a_missing_layer_keeps_the_lists_aligned() -> None:
             """,
             "",
         ),
-        (
-            """
-            x = features["x"]
-            outputs = [tf.layers.dense(x, units) for units in params["units"]]  # HERE
-            predictions = tf.concat(outputs, 1)
-            """,
-            "comprehension",
-        ),
         ("predictions = (lambda x: tf.layers.dense(x, 3))(features['x'])  # HERE", "lambda"),
         (
             """

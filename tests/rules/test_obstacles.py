@@ -72,19 +72,19 @@ def test_a_program_in_the_bridge_says_all_that_keeps_it_there(tmp_path: Path) ->
     text = HEAD.replace(
         "train_op=train_op)",
         "train_op=train_op, scaffold=tf.train.Scaffold(init_fn=print), training_hooks=[tf.train.NanTensorHook(2 * loss)])",
-    ).replace("x, 2)", "[tf.layers.dense(x, 2) for _ in range(2)][0], 2)")
+    ).replace("x, 2)", "(lambda y: tf.layers.dense(y, 2))(x), 2)")
     (tmp_path / "task.py").write_text(text)
     outcomes = runner.run([str(tmp_path / "task.py")], Settings())
     (unit,) = outcomes[0].units
     assert unit.tier == "bridge" and [reason.split(" (")[0] for reason in unit.reasons] == [
         "`init_fn` of a Scaffold works on the graph",
         "a hook of an EstimatorSpec checks a tensor that is not the loss",
-        "layers made in a lambda, a nested function or a comprehension are not migrated yet",
+        "layers made in a lambda or a nested function are not migrated yet",
     ]
     assert unit.reasons[1].endswith("task.py:8)") and unit.reasons[2].endswith("task.py:5)")
     (short,), (long,) = (list(closing.units(outcomes, verbosity)) for verbosity in (0, 1))
     assert short.text.endswith("`init_fn` of a Scaffold works on the graph (line 8); and 2 more reasons, with -v")
-    assert long.text.endswith("comprehension are not migrated yet (line 5)")
+    assert long.text.endswith("nested function are not migrated yet (line 5)")
     rows = assessment.assess(outcomes)["bridged"]
     assert [(row["programs"], row["alone"]) for row in rows] == [(1, 0)] * 3
     assert any("; never the only reason" in line.text for line in assessment.lines(outcomes))
