@@ -159,11 +159,22 @@ class Flow:
                 if after != modes:
                     raise Unsupported("a `return` inside a loop is not followed", node)
             return after
-        learnt = self.modes.learn(node) or (
-            not frames and bool(binds(node) & self._flags) and self.modes.learn_constant(node, modes)
-        )
+        learnt = self.modes.learn(node) or (self._sets_flag(node, frames) and self.modes.learn_constant(node, modes))
         self._add(node, modes, guard, frames, learnt)
         return frozenset() if isinstance(node, (ast.Return, ast.Raise)) else modes
+
+    def _sets_flag(self, node: ast.stmt, frames: tuple[Frame, ...]) -> bool:
+        """Whether a statement gives a flag a value that the mode alone decides, wherever the flag has one."""
+        names = binds(node) & set(self._flags)
+        if not frames:
+            return bool(names)
+        choices = [self._flags[name] for name in names]
+        if choices and all(c is not None and all(f.node is not c for f in frames) for c in choices):
+            return True
+        known = sorted(names & set(self.modes.names))
+        if known:
+            raise Unsupported(f"`{known[0]}` is set in one place, and under a condition in another", node)
+        return False
 
     def _add(self, node: ast.stmt, modes: Set, guard: Set, frames: tuple[Frame, ...], mode_only: bool = False) -> None:
         leaf = Leaf(len(self.leaves), node, modes, guard, frames, mode_only, tuple(self._opened))
@@ -246,23 +257,28 @@ class Flow:
         return out_yes | out_no
 
 
-def _flags(body: list[ast.stmt]) -> set[str]:
-    """Names that are only ever given the values True and False."""
-    values: dict[str, set[bool]] = {}
+def _flags(body: list[ast.stmt]) -> dict[str, ast.If | None]:
+    """Names that are only ever given the values True and False, with the `if` whose two arms do so if nothing else does."""
+    values: dict[str, list[tuple[bool, ast.stmt]]] = {}
+    choices: dict[ast.stmt, ast.If] = {}
     other: set[str] = set()
     for statement in body:
         for node in walk(statement):
+            if isinstance(node, ast.If):
+                choices.update(dict.fromkeys((*node.body, *node.orelse), node))
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                constant = isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
-                if constant:
-                    values.setdefault(node.targets[0].id, set()).add(node.value.value)  # type: ignore[attr-defined]
+                if isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool):
+                    values.setdefault(node.targets[0].id, []).append((node.value.value, node))
                     continue
                 other.add(node.targets[0].id)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                pass
             elif isinstance(node, (ast.AugAssign, ast.For, ast.NamedExpr)):
                 other |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
-    return {name for name, seen in values.items() if seen == {True, False} and name not in other}
+    found: dict[str, ast.If | None] = {}
+    for name, seen in values.items():
+        if {value for value, _ in seen} == {True, False} and name not in other:
+            around = {choices.get(statement) for _, statement in seen}
+            found[name] = around.pop() if len(seen) == 2 and len(around) == 1 else None
+    return found
 
 
 def _may_move(leaf: Leaf, to: Leaf, leaves: list[Leaf]) -> bool:

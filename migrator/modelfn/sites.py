@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Optional
 
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.lateweights import check_names, late
 from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder, settled
 from migrator.modelfn.scope_defaults import check_scopes, with_defaults
@@ -95,6 +96,7 @@ def find_sites(plan: Plan) -> list[Site]:
     inner = {id(c) for s in sites if s.layer.inputs is None for c in walk(s.call) if c is not s.call}
     inner |= {id(s.call) for s in sites if s.layer.inputs is None and _is_added(plan, s.call)}
     sites = [s for s in sites if id(s.call) not in inner]
+    check_names(plan, sites)
     settled(plan, sites)
     check_scopes(plan, sites)
     share(plan, sites)
@@ -122,27 +124,10 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, turns: Turns) -> Iterator[
     if layer.moving is not None and not layer.keras and not plan.updates_run:
         frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
         layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
-    layer = _late(plan, with_defaults(plan, leaf, layer))
+    layer = late(plan, with_defaults(plan, leaf, layer))
     if shaped and (layer.helper is not None or (layer.weight and not layer.late)):
         raise Unsupported("variables are made under a condition on a shape", call)
     yield Site(call, leaf, layer, turns=turns)
-
-
-def _late(plan: Plan, layer: Layer) -> Layer:
-    """A weight whose shape is known only when data flow is made by `call`."""
-    if not layer.weight or layer.vendored:
-        return layer
-    times = [plan.times.of(value) for _, value in layer.arguments if not isinstance(value, str)]
-    if max(times, default=Time.STATIC) <= Time.MODE:
-        return layer
-    return replace(
-        layer,
-        constructor="get_weight",
-        arguments=((None, "self"), *layer.arguments),
-        inputs=(),
-        vendored=True,
-        late=True,
-    )
 
 
 def _with_old_defaults(plan: Plan, layer: Layer, call: ast.Call) -> Layer:

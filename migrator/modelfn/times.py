@@ -147,8 +147,10 @@ class Times:
             return max((self.name(n) for n in reads(node)), default=Time.STATIC)
         if isinstance(node, ast.Call):
             name = self._resolve(node.func)
-            if name in self._translations.initialized or self.lengths.of(node) is not None:
+            if self.lengths.of(node) is not None:
                 return Time.STATIC
+            if name in self._translations.initialized:
+                return Time.DYNAMIC if self._named(node) is Time.DYNAMIC else Time.STATIC
             if name in self._translations.made_once and self._named(node) <= Time.MODE:
                 return self._named(node)
             own = self._calls(node)

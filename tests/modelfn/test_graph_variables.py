@@ -106,7 +106,7 @@ predictions = tf.matmul(tf.matmul(features["x"], weights["h1"]), weights["out"])
         ("tf.constant(1, shape=[3, 1])", "", "not migrated yet"),
         ("tf.zeros([3, 1]) + 1.0", "", "known only when data flows"),
         ("tf.random_normal([3, 1], stddev=scale())", "", "not a number"),
-        ("tf.zeros([tf.shape(features['x'])[1], 1])", "", "known only when data flows"),
+        ("tf.zeros([tf.shape(features['x'])[1], 1])", "", "has no name"),
         ("tf.zeros([3, 1])", ", collections=[]", "`collections`"),
         ("tf.zeros([3, 1])", ", validate_shape=False", "`validate_shape`"),
     ],
@@ -124,3 +124,37 @@ loss = tf.reduce_mean(tf.square(labels - predictions)) + penalty
 {SPEC}
 """
     assert "chosen by name" in manual_reason(model_fn(body, end=end))
+
+
+def test_sizes_that_data_tell() -> None:
+    text = migrate(
+        model_fn(
+            """
+            x = tf.layers.dense(features["x"], 4)
+            size = x.get_shape()[-1:]
+            beta = tf.Variable(tf.zeros(size), name="beta")
+            gamma = tf.Variable(tf.ones(size), name="gamma")
+            predictions = gamma * x + beta
+            """
+        )
+    )
+    assert 'beta = get_weight(self, name="beta", shape=size, initializer="zeros")' in method(text, "call")
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ("x = x + tf.Variable(tf.zeros(x.get_shape()[-1:]))  # HERE\n", "has no name"),
+        (
+            'x = x + tf.Variable(tf.zeros(x.get_shape()[-1:]), name="b")\n'
+            'x = x + tf.Variable(tf.zeros(x.get_shape()[-1:]), name="b")  # HERE\n',
+            "have one name",
+        ),
+        (
+            'for i in range(2):\n    x = x + tf.Variable(tf.zeros(x.get_shape()[-1:]), name="b")  # HERE\n',
+            "have one name",
+        ),
+    ],
+)
+def test_sizes_that_data_tell_without_a_name_of_their_own(lines: str, reason: str) -> None:
+    assert reason in manual_reason(model_fn(f'x = features["x"]\n{lines}predictions = x'))

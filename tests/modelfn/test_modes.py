@@ -403,3 +403,30 @@ def test_what_predictions_need_in_training_only() -> None:
     """
     text = assert_same(model_fn(body))
     assert "if training:\n            net = net * 0.5" in text and "net" not in method(text, "compute_loss")
+
+
+def test_flags_that_the_mode_sets_under_a_condition() -> None:
+    body = """
+    if params["normalize"]:
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            train_phase = True
+        else:
+            train_phase = False
+    x = tf.layers.dense(features["x"], 4)
+    if params["normalize"]:
+        x = tf.layers.dropout(x, 0.3, training=train_phase)
+    predictions = tf.layers.dense(x, 1)
+    """
+    text = assert_same(model_fn(body), normalize=True)
+    assert "train_phase" not in text and "self.dropout(x, training=training)" in method(text, "call")
+
+
+def test_flags_that_something_else_sets() -> None:
+    body = """
+    phase = False
+    if params["on"]:
+        phase = True
+    x = tf.layers.dropout(features["x"], 0.3, training=phase)
+    predictions = tf.layers.dense(x, 1)
+    """
+    assert "set in one place, and under a condition" in manual_reason(model_fn(body))

@@ -1,0 +1,51 @@
+"""Weights that `call` makes, because their shape is known only when data flow: ``tf.Variable(tf.zeros(x.shape[-1:]))``.
+
+A layer finds such a weight again by its name, so each must have one of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.names import reads, targets
+from migrator.modelfn.scopes import scope_calls
+from migrator.modelfn.translate import Layer, Time
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.sites import Site
+
+
+def late(plan: Body, layer: Layer) -> Layer:
+    """A layer, made by `call` if it is a weight whose shape is known only then."""
+    if not layer.weight or layer.vendored:
+        return layer
+    times = [plan.times.of(value) for _, value in layer.arguments if not isinstance(value, str)]
+    if max(times, default=Time.STATIC) <= Time.MODE:
+        return layer
+    return replace(
+        layer,
+        constructor="get_weight",
+        arguments=((None, "self"), *layer.arguments),
+        inputs=(),
+        vendored=True,
+        late=True,
+    )
+
+
+def check_names(plan: Body, sites: list[Site]) -> None:
+    """Refuse each `tf.Variable` of this kind that has no name of its own: TensorFlow 1 numbers those that share one."""
+    seen: set[str] = set()
+    for site in sites:
+        if not site.layer.late or plan.module.resolve(site.call.func) not in plan.translations.initialized:
+            continue
+        if site.layer.name is None:
+            raise Unsupported("a variable of a size that data tell has no name", site.call)
+        names = [*(value for call in scope_calls(plan, site.leaf) for value in call.args[:1]), site.layer.name]
+        text = ast.unparse(ast.Tuple(names, ast.Load()))
+        if text in seen or any(not reads(names) & targets(loop.target) for loop in site.loops):
+            raise Unsupported("several variables of sizes that data tell have one name", site.call)
+        seen.add(text)
