@@ -340,8 +340,7 @@ class Module(Text):
                 module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
                 level = node.level if isinstance(node, ast.ImportFrom) else 0
                 roots = {name.partition(".")[0] for name in ([module] if module else names)}
-                starts_line = not self.source[self.line_span(node)[0] : self.span(node)[0]].strip()
-                if "tensorflow" in roots and not level and starts_line:
+                if "tensorflow" in roots and not level and self.indent(node) is not None:
                     return self.line_span(node)[0]
                 last = node
             elif index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

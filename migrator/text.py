@@ -94,6 +94,11 @@ class Text:
         stop = self.line_starts[last] if last < len(self.line_starts) else len(self.source)
         return self.line_starts[first], stop
 
+    def indent(self, node: Place) -> str | None:
+        """The blanks before a node at the beginning of its line; None where something else stands before it."""
+        blanks = self.source[self.line_span(node)[0] : self.span(node)[0]].decode("utf-8", "surrogatepass")
+        return None if blanks.strip() else blanks
+
     def skip_inline(self, position: int) -> int:
         """Past blanks and a comment to the next code on this line, or past the line's ending."""
         source = self.source

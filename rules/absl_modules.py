@@ -106,9 +106,8 @@ class AbslModules(Rule):
                 if module.comments_in(*module.span(statement)):
                     continue
                 lines.append(f"from {statement.module} import {', '.join(rest)}")
-            start = module.span(statement)[0]
-            indent = module.source[module.line_span(statement)[0] : start].decode()
-            if indent.strip():
+            indent = module.indent(statement)
+            if indent is None:
                 continue
             message = f"TensorFlow 2 has no {entry.target}; it is {source}.{family}"
             edit = module.edit(statement, (module.newline + indent).join(lines))

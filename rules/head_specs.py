@@ -22,13 +22,13 @@ from migrator.syntax import walk
 from .canned_heads import CONTRIB, HEADS, head_arguments, head_edits
 from .tensorflow_names import PLAIN, VERSION_1
 
+if TYPE_CHECKING:
+    from .driver import Driver
+
 METHOD = "create_estimator_spec"
 SIGNATURE = "features mode logits labels optimizer train_op_fn regularization_losses"
 METRICS = "estimator_metric_ops"
 EXPORTS = "estimator_export_outputs"
-if TYPE_CHECKING:
-    from .driver import Driver
-
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 _PLAIN_REDUCTION = "SUM_OVER_BATCH_SIZE"
 
@@ -67,6 +67,8 @@ def _check_heads(project: Project, call: ast.Call) -> None:
 
 @dataclass
 class _Spelling:
+    """A call of `create_estimator_spec`, and the statements that take its place."""
+
     module: Module
     call: ast.Call
     head: ast.expr
@@ -75,14 +77,13 @@ class _Spelling:
     def changes(self) -> list[Change]:
         """The statements in the place of the one that returns the spec, or gives it a name."""
         module, statement = self.module, self.module.statement(self.call)
-        start = module.span(statement)[0]
-        indent = module.source[module.line_span(statement)[0] : start].decode()
+        indent = module.indent(statement)
         target = ""
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             target = module.segment(statement.targets[0]) + " = "
         if (
             module.parent(self.call) is not statement
-            or indent.strip()
+            or indent is None
             or not isinstance(statement, (ast.Assign, ast.Return))
         ):
             raise Stuck("the spec of a head is neither returned nor given a name", self.call)

@@ -72,9 +72,8 @@ class _Loop:
         entries, made = loop._entries()
         if in_order:
             entries = sorted(entries, key=lambda entry: entry.key)
-        start = module.span(node)[0]
-        indent = module.source[module.line_span(node)[0] : start].decode()
-        if not entries or indent.strip():
+        indent = module.indent(node)
+        if not entries or indent is None:
             return []
         lines: list[str] = []
         for entry in entries:
@@ -101,9 +100,10 @@ class _Loop:
                 name = ""
                 if isinstance(value, ast.Call) and self.module.resolve(value.func) in METRICS:
                     name = self._free(key.value, [entry.name for entry in found])
-                    changes += self._named(statement, value, name)
-                    if not changes:
+                    named = self._named(statement, value, name)
+                    if not named:
                         return [], []
+                    changes += named
                 found.append(_Entry(key.value, value, name))
         return found, changes
 
@@ -131,13 +131,12 @@ class _Loop:
         return isinstance(node.ctx, ast.Load) and not called
 
     def _named(self, statement: ast.stmt, value: ast.Call, name: str) -> list[Change]:
-        module = self.module
-        start = module.span(statement)[0]
-        indent = module.source[module.line_span(statement)[0] : start].decode()
-        if indent.strip():
+        """The edits that give a metric of the dict a name before the statement; none where nothing can stand there."""
+        module, indent = self.module, self.module.indent(statement)
+        if indent is None:
             return []
         text = f"{name} = {module.segment(value)}{module.newline}{indent}"
-        return [Change(module.insert(start, text)), Change(module.edit(value, name))]
+        return [Change(module.insert(module.span(statement)[0], text)), Change(module.edit(value, name))]
 
     def _free(self, key: str, taken: list[str]) -> str:
         name = re.sub(r"\W+", "_", key).strip("_").lower() or "metric"
@@ -152,7 +151,7 @@ class _Turn:
     """The text of a statement in the turn of one entry; `seen` is false where a part of it has none."""
 
     def __init__(self, loop: _Loop, entry: _Entry) -> None:
-        self.loop, self.entry, self.seen = loop, entry, True
+        self.loop, self.entry = loop, entry
         targets = loop.node.target.elts if isinstance(loop.node.target, ast.Tuple) else [loop.node.target]
         pair = targets[-1] if loop.view != "keys" else None
         self.key = targets[0].id if loop.view != "values" and isinstance(targets[0], ast.Name) else ""

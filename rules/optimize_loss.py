@@ -58,10 +58,8 @@ class _Spelling:
     def changes(self) -> list[Change]:
         """The statements before that of the call, and the train op in the place of the call."""
         module, statement = self.module, self.module.statement(self.call)
-        start = module.span(statement)[0]
-        line = module.line_span(statement)[0]
-        indent = module.source[line:start].decode()
-        if indent.strip() or not isinstance(statement, (ast.Assign, ast.Return)):
+        start, indent = module.span(statement)[0], module.indent(statement)
+        if indent is None or not isinstance(statement, (ast.Assign, ast.Return)):
             raise Stuck("optimize_loss stands where no statement can be put before it", self.call)
         for ancestor in module.ancestors(self.call):
             if ancestor is statement:

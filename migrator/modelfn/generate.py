@@ -68,7 +68,8 @@ class Generator(ClassWriter):
         for entry in entries:
             entry.attribute = self._metric_attribute(entry.key)
             for leaf in entry.leaves:
-                for name in leaf.defs if plan.metric_call(leaf) is entry.call and entry.loop is None else ():
+                alone = entry.loop is None and not _fills(leaf)
+                for name in leaf.defs if alone and plan.metric_call(leaf) is entry.call else ():
                     self.shared.metrics[name] = f"self.{entry.attribute}.result()"
         self.shared.metrics.update(training_metrics(plan, entries))
         self._check_metrics()
@@ -132,7 +133,11 @@ class Generator(ClassWriter):
         plan = self.plan
         for effect in plan.metric_effects:
             for leaf in plan.slicer.closure(plan.slicer.inputs(effect), effect.index, "train", effect):
-                if plan.metric_call(leaf) is not None and not leaf.defs <= set(self.shared.metrics):
+                if plan.metric_call(leaf) is None:
+                    continue
+                if _fills(leaf):
+                    raise Unsupported("a metric that is read from a dict is not migrated yet", leaf.node)
+                if not leaf.defs <= set(self.shared.metrics):
                     raise Unsupported("a metric that is not among eval_metric_ops is not migrated yet", leaf.node)
 
     # -- methods ------------------------------------------------------------------------------------------------------
@@ -326,3 +331,8 @@ class Generator(ClassWriter):
             f"{indent}outputs = super().predict_step(data)",
             f"{indent}return {{key: outputs[key] for key in ({', '.join(out.predicted)})}}",
         ]
+
+
+def _fills(leaf: Leaf) -> bool:
+    """Whether a statement gives a value to an entry of a dict, not to a name: ``metrics["mean"] = tf.metrics.mean(…)``."""
+    return isinstance(leaf.node, ast.Assign) and isinstance(leaf.node.targets[0], ast.Subscript)

@@ -47,9 +47,11 @@ def _without(
         for attr, node in stored.items()
         if not _is_set_first(module, function, node, uses)
     ]
-    start, _ = module.line_span(statement)
-    indent = module.source[start : module.span(statement)[0]].decode()
-    whole = module.edit(statement, f"\n{indent}".join(first)) if first else module.delete_statement(statement)
+    indent = module.indent(statement)
+    if indent is None:
+        return []
+    text = (module.newline + indent).join(first)
+    whole = module.edit(statement, text) if first else module.delete_statement(statement)
     changes = [Change(whole)]
     for node in uses:
         if node.attr in new:

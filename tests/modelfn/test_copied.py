@@ -47,6 +47,7 @@ def test_a_field_that_is_set_first_needs_no_value() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("config = copy", "z = 1; config = copy"),
         ("net = ", "show(config)\nnet = "),
         ("config.rate = 1.0", "config.rates.clear()\n    config.rate = 1.0"),
         ("config.rate = 1.0", "config.rates[0] = 1.0"),
