@@ -69,7 +69,8 @@ def _prepare(
             prepared.append(_temporary(pending[path], roots))
         except (_Refused, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            together = f"; nor were {', '.join(p for p in paths if p != path)}" if len(paths) > 1 else ""
+            others = [other for other in paths if other != path]
+            together = f"; nor {'was' if len(others) == 1 else 'were'} {', '.join(others)}" if others else ""
             problems.append(problem(UNREADABLE, path, f"not written: {reason}{together}"))
             _discard(prepared)
             return []

@@ -84,7 +84,7 @@ class Helpers:
                 statements.append(f"from {package} import {MODULE}" if package else f"import {MODULE}")
         position = self._position()
         lead = "" if position == 0 or module.source[position - 1 : position] in (b"\n", b"\r") else "\n"
-        if position and not prefix.startswith(".") and not self._after_local_import(position):
+        if position and not self._after_local_import(position):
             lead += "\n"
         if statements:
             text = lead + "".join(statement + "\n" for statement in statements)
@@ -94,9 +94,9 @@ class Helpers:
     def _after_local_import(self, position: int) -> bool:
         """Whether the line above imports a file of the project, so that ours may stand right below it."""
         for entry in self.module.imports:
-            if self.module.line_span(entry.statement)[1] == position and not entry.target.startswith("."):
+            if self.module.line_span(entry.statement)[1] == position:
                 dotted = entry.target
-                return any(
+                return dotted.startswith(".") or any(
                     self.project.module_named(name, self.module) is not None
                     for name in (dotted, dotted.rpartition(".")[0])
                     if name

@@ -265,7 +265,7 @@ def test_all_files_of_a_group_or_none(tmp_path: Path) -> None:
     good, locked = changed(tmp_path / "a.py"), changed(tmp_path / "b.py")
     (tmp_path / "b.py").chmod(0o444)
     written, messages = write(tmp_path, good, locked)
-    assert written == [] and messages == [f"not written: it is read-only; nor were {tmp_path}/a.py"]
+    assert written == [] and messages == [f"not written: it is read-only; nor was {tmp_path}/a.py"]
     assert (tmp_path / "a.py").read_bytes() == b"old\n"
     assert sorted(os.listdir(tmp_path)) == ["a.py", "b.py"]
 
