@@ -144,8 +144,14 @@ class Project:
                 yield node
 
     def subclasses(self, owner: Definition) -> list[Definition]:
-        """Classes of the project that name the class as a base."""
-        return self._subclasses.get(owner, [])
+        """Classes of the project that derive from the class, also through others."""
+        found = dict.fromkeys(self._subclasses.get(owner, []))
+        waiting = list(found)
+        while waiting:
+            more = [one for one in self._subclasses.get(waiting.pop(), []) if one not in found]
+            found.update(dict.fromkeys(more))
+            waiting += more
+        return list(found)
 
     @cached_property
     def _subclasses(self) -> dict[Definition, list[Definition]]:

@@ -135,4 +135,4 @@ def _check(module: Module, node: ast.AST) -> None:
             continue
         if module.dialect(reference) != "v2" or is_old_only(name):
             short = name.replace("tensorflow", "tf", 1)
-            raise Unsupported(f"{short} is in code that the model_fn is not seen to call", reference)
+            raise Unsupported(f"{short} is in code that does not move with the model_fn", reference)

@@ -33,6 +33,8 @@ _NAMES = frozenset(
         "get_local_variable", "get_variable", "get_variable_scope", "global_variables", "gradients", "local_variables",
         "make_template", "model_variables", "moving_average_variables",
         "trainable_variables", "variable_op_scope", "variable_scope",
+        "scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_min", "scatter_max", "scatter_update",
+        "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "batch_scatter_update",
     )
 )  # fmt: skip
 _GRAPH_METHODS = frozenset({"make_one_shot_iterator", "make_initializable_iterator", "output_shapes", "output_types"})

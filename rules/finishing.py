@@ -83,7 +83,7 @@ def _check_leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int
         if module.dialect(node) != "v2" or is_old_only(name):
             short, known = name.replace("tensorflow", "tf", 1), translations()
             if name in known.layers or name in known.training or name in known.metrics or name in known.expressions:
-                raise Unsupported(f"{short} is in code that the model_fn is not seen to call", node)
+                raise Unsupported(f"{short} is in code that does not move with the model_fn", node)
             raise Unsupported(f"{short} is not migrated yet", node)
 
 

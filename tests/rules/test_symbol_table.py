@@ -129,6 +129,8 @@ def one(before: str, after: str, head: str = V1) -> None:
         ("tf.Summary.Value(tag='a')", "tf.compat.v1.Summary.Value(tag='a')"),
         ("tf.image.resize_images(x, [1, 1])", "tf.compat.v1.image.resize_images(x, [1, 1])"),
         ("tf.div(x, y)", "tf.compat.v1.div(x, y)"),
+        ("tf.VERSION", "tf.compat.v1.VERSION"),
+        ("tf.extract_image_patches(x, a, b, c, 'SAME')", "tf.compat.v1.extract_image_patches(x, a, b, c, 'SAME')"),
         # hostile layout
         ("tf . gfile\\\n.MakeDirs(p)", "tf.io.gfile.makedirs(p)"),
         ("f'{tf.log(x)!r:>{tf.to_int32(w)}}'", "f'{tf.math.log(x)!r:>{tf.cast(w, tf.int32)}}'"),
@@ -206,6 +208,7 @@ def test_left_alone(source: str) -> None:
         ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b)", "stop_gradient"),
         ("tf.contrib.training.HParams(a=1)", "dataclass"),
         ("tf.train.get_global_step()", "optimizer.iterations"),
+        ("tf.scatter_sub(v, i, x)", "variable.scatter_sub(tf.IndexedSlices(values, indices))"),
         ("tf.GraphKeys.UPDATE_OPS", "collections"),
         ("tf.contrib.lookup.index_table_from_file(p)", "StaticVocabularyTable"),
     ],
