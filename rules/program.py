@@ -26,6 +26,7 @@ from .chosen_strategy import choose_strategy, refuse_other_strategies
 from .drawn_inputs import refuse_drawn_inputs
 from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
+from .fed_iterators import settle_fed_iterators
 from .graph_heads import own_head
 from .groups import program_groups, speaks_of_estimators
 from .library import is_mode_file, library_files, mode_files
@@ -326,4 +327,5 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     paths = [module.path for module in group]
     settle_imports(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
+    settle_fed_iterators(drafts, paths)
     return drafts
