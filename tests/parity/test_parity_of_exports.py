@@ -68,7 +68,7 @@ def compared(folder: Path, old: str, new: str, features: Any = None) -> tuple[Ca
             exports.record(writer, 1, old.encode(), FEATURES if features is None else features, notes.append)
         else:
             reader = Reader(str(folder / "old"))
-            exports.repeat(writer, reader, next(reader.of("export")), new)
+            exports.repeat(writer, reader, list(reader.of("export")), 1, new)
         writer.close()
     report = CaseReport("case")
     compare(report, Reader(str(folder / "old")), Reader(str(folder / "new")))
@@ -82,7 +82,10 @@ def test_another_weight_is_seen(tmp_path: Path, kind: str) -> None:
     assert report.verdict == EQUAL and len(report.exports) == 1 and not notes
     assert report.exports[0].shape == ((2, 3) if kind == "reshaped" else (4,))
     report, _ = compared(tmp_path / "other", first, other)
-    assert report.verdict == DIFFERENT and report.differences[0].where == "export 1, serving_default"
+    assert (
+        report.verdict == DIFFERENT
+        and report.differences[0].where == f"export to {exports.folder_of(first)}, serving_default"
+    )
 
 
 def test_a_feature_without_a_name_is_fed_as_it_is(tmp_path: Path) -> None:
@@ -119,7 +122,7 @@ def recordings(folder: Path, old: list[dict[str, Any]], new: list[dict[str, Any]
         writer = Writer(str(folder / side))
         writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
         for call, event in enumerate(events, 1):
-            writer.event("export", call=call, **event)
+            writer.event("export", **{"call": call, "folder": "best", **event})
         writer.close()
     report = CaseReport("case")
     compare(report, Reader(str(folder / "old")), Reader(str(folder / "new")))
@@ -127,16 +130,20 @@ def recordings(folder: Path, old: list[dict[str, Any]], new: list[dict[str, Any]
 
 
 NONE: dict[str, Any] = {"signatures": {}}
-ONE: dict[str, Any] = {"signatures": {"predict": {"inputs": {}, "outputs": {}}}}
+ONE: dict[str, Any] = {"signatures": {"predict": {"inputs": {}, "outputs": {}, "values": {}}}}
+OTHER: dict[str, Any] = {**ONE, "folder": "latest"}
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ([ONE, ONE], [ONE], "exports: export 2: is missing in the new program"),
-        ([ONE], [ONE, ONE], "exports: export 2: is missing in the old program"),
-        ([ONE], [NONE], "exports: export 1: the signature 'predict' is missing in the new program"),
-        ([ONE], [{**NONE, "problem": "it does not run: E"}], "exports: export 1: it does not run: E"),
+        ([ONE, OTHER], [ONE], "exports: export to latest: is missing in the new program"),
+        ([ONE], [OTHER, ONE], "exports: export to latest: is missing in the old program"),
+        ([ONE], [NONE], "exports: export to best: the signature 'predict' is missing in the new program"),
+        ([ONE, ONE], [ONE, NONE], "exports: export to best 2: the signature 'predict' is missing in the new program"),
+        ([ONE], [{**NONE, "problem": "it does not run: E"}], "exports: export to best: it does not run: E"),
+        ([ONE], [NONE, ONE], ""),
+        ([ONE], [OTHER], ""),
         ([{**NONE, "problem": "E"}], [ONE], ""),
         ([ONE], [ONE], ""),
     ],
@@ -148,3 +155,9 @@ def test_what_is_missing_is_a_difference(tmp_path: Path, old: Any, new: Any, sai
 def test_a_new_program_that_exports_in_another_way_is_noted(tmp_path: Path) -> None:
     report = recordings(tmp_path, [ONE], [])
     assert report.verdict == EQUAL and "tf.saved_model.save" in report.notes[0]
+
+
+def test_the_last_exports_to_a_folder_are_compared(tmp_path: Path) -> None:
+    report = recordings(tmp_path, [ONE, OTHER], [OTHER, ONE, ONE])
+    assert report.verdict == EQUAL
+    assert report.notes[0] == "export to best: old 1 times, new 2 times; the last ones are compared"

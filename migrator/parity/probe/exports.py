@@ -8,6 +8,7 @@ a session of its own.
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Callable
@@ -42,7 +43,8 @@ def watch_estimators(recorder: Any, base: Any) -> None:
             record(recorder.writer, call, path, recorder.features, recorder.note)
         except Exception as error:  # whatever loading and running it may raise: the program goes on
             recorder.note(f"{_UNSEEN} of export {call}, which could not be run: {_first_line(error)}")
-            recorder.writer.event("export", call=call, signatures={}, problem=_first_line(error))
+            folder, problem = folder_of(path), _first_line(error)
+            recorder.writer.event("export", call=call, folder=folder, signatures={}, problem=problem)
         return path
 
     base._export_all_saved_models = watched_export
@@ -50,23 +52,28 @@ def watch_estimators(recorder: Any, base: Any) -> None:
 
 
 def watch_saves(replay: Any) -> None:
-    """Run what `tf.saved_model.save` writes on the inputs that were recorded, in the order of the exports."""
+    """Run what `tf.saved_model.save` writes on the inputs that were recorded of exports to a folder of the same name.
+
+    Of all of them: which one it is to be compared with is not known before the last.
+    """
     import tensorflow as tf
 
     recorded = list(replay.reader.of("export"))
     if not recorded:
         return
     save, calls = tf.saved_model.save, itertools.count(1)
-    by_call = {event["call"]: event for event in recorded}
+    by_folder = {name: [e for e in recorded if e["folder"] == name] for name in {e["folder"] for e in recorded}}
 
     def watched_save(obj: Any, export_dir: Any, *args: Any, **named: Any) -> None:
         save(obj, export_dir, *args, **named)
         call = next(calls)
-        event = by_call.get(call, {"call": call, "signatures": {}})
+        folder = folder_of(export_dir)
+        events = by_folder.get(folder, recorded if len(by_folder) == 1 else [])
         try:
-            repeat(replay.writer, replay.reader, event, export_dir)
+            repeat(replay.writer, replay.reader, events, call, export_dir)
         except Exception as error:  # a finding, as the old one ran
-            replay.writer.event("export", call=call, signatures={}, problem=f"it does not run: {_first_line(error)}")
+            problem = f"it does not run: {_first_line(error)}"
+            replay.writer.event("export", call=call, folder=folder, signatures={}, problem=problem)
 
     for module in (tf.saved_model, tf.compat.v2.saved_model):
         module.save = watched_save
@@ -94,21 +101,27 @@ def record(writer: store.Writer, call: int, path: Any, features: Any, note: Call
             signatures[name] = fields
     for reason, names in left.items():
         note(f"{_UNSEEN}, but for the types of their signatures ({', '.join(names)}): {reason}")
-    writer.event("export", call=call, signatures=signatures)
+    writer.event("export", call=call, folder=folder_of(path), signatures=signatures)
 
 
-def repeat(writer: store.Writer, reader: store.Reader, event: dict[str, Any], path: Any) -> None:
-    """Write down what the signatures of another SavedModel give for the inputs of the recorded `event`."""
+def repeat(writer: store.Writer, reader: store.Reader, events: list[dict[str, Any]], call: int, path: Any) -> None:
+    """Write down what the signatures of another SavedModel give for the inputs of each of the recorded `events`."""
     signatures: dict[str, Any] = {}
     with _loaded(path) as (session, found):
         for name, signature in sorted(found.items()):
-            fields: dict[str, Any] = {"inputs": _types(signature.inputs), "outputs": _types(signature.outputs)}
-            recorded = event["signatures"].get(name, {})
-            if "fed" in recorded and recorded["inputs"] == fields["inputs"]:
-                fed = {key: reader.array(value) for key, value in recorded["fed"].items()}
-                fields["values"] = _computed(writer, session, signature, fed)
-            signatures[name] = fields
-    writer.event("export", call=event["call"], signatures=signatures)
+            inputs, values = _types(signature.inputs), {}
+            for event in events:
+                recorded = event["signatures"].get(name, {})
+                if "fed" in recorded and recorded["inputs"] == inputs:
+                    fed = {key: reader.array(value) for key, value in recorded["fed"].items()}
+                    values[str(event["call"])] = _computed(writer, session, signature, fed)
+            signatures[name] = {"inputs": inputs, "outputs": _types(signature.outputs), "values": values}
+    writer.event("export", call=call, folder=folder_of(path), signatures=signatures)
+
+
+def folder_of(path: Any) -> str:
+    """The name of the folder that exports go to, each to a folder of its own in it."""
+    return os.path.basename(os.path.dirname(os.path.abspath(os.fsdecode(path))))
 
 
 @contextmanager
