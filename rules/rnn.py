@@ -181,7 +181,8 @@ def loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     if not is_none(given.get("dtype")) and resolve(given["dtype"]) != "tensorflow.float32":
         raise Unsupported(f"tf.nn.{short} with another type than float32 is not migrated yet", given["dtype"])
     scope = given.get("scope")
-    if not is_none(scope) and not (isinstance(scope, ast.Constant) and isinstance(scope.value, str)):
+    literal = isinstance(scope, ast.Constant) and isinstance(scope.value, str)
+    if not is_none(scope) and not literal and not isinstance(scope, ast.Name):  # a name may be that of a scope around
         raise Unsupported("the scope of a recurrent layer is not a literal", scope)
     made: list[tuple[str | None, Value]] = [(None, given[n]) for n in cells.split()]
     major = given.get("time_major")
@@ -198,6 +199,7 @@ def loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         _SCOPES.get(short, "rnn"),
         None if is_none(scope) else scope,
         vendored=True,
+        recurrent=True,
     )
 
 

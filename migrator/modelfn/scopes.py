@@ -171,7 +171,8 @@ def path_of(plan: Body, site: Site, name: str) -> str | None:
 def _makers(site: Site) -> Iterator[Site]:
     """The sites that make variables, in a helper and in the helpers that it calls."""
     if site.layer.helper is None:
-        yield from [site] if site.layer.variables and site.first is None else []
+        makes = site.layer.variables or site.layer.recurrent
+        yield from [site] if makes and site.first is None else []
     else:
         for inner in site.layer.helper.sites:
             yield from _makers(inner)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.names import reads, targets
+from migrator.modelfn.recurrent import check_recurrent, is_reused
 from migrator.modelfn.reuse import NOTHING, Flags, passed, says_no
 from migrator.modelfn.scopes import exclusive, literal_pattern, names_made, path_of, scope_calls, scope_prefix
 from migrator.syntax import walk
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 def share(plan: Body, sites: list[Site]) -> None:
     """Find the sites that use the layer of an earlier one. Raises Unsupported where that is not certain."""
     earlier: list[Site] = []
+    check_recurrent(plan, sites)
     for site in sites:
         if site.layer.helper is None and not site.layer.variables:
             continue
         if site.layer.alternatives:
             bodies = [body for body in (site.layer.helper, *site.layer.alternatives) if body is not None]
-            if _reused(plan, site) or any(reuse for body in bodies for reuse in _reuses(body)):
+            if is_reused(plan, site) or any(reuse for body in bodies for reuse in _reuses(body)):
                 raise Unsupported(
                     "which function shares its variables is known only when the model is built", site.call
                 )
@@ -49,7 +51,7 @@ def _reuse_arguments(node: ast.AST, flags: Flags) -> Iterator[ast.expr]:
 
 def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
     """A layer or a variable that the body makes itself."""
-    reused = _reused(plan, site)
+    reused = is_reused(plan, site)
     own, prefix = literal_pattern(site.layer.name), scope_prefix(plan, site.leaf)
     full = None
     if prefix is not None and (site.layer.name is None or own is not None):
@@ -63,7 +65,7 @@ def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
         if same is False or exclusive(other, site):
             continue
         if same is None:
-            if reused or _reused(plan, other):
+            if reused or is_reused(plan, other):
                 raise Unsupported("variables may be shared under a name that is not a literal", site.call)
             continue
         shown = full or ast.unparse(site.layer.name or site.call.func)
@@ -121,18 +123,18 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
     assert helper is not None
     flags: Flags = dict(site.layer.reuse)
     inside = list(_reuses(helper, flags))
-    if site.loops and (inside or _reused(plan, site)):
+    if site.loops and (inside or is_reused(plan, site)):
         names = names_made(plan, site)
         told = reads([value for _, value in site.layer.given]) | reads(_chain(plan, site))
         turns = {name for loop in site.loops for name in targets(loop.target)}
-        if _is_one(plan, site) and _all_reused(helper, _reused(plan, site), flags):
+        if _is_one(plan, site) and _all_reused(helper, is_reused(plan, site), flags):
             site.in_all_turns = True
         elif names is None or any("*" not in name for name in names) or not told & turns:
             raise Unsupported("the turns of a loop may share the variables of a helper", site.call)
     for other in [other for other in reversed(earlier) if other.first is None]:
         if other.layer.helper is not helper or exclusive(other, site):
             continue
-        around = _reused(plan, site)
+        around = is_reused(plan, site)
         if not inside and not around:
             continue
         if not _same_text(_chain(plan, other), _chain(plan, site)) or not _same_arguments(other, site):
@@ -175,13 +177,6 @@ def _moving(site: Site) -> Iterator[str | None]:
         yield from _moving(inner)
 
 
-def _reused(plan: Body, site: Site, flags: Flags = NOTHING) -> bool:
-    """Whether a site may find variables that exist already."""
-    own = [k.value for k in site.call.keywords if k.arg == "reuse"] if site.layer.helper is None else []
-    scopes = [k.value for call in scope_calls(plan, site.leaf) for k in call.keywords if k.arg == "reuse"]
-    return any(not says_no(value, flags) for value in (*own, *scopes))
-
-
 def _reuses(helper: Body, flags: Flags = NOTHING) -> Iterator[ast.expr]:
     """What a helper, and the helpers that it calls, say of reuse."""
     yield from _reuse_arguments(helper.function, flags)
@@ -193,12 +188,12 @@ def _reuses(helper: Body, flags: Flags = NOTHING) -> Iterator[ast.expr]:
 def _all_reused(helper: Body, around: bool, flags: Flags) -> bool:
     """Whether each variable of a helper is found again by name."""
     for site in helper.sites:
-        reused = around or _reused(helper, site, flags)
+        reused = around or is_reused(helper, site, flags)
         if site.layer.helper is not None:
             if not _all_reused(site.layer.helper, reused, passed(site, flags)):
                 return False
-        elif site.layer.variables or site.layer.keras:
-            numbered = site.layer.name is None and not scope_calls(helper, site.leaf)
+        elif site.layer.variables or site.layer.keras or site.layer.recurrent:
+            numbered = site.layer.name is None and not scope_calls(helper, site.leaf) and not site.layer.recurrent
             if site.layer.keras or not reused or numbered:
                 return False
     return True

@@ -72,6 +72,8 @@ class Layer:
     """Arguments of the constructor whose default is another one in TF2."""
     weight: bool = False
     """Whether it is a weight of the model or layer itself; its constructor takes the name of the variable."""
+    recurrent: bool = False
+    """Whether it runs cells, and makes their variables in its scope."""
     late: bool = False
     """Whether `call` makes it, because its shape is known only when data flow."""
 

@@ -157,6 +157,63 @@ def test_layers_over_whole_sequences_left_alone(body: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(HEAD + body))
 
 
+TWICE = """
+with tf.variable_scope("one"{first}) as scope:
+    cell = tf.nn.rnn_cell.GRUCell(3)
+    a, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32{given})
+with tf.variable_scope("{name}"{second}) as scope:
+    other = tf.nn.rnn_cell.GRUCell(3)
+    b, _ = tf.nn.dynamic_rnn({cell}, x, dtype=tf.float32{given})  # HERE
+predictions = a + b
+"""
+AUTO = ", reuse=tf.AUTO_REUSE"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"first": "", "second": "", "name": "two", "cell": "other", "given": ", scope=scope"},
+        {"first": AUTO, "second": AUTO, "name": "two", "cell": "other", "given": ""},
+        {"first": AUTO, "second": AUTO, "name": "two", "cell": "other", "given": ", scope=scope"},
+        {"first": AUTO, "second": AUTO, "name": "one", "cell": "cell", "given": ""},  # the same cell runs twice
+    ],
+)
+def test_layers_in_scopes_of_their_own(given: dict[str, str]) -> None:
+    init, call = both(TWICE.format(**given))
+    assert init.count("DynamicRNN(") == 2 and call.count("self.rnn") == 2
+
+
+@pytest.mark.parametrize("scope", ["", ", scope=scope", ", scope='inner'"])
+@pytest.mark.parametrize("second", [AUTO, ", reuse=True"])
+def test_layers_that_share_their_variables_by_name_are_left_alone(second: str, scope: str) -> None:
+    body = TWICE.format(first=AUTO, second=second, name="one", cell="other", given=scope)
+    assert "recurrent layers may share their variables by name" in manual_reason(model_fn(HEAD + body))
+
+
+def test_turns_that_share_the_variables_of_a_recurrent_layer_are_left_alone() -> None:
+    body = """
+for name in ["x", "z"]:
+    with tf.variable_scope("one", reuse=tf.AUTO_REUSE):
+        predictions, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(3), features[name], dtype=tf.float32)  # HERE
+"""
+    assert "share the variables of a recurrent layer" in manual_reason(model_fn(body))
+
+
+def test_calls_of_a_helper_that_may_share_the_variables_of_a_recurrent_layer() -> None:
+    helper = """
+
+    def encode(x, size):
+        with tf.variable_scope("encoder", reuse=tf.AUTO_REUSE):
+            _, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell({size}), x, dtype=tf.float32)
+        return state * size
+    """
+    alike = "predictions = encode(features['x'], 3) + encode(features['z'], 3)"
+    text = migrate(model_fn(alike, before=helper.format(size="size")))
+    assert text.count("Encode(3)") == 1 and text.count("self.encode(features[") == 2
+    apart = alike.replace("['z'], 3", "['z'], 4")
+    assert "may share some of their variables" in manual_reason(model_fn(apart, before=helper.format(size="3")))
+
+
 GRU = "tf.nn.rnn_cell.GRUCell(4)"
 TRAIN = "tf.estimator.ModeKeys.TRAIN"
 
