@@ -64,6 +64,8 @@ def run_on_replicas(model: tf.keras.Model) -> None:
     replicas = model.distribute_strategy.num_replicas_in_sync
     if config.eval_strategy is not None and config.eval_strategy.num_replicas_in_sync != replicas:
         raise ClusterError("The model evaluates on the replicas that it trains on: give the same strategy for both.")
+    if config.strategy is not None and config.strategy.num_replicas_in_sync != replicas:
+        raise ClusterError("The model was not created in the scope of the strategy that its RunConfig has.")
     if replicas == 1:
         return
     check_devices(model.distribute_strategy)
@@ -101,15 +103,22 @@ def check_devices(strategy: tf.distribute.Strategy) -> None:
 
 
 def gathers_rows(model: tf.keras.Model, function: Any) -> bool:
-    """Whether a traced function gathers rows of replicas, as it does for gradients of tables that are looked up.
+    """Whether a traced function gathers rows of replicas, in numbers that may change from step to step.
 
-    TensorFlow remembers for the whole of a call how many there are, but from step to step their number may change.
+    Replicas gather rows for the gradients of tables that are looked up. TensorFlow remembers for the whole of a call how
+    many there are. Where all batches have one shape, so do these, and the shapes that are gathered first are constants.
     """
     if model.distribute_strategy.num_replicas_in_sync == 1:
         return False
     graph = function.graph.as_graph_def()
-    nodes = [*graph.node, *(node for inner in graph.library.function for node in inner.node_def)]
-    return any(node.op.startswith("CollectiveGather") for node in nodes)
+    for nodes in (graph.node, *(inner.node_def for inner in graph.library.function)):
+        ops = {node.name: node.op for node in nodes}
+        gathered = [ops.get(node.input[0].split(":")[0]) for node in nodes if node.op.startswith("CollectiveGather")]
+        if any(
+            op not in ("Const", "Pad", None) for op in gathered
+        ):  # what follows a shape: rows as they are, or padded
+            return True
+    return False
 
 
 def count_once(model: tf.keras.Model, step: Callable[[Any], Any]) -> Callable[[Any], Any]:

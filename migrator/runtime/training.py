@@ -219,7 +219,8 @@ def report_batch_loss(model: tf.keras.Model) -> None:
     model.batch_loss, compute_loss = BatchMean(name="loss"), model.compute_loss
 
     def compute_batch_loss(*args: Any, **kwargs: Any) -> Any:
-        loss = compute_loss(*args, **kwargs)
+        # Keras gives each replica its share; here `run_on_replicas` does, as with the losses of all other models.
+        loss = compute_loss(*args, **kwargs) * model.distribute_strategy.num_replicas_in_sync
         model.batch_loss.update_state(loss)
         return loss
 

@@ -15,7 +15,7 @@ from migrator.runtime.cluster import ClusterError
 from migrator.runtime.config import RunConfig
 from migrator.runtime.inputs import read_input
 from migrator.runtime.prediction import predict
-from migrator.runtime.training import configure, evaluate, train
+from migrator.runtime.training import configure, create_variables, evaluate, report_batch_loss, train
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 from migrator.runtime.v1_hooks import GraphHook
 from migrator.runtime.weight_averages import WeightAverages
@@ -106,6 +106,29 @@ def test_replicas_evaluate_with_the_mean_of_their_moving_statistics(tmp_path: Pa
 
 
 @keras_2
+@pytest.mark.parametrize("fixed", [True, False])
+def test_steps_that_gather_rows_are_grouped_where_batches_have_one_shape(tmp_path: Path, fixed: bool) -> None:
+    def input_fn() -> tf.data.Dataset:
+        ids = np.arange(64) % 5
+        return tf.data.Dataset.from_tensor_slices((ids, ids[:, None] / 5)).repeat().batch(4, drop_remainder=fixed)
+
+    with mirrored().scope():
+        model = tf.keras.Sequential([tf.keras.layers.Embedding(5, 1, embeddings_initializer="ones")])
+        model.compile(tf.keras.optimizers.SGD(0.5), tf.keras.losses.MeanSquaredError(), steps_per_execution=10)
+    report_batch_loss(model)
+    configure(model, RunConfig(str(tmp_path), save_checkpoints_steps=100, strategy=mirrored()))
+    assert create_variables(model, input_fn().element_spec, training=True) == (10 if fixed else 1)
+    train(model, input_fn, steps=8)
+    table, ids = np.ones(5), np.arange(64) % 5
+    for step in range(8):
+        batch = ids[8 * step : 8 * step + 8]
+        np.subtract.at(table, batch, 0.5 * 2 / 8 * (table[batch] - batch / 5))
+    np.testing.assert_allclose(model.get_weights()[0][:, 0], table, rtol=1e-5)
+    loss = evaluate(model, input_fn, steps=2)["loss"]
+    assert loss == pytest.approx(np.mean(np.square(table - np.arange(5) / 5)[ids[:8]]), rel=1e-5)
+
+
+@keras_2
 def test_input_context(tmp_path: Path) -> None:
     seen = []
 
@@ -154,6 +177,14 @@ def test_evaluation_on_other_replicas_is_refused(tmp_path: Path) -> None:
     other = tf.distribute.MirroredStrategy(["/cpu:0"])
     with pytest.raises(ClusterError, match="same strategy"):
         mirrored_model(tmp_path, mirrored(), eval_strategy=other)
+
+
+@keras_2
+def test_a_model_outside_of_its_strategy_is_refused(tmp_path: Path) -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    with pytest.raises(ClusterError, match="not created in the scope of the strategy"):
+        configure(model, RunConfig(str(tmp_path), strategy=mirrored()))
 
 
 @keras_2
