@@ -114,9 +114,8 @@ def gathers_rows(model: tf.keras.Model, function: Any) -> bool:
     for nodes in (graph.node, *(inner.node_def for inner in graph.library.function)):
         ops = {node.name: node.op for node in nodes}
         gathered = [ops.get(node.input[0].split(":")[0]) for node in nodes if node.op.startswith("CollectiveGather")]
-        if any(
-            op not in ("Const", "Pad", None) for op in gathered
-        ):  # what follows a shape: rows as they are, or padded
+        # What follows such a shape gathers the rows as they are, or padded.
+        if any(op not in ("Const", "Pad", None) for op in gathered):
             return True
     return False
 
