@@ -21,6 +21,7 @@ _LAYERS = {
         ).split()
     },
     **{name: name for name in ("layer_norm", "arg_scope", "add_arg_scope", "optimize_loss")},
+    "learning.create_train_op": "slim_create_train_op",
     "convolution2d": "contrib_conv2d",
     "convolution2d_transpose": "contrib_conv2d_transpose",
     "relu": "contrib_fully_connected",
@@ -48,6 +49,8 @@ def contrib_helper(module: Module, node: ast.expr, name: str) -> str | None:
         return None
     if package in ("layers", "slim") or (package == "framework" and "arg_scope" in short):
         return _LAYERS.get(short)
+    if package == "training" and short == "create_train_op":
+        return short
     if package == "crf" and short in _CRF:
         call = module.parent(node)
         if short == "crf_log_likelihood" and not (isinstance(call, ast.Call) and _transitions(call)):

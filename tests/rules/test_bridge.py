@@ -362,6 +362,17 @@ def test_optimize_loss_of_contrib_is_vendored() -> None:
     assert units[0].startswith("bridge: ")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("tf.contrib.training.", "create_train_op"), ("tf.contrib.slim.learning.", "slim_create_train_op")],
+)
+def test_create_train_op_is_vendored(old: str, new: str) -> None:
+    made = "create_train_op(loss, tf.train.AdamOptimizer(0.1))"
+    minimized = "tf.train.FtrlOptimizer(0.1).minimize(loss, tf.train.get_global_step())"
+    text, _, _ = migrated(PROGRAM.replace(minimized, old + made))
+    assert f"{new}(loss, tf.compat.v1.train.AdamOptimizer(0.1))" in text
+
+
 def test_a_mention_of_optimize_loss_is_of_the_vendored_one() -> None:
     text, _, _ = migrated(PROGRAM.replace("w = tf.V", "f = tf.contrib.layers.optimize_loss\n    w = tf.V"), "bridge")
     assert "    f = optimize_loss\n" in text

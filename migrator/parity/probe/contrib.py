@@ -227,6 +227,7 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
         _table_from_tensor, "index_to_string_table_from_tensor"
     ),
     ("layers", "optimize_loss"): _of("tf_slim.layers.optimizers", "optimize_loss"),
+    ("training", "create_train_op"): _of("tf_slim.training.training", "create_train_op"),
     ("training", "HParams"): _vendored("hyperparameters", "HParams"),
     ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
     ("framework", "nest"): _nest,
