@@ -125,11 +125,12 @@ def read_library(texts: Mapping[str, str]) -> Library:
     """
     definitions: dict[str, Definition] = {}
     imports: dict[str, Import] = {}
-    for module in _running_order(texts):
-        for entry in imports_of(ast.parse(texts[module])):
+    trees = {module: ast.parse(text) for module, text in texts.items()}
+    for module in _running_order(trees):
+        for entry in imports_of(trees[module]):
             if imports.setdefault(entry.name, entry) != entry:
                 raise ValueError(f"migrator.runtime.{module} imports {entry.name} differently from another module")
-        for definition in _definitions(texts[module]).values():
+        for definition in _definitions(texts[module], trees[module]).values():
             if definition.name in definitions:
                 raise ValueError(f"migrator.runtime.{module} defines {definition.name} a second time")
             definitions[definition.name] = definition
@@ -141,28 +142,29 @@ def read_library(texts: Mapping[str, str]) -> Library:
     return Library({**first, **definitions}, imports)
 
 
-def _running_order(texts: Mapping[str, str]) -> list[str]:
+def _running_order(trees: Mapping[str, ast.Module]) -> list[str]:
     """Modules such that each comes after those it imports."""
     order: list[str] = []
     entered: set[str] = set()
 
     def visit(module: str) -> None:
-        if module in entered or module not in texts:
+        if module in entered or module not in trees:
             return
         entered.add(module)
-        for needed in sorted(internal_modules(ast.parse(texts[module]))):
+        for needed in sorted(internal_modules(trees[module])):
             visit(needed)
         order.append(module)
 
-    for module in sorted(texts):
+    for module in sorted(trees):
         visit(module)
     return order
 
 
-def _definitions(text: str) -> dict[str, Definition]:
+def _definitions(text: str, tree: ast.Module | None = None) -> dict[str, Definition]:
+    """What a text, of which this is the tree, defines at its top level."""
     lines = text.splitlines(keepends=True)
     found: dict[str, Definition] = {}
-    body = ast.parse(text).body
+    body = (tree or ast.parse(text)).body
     last_end = 0
     for index, node in enumerate(body):
         name = _defined_name(node)

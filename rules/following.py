@@ -15,6 +15,7 @@ from migrator.preparing.methods import class_of, lookup, method_of
 from migrator.project import Definition, Project
 from migrator.symbols import Scope
 
+from .class_families import family, method_of_base
 from .estimator_values import EXTENDERS, Construction, Values
 from .value_paths import ANY, CALL, Path, Step, attribute, of_instance, shape
 
@@ -240,7 +241,7 @@ class Follower:
             return
         self.members[key] = node
         whole = (attribute(name), *path)
-        for related in self.family(owner):
+        for related in family(self.project, owner):
             assert isinstance(related.node, ast.ClassDef)
             for method in related.node.body:
                 if isinstance(method, ast.FunctionDef) and method.args.args and not _is_static(method):
@@ -249,20 +250,6 @@ class Follower:
             scope = related.module.scope(related.module.parent(related.node) or related.node)
             for where, reference in self.project.readers.of(related.module, scope, related.name):
                 self.follow(where, reference, (CALL, *whole))
-
-    def family(self, owner: Definition) -> list[Definition]:
-        """The class with all its bases and subclasses."""
-        found = {owner: None}
-        stack = [owner]
-        while stack:
-            one = stack.pop()
-            assert isinstance(one.node, ast.ClassDef)
-            bases = [self.project.definition(one.module, base) for base in one.node.bases]
-            for other in [*self.project.subclasses(one), *bases]:
-                if other is not None and isinstance(other.node, ast.ClassDef) and other not in found:
-                    found[other] = None
-                    stack.append(other)
-        return list(found)
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
@@ -322,7 +309,7 @@ class Follower:
                 return
             definition, skip = Definition(initializer[0].module, initializer[1]), 1
         elif definition is None:
-            method = method_of(self.project, module, call.func) or self._inherited(module, call.func)
+            method = method_of(self.project, module, call.func) or method_of_base(self.project, module, call.func)
             if method is not None:
                 definition = (
                     Definition(method[0], method[1])
@@ -334,22 +321,6 @@ class Follower:
                 self._into(module, call.func.value, path, node)
                 return
         self._parameter(module, definition, node, path, position + skip, keyword, skip)
-
-    def _inherited(self, module: Module, function: ast.expr) -> tuple[Module, ast.FunctionDef] | None:
-        """The method behind ``super().__init__``."""
-        if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Call):
-            return None
-        inner = function.value.func
-        owner = next((a for a in module.ancestors(function) if isinstance(a, ast.ClassDef)), None)
-        if not isinstance(inner, ast.Name) or inner.id != "super" or owner is None:
-            return None
-        for base in owner.bases:
-            parent = self.project.definition(module, base)
-            if parent is not None and isinstance(parent.node, ast.ClassDef):
-                found = lookup(self.project, parent, function.attr)
-                if found is not None:
-                    return found[0].module, found[1]
-        return None
 
     def _built_in(
         self, module: Module, call: ast.Call, node: ast.expr, path: Path, position: int, keyword: str | None

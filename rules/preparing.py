@@ -17,7 +17,8 @@ from migrator.preparing.handed import handed
 from migrator.preparing.methods import lookup, method_of
 from migrator.preparing.partials import PARTIAL
 from migrator.preparing.returns import own_returns
-from migrator.preparing.steps import Preparation, calls_below
+from migrator.preparing.roots import calls_below
+from migrator.preparing.steps import Preparation
 from migrator.project import Definition, Project
 from migrator.syntax import children, walk
 

@@ -11,6 +11,7 @@ from migrator.project import Definition, Project
 from migrator.symbols import Binding
 from migrator.syntax import walk
 
+from .class_families import family
 from .estimator_values import Construction, Values
 from .following import Follower
 from .value_paths import shape as shape_of
@@ -77,7 +78,7 @@ class _Checks:
     def members(self) -> Iterator[Doubt]:
         """Attributes that are set to something else as well, and methods that return something else."""
         for (owner, name, shape), node in self.follower.members.items():
-            for related in self.follower.family(owner):
+            for related in family(self.follower.project, owner):
                 for store, value in _stores(related, name):
                     if (store, shape) not in self.follower.bound and not self._followed(value, shape):
                         yield related.module, store, f"`.{name}` stands for something else as well"

@@ -20,6 +20,7 @@ from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, snake
 from migrator.preparing.methods import Method, attributes, check_settled, lookup, method_of
 from migrator.preparing.partials import filled_in, written_out
+from migrator.preparing.roots import calls_below, root_function
 from migrator.preparing.stuck import Stuck
 from migrator.preparing.taken_features import copied_features
 from migrator.preparing.unbox import Box, Unboxing, ancestors, base_call, box, boxes, is_getter, makers, method_calls
@@ -104,7 +105,8 @@ class Preparation:
             changes = changes or self._unrolled(definition.module, definition.node)
             if changes:
                 return changes
-        functions = (self._root_function(*root) for root in self._roots())
+        project = self.drafts.project
+        functions = (root_function(project, *root) for root in self._roots())
         return next((found for function in functions if function and (found := copied_features(function))), [])
 
     def _try(self, module: Module, node: ast.expr | ast.FunctionDef, step: Callable[[], list[Change]]) -> list[Change]:
@@ -133,7 +135,7 @@ class Preparation:
         """The model_fns, and the helpers that make layers."""
         project = self.drafts.project
         found: dict[Definition, None] = {}
-        stack = [d for d in (self._root_function(m, n) for m, n in self._roots()) if d is not None]
+        stack = [d for d in (root_function(project, m, n) for m, n in self._roots()) if d is not None]
         while stack:
             definition = stack.pop()
             if definition in found:
@@ -145,30 +147,6 @@ class Preparation:
                     if not any(a is definition.node for a in other.module.ancestors(other.node)):
                         stack.append(other)
         return list(found)
-
-    def _root_function(self, module: Module, node: ast.expr) -> Definition | None:
-        """The model_fn behind an argument of an Estimator: a function, or what a builder returns."""
-        project = self.drafts.project
-        if isinstance(node, ast.Call):
-            if module.resolve(node.func) == "functools.partial" and node.args:
-                return self._root_function(module, node.args[0])
-            builder = project.definition(module, node.func)
-            if builder is None or not isinstance(builder.node, ast.FunctionDef):
-                return None
-            for inner in builder.node.body:
-                if isinstance(inner, ast.Return) and isinstance(inner.value, (ast.Name, ast.Call)):
-                    return self._root_function(builder.module, inner.value)
-            return None
-        definition = project.definition(module, node)
-        if definition is not None:
-            return definition if isinstance(definition.node, ast.FunctionDef) else None
-        if isinstance(node, ast.Name):
-            bindings = module.bindings(node)
-            bound = bindings[0].node if len(bindings) == 1 else None
-            statement = module.statement(bound) if isinstance(bound, ast.Name) else None
-            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-                return self._root_function(module, statement.value)
-        return None
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -395,12 +373,3 @@ def snakeless(found: Method) -> str:
     """The name of a method as a function: that of its class for ``__call__``."""
     name = found.function.name
     return snake(found.owner.name) if name == "__call__" else name
-
-
-def calls_below(module: Module, function: ast.AST) -> list[ast.Call]:
-    """Calls below a function in source order, innermost of one place first."""
-    known: dict[ast.AST, list[ast.Call]] = module.memo.setdefault("calls below", {})
-    if function not in known:
-        calls = [node for node in walk(function) if isinstance(node, ast.Call)]
-        known[function] = sorted(calls, key=lambda call: (call.lineno, call.col_offset, -(call.end_col_offset or 0)))
-    return known[function]
