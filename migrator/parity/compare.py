@@ -15,6 +15,7 @@ import numpy as np
 from migrator.parity import batches
 from migrator.parity.distances import array_distance, arrays_close, close, relative
 from migrator.parity.exports import compare_exports
+from migrator.parity.initial_values import compare_initial_values
 from migrator.parity.probe.store import Reader
 from migrator.parity.report import (
     COULD_NOT_RUN,
@@ -54,6 +55,8 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
             found += _loss_differences(name, rows, _first_variable(left, right, old, new, tolerance, idle), left, right)
         if "steps" in what:
             found += _step_differences(name, len(left), len(right), steps)
+        if "initial values" in what:
+            found += compare_initial_values(name, stream, old, new)
         if "weights" in what:
             report.weights += _excused(report, _weights(name, stream, old, new, mapping, tolerance), idle)
     found += [

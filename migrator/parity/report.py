@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 EQUAL, DIFFERENT, COULD_NOT_RUN = "equal", "different", "could not run"
-SECTIONS = ("losses", "weights", "metrics", "predictions", "batches", "steps", "exports")
+SECTIONS = ("losses", "weights", "metrics", "predictions", "batches", "steps", "exports", "initial values")
 """What can be compared; the names that ``compare = [...]`` in a parity.toml takes."""
-REPLAYED = "not compared: initializers, and the new input pipeline (`--mode live` compares its batches)"
+REPLAYED = (
+    "not compared: the new input pipeline (`--mode live` compares its batches); initializers only by distribution"
+)
 """What an equal verdict does not say where first weights and batches were replayed."""
 
 

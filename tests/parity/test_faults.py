@@ -56,6 +56,13 @@ def test_fault_is_found(replay: Replay, fault: str, expected: list[str]) -> None
         assert text in found(report)
 
 
+@pytest.mark.parametrize(("fault", "variable"), [("initializer", "hidden/kernel"), ("bias initializer", "logits/bias")])
+def test_another_initializer_is_seen_by_the_first_values_alone(replay: Replay, fault: str, variable: str) -> None:
+    report = replay(fault)
+    assert report.verdict == "different"
+    assert found(report).startswith(f"initial values: {variable}: ") and len(report.differences) == 1
+
+
 def test_dropout_left_on_is_seen_by_evaluation_and_prediction_alone(replay: Replay) -> None:
     report = replay("dropout left on")
     assert report.verdict == "different"

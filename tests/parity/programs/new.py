@@ -30,10 +30,13 @@ class Model(tf.keras.Model):
         super().__init__()
         self.embedding = self.add_weight("embedding", [20, 4])
         l2 = None if FAULT == "no regulariser" else tf.keras.regularizers.L2(0.01)
-        self.hidden = tf.keras.layers.Dense(8, activation="relu", kernel_regularizer=l2, use_bias=False, name="hidden")
+        initializer = tf.keras.initializers.RandomNormal(stddev=2.0) if FAULT == "initializer" else "glorot_uniform"
+        options = {"kernel_regularizer": l2, "kernel_initializer": initializer, "use_bias": False}
+        self.hidden = tf.keras.layers.Dense(8, activation="relu", name="hidden", **options)
         self.norm = tf.keras.layers.BatchNormalization(name="norm")
         self.dropout = tf.keras.layers.Dropout(0.2 if FAULT == "dropout rate" else 0.4)
-        self.logits = tf.keras.layers.Dense(2, name="logits")
+        bias = "ones" if FAULT == "bias initializer" else "zeros"
+        self.logits = tf.keras.layers.Dense(2, bias_initializer=bias, name="logits")
         self.loss_metric = tf.keras.metrics.Mean(name="loss")
         metric = tf.keras.metrics.MeanAbsoluteError if FAULT == "wrong metric" else tf.keras.metrics.MeanSquaredError
         self.mse = metric(name="error" if FAULT == "metric renamed" else "mse")

@@ -1,0 +1,101 @@
+"""Initializers are judged by what they drew: never wrongly called different, and found where there is enough to see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+from migrator.parity.initial_values import compare_initial_values, same_distribution
+from migrator.parity.probe.store import Reader, Writer
+
+Draw = Callable[[np.random.RandomState, int], Any]
+
+
+def truncated(random: np.random.RandomState, size: int) -> Any:
+    values = random.randn(4 * size + 20)
+    return values[abs(values) < 2][:size]
+
+
+def orthogonal(random: np.random.RandomState, size: int) -> Any:
+    side = int(size**0.5) + 2
+    return np.linalg.qr(random.randn(side, side))[0].reshape(-1)
+
+
+DRAWS: dict[str, Draw] = {
+    "normal": lambda random, size: random.randn(size) * 0.1,
+    "uniform": lambda random, size: random.uniform(-0.1, 0.1, size),
+    "truncated normal": truncated,
+    "orthogonal": orthogonal,
+    "heavy tails": lambda random, size: random.laplace(size=size),
+    "skewed": lambda random, size: np.exp(random.randn(size)),
+    "zero": lambda random, size: np.zeros(size),
+}
+
+
+@pytest.mark.parametrize("draw", list(DRAWS))
+def test_draws_of_one_initializer_are_the_same(draw: str) -> None:
+    random = np.random.RandomState(1)
+    for _ in range(300):
+        size = int(2 ** random.uniform(0, 13))
+        old, new = (DRAWS[draw](random, size) for _ in range(2))
+        assert same_distribution(old, new)
+
+
+def times(factor: float, draw: str = "normal") -> Draw:
+    return lambda random, size: factor * DRAWS[draw](random, size)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "size"),
+    [
+        ("normal", times(0), 2),
+        ("zero", lambda random, size: np.ones(size), 1),
+        ("zero", lambda random, size: np.ones(size), 5),
+        ("zero", "normal", 1),
+        ("normal", lambda random, size: 0.5 + DRAWS["normal"](random, size), 16),
+        ("normal", times(10), 32),
+        ("truncated normal", times(0.5, "truncated normal"), 256),
+        ("uniform", times(1.2, "uniform"), 1024),
+        ("uniform", times(3**-0.5), 2048),
+        ("truncated normal", times(8.8), 16384),
+        ("normal", lambda random, size: abs(DRAWS["normal"](random, size)), 256),
+    ],
+)
+def test_other_initializers_are_found(old: str, new: str | Draw, size: int) -> None:
+    random = np.random.RandomState(1)
+    other = DRAWS[new] if isinstance(new, str) else new
+    for _ in range(20):
+        a, b = DRAWS[old](random, size), other(random, size)
+        assert not same_distribution(a, b) and not same_distribution(b, a)
+
+
+def test_equal_values_are_the_same_whatever_they_are() -> None:
+    values = np.array([0.0, 0.0, 1.0, 1.0, 7.0] * 10, np.float32)
+    assert same_distribution(values, values.copy())
+    assert same_distribution(np.array([0.3]), np.array([0.7]))  # one draw each says nothing
+
+
+def test_variables_of_a_recording(tmp_path: Path) -> None:
+    values = {
+        "w": (np.zeros(4, np.float32), np.ones(4, np.float32)),
+        "step": (np.zeros(2, np.int64), np.ones(2, np.int64)),
+    }
+    readers = []
+    for index, side in enumerate(("old", "new")):
+        writer = Writer(str(tmp_path / side))
+        kept = {name: writer.array(pair[index]) for name, pair in values.items()}
+        if side == "old":
+            listed = [{"name": name, "value": value, "trainable": True} for name, value in kept.items()]
+            writer.event("variables", stream=0, kind="train", variables=listed)
+        else:
+            writer.event("initial", stream=0, variables=kept)
+        writer.close()
+        readers.append(Reader(str(tmp_path / side)))
+    (found,) = compare_initial_values("model 1, ", 0, *readers)
+    assert str(found) == (
+        "initial values: model 1, w: initial values are of another distribution: old all 0, new all 1"
+    )
+    assert compare_initial_values("", 1, *readers) == []
