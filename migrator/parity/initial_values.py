@@ -24,9 +24,14 @@ DEVIATIONS = 6.0
 
 
 def compare_initial_values(name: str, stream: int, old: Reader, new: Reader) -> list[Difference]:
-    """Differences between the first values of the variables of a model. `name` is put before each variable's."""
+    """Differences between the first values of the variables of a model. `name` is put before each variable's.
+
+    There are none where a Scaffold fills variables, which the new program may do later, when its training begins.
+    """
     mine = [event["variables"] for event in new.of("initial") if event["stream"] == stream]
-    theirs = [event["variables"] for event in old.of("variables") if event["stream"] == stream]
+    theirs = [
+        event["variables"] for event in old.of("variables") if event["stream"] == stream and not event.get("filled")
+    ]
     if not mine or not theirs:
         return []
     first = {entry["name"]: entry["value"] for entry in theirs[0]}

@@ -39,6 +39,8 @@ class Recorder:
         self.calls = {"train": 0, "evaluate": 0, "predict": 0}
         self.stack: list[tuple[str, int]] = []
         self.known: set[int] = set()
+        self.filled: set[int] = set()
+        """Models whose Scaffold has an `init_fn`."""
         self.notes: set[str] = set()
         self.budget = FULL_STEP_BYTES
         self.folders: set[str] = set()
@@ -158,7 +160,14 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v)}
                 for n, v in _read(session, self.variables).items()
             ]
-            recorder.writer.event("variables", stream=stream, kind=self.kind, call=self.call, variables=listed)
+            recorder.writer.event(
+                "variables",
+                stream=stream,
+                kind=self.kind,
+                call=self.call,
+                variables=listed,
+                filled=stream in recorder.filled,
+            )
             recorder.known.add(stream)
 
         def before_run(self, run_context: Any) -> Any:
@@ -251,6 +260,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
                 "the old program leaves open whether a step reads or assigns its number first: it reads first"
             )
         field = {"train": "training_hooks", "evaluate": "evaluation_hooks", "predict": "prediction_hooks"}[kind]
+        if spec.scaffold is not None and spec.scaffold.init_fn is not None:
+            recorder.filled.add(recorder.stream(self))
         replicas = recorder.replicas_of(graph, kind)
         replicas.append((copy[0], copy[1], spec.loss))
         hook = _make_hook(recorder, kind, recorder.stream(self), replicas)  # that of the first replica runs
