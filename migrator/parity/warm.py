@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Optional, Protocol
 
 from migrator.interrupts import put_off
+from migrator.parity.probe.keras_choice import KERAS
 
 ENTRY = Path(__file__).resolve().parent / "probe_entry.py"
 IMPORT_SECONDS = 120.0
@@ -32,7 +33,7 @@ MOST = 3
 SCRIPTS = {str(ENTRY)}
 """Programs that may run in a fork: they import TensorFlow before all else."""
 
-_OF_A_RUN = {"TMPDIR", "TEMP", "TMP", "TF_CONFIG", "TF_USE_LEGACY_KERAS", "no_proxy", "PYTEST_CURRENT_TEST"}
+_OF_A_RUN = {"TMPDIR", "TEMP", "TMP", "TF_CONFIG", KERAS, "no_proxy", "PYTEST_CURRENT_TEST"}
 """Variables that TensorFlow does not read while it is imported, or that a fork checks itself (Keras)."""
 
 
@@ -66,7 +67,7 @@ class Interpreter:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # where the import fails, the process that then starts alone says so in its log
             cwd=os.sep,
-            env=env,
+            env={name: value for name, value in env.items() if name not in _OF_A_RUN or name == KERAS},
             start_new_session=True,
         )
 

@@ -68,7 +68,7 @@ def test_a_case_names_its_cluster(tmp_path: Path) -> None:
 
 @pytest.mark.parity
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the environment of a process cannot be read here")
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="processes cannot be listed here")
 def test_an_interrupted_comparison_leaves_no_process_behind(tmp_path: Path, sign: signal.Signals) -> None:
     (tmp_path / "old.py").write_text("import time\nimport tensorflow as tf\ntf.estimator\ntime.sleep(600)\n")
     (tmp_path / "new.py").write_text("")
@@ -77,25 +77,37 @@ def test_an_interrupted_comparison_leaves_no_process_behind(tmp_path: Path, sign
     child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         deadline = time.monotonic() + 60
-        while len(of_folder(tmp_path)) < 3 and time.monotonic() < deadline:
+        while len(started := descendants(child.pid)) < 3 or len(within(tmp_path, started)) < 3:
+            assert time.monotonic() < deadline, started
             time.sleep(0.1)
-        assert len(of_folder(tmp_path)) == 3
         child.send_signal(sign)
         assert "interrupted" in child.communicate(timeout=40)[1]
     finally:
         child.kill()
     assert child.returncode == 130
-    assert not of_folder(tmp_path) and not list(tmp_path.glob("parity-*"))
+    assert not [pid for pid in started if Path(f"/proc/{pid}").exists()] and not list(tmp_path.glob("parity-*"))
 
 
-def of_folder(folder: Path) -> list[int]:
-    """Processes of clusters that run in `folder`."""
-    found = []
+def descendants(pid: int) -> list[int]:
+    """Processes that a process has started, and that these have."""
+    parents = {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            environment = (place / "environ").read_bytes()
+            parents[int(place.name)] = int((place / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if b"TF_CONFIG=" in environment and os.fsencode(folder) in environment:
-            found.append(int(place.name))
+    found = [child for child, parent in parents.items() if parent == pid]
+    return found + [later for child in found for later in descendants(child)]
+
+
+def within(folder: Path, processes: list[int]) -> list[int]:
+    """Those that run in a folder, as processes of clusters do."""
+    found = []
+    for pid in processes:
+        try:
+            place = Path(os.readlink(f"/proc/{pid}/cwd"))
+        except OSError:
+            continue
+        if folder in place.parents:
+            found.append(pid)
     return found

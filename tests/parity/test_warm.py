@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from migrator.parity import process, warm
-from migrator.parity.probe.warm import KERAS
+from migrator.parity.probe.keras_choice import KERAS
 from migrator.parity.warm import Fork, Interpreter
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux only")

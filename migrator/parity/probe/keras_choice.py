@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+KERAS = "TF_USE_LEGACY_KERAS"
+
 
 def choose_keras(side: str) -> None:
     """Programs that came from Estimators target Keras 2: on TF >= 2.16 that is tf_keras, where it is installed.
@@ -16,9 +18,9 @@ def choose_keras(side: str) -> None:
         return
     version = _version_of("tensorflow") or "2.15"
     if tuple(int(n) for n in version.split(".")[:2]) >= (2, 16) and util.find_spec("tf_keras") is not None:
-        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+        os.environ.setdefault(KERAS, "1")
     elif util.find_spec("tf_keras") is None:
-        os.environ.pop("TF_USE_LEGACY_KERAS", None)  # importing Keras would fail
+        os.environ.pop(KERAS, None)  # importing Keras would fail
 
 
 def _version_of(name: str) -> str | None:

@@ -21,10 +21,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .keras_choice import choose_keras
+from .keras_choice import KERAS, choose_keras
 
 GRACE_SECONDS = 4.0
-KERAS = "TF_USE_LEGACY_KERAS"
 
 
 def serve(answers: Any) -> Optional[dict[str, Any]]:
