@@ -19,6 +19,7 @@ from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, snake
 from migrator.preparing.methods import Method, attributes, check_settled, lookup, method_of
+from migrator.preparing.own_attributes import as_variables, reader
 from migrator.preparing.partials import filled_in, written_out
 from migrator.preparing.roots import calls_below, root_function
 from migrator.preparing.stuck import Stuck
@@ -157,7 +158,7 @@ class Preparation:
         found = method_of(self.drafts.project, module, node) if isinstance(node, ast.Attribute) else None
         if found is None:
             return []
-        inner = self._inner_calls(found)
+        inner = self._inner_calls(found) or self._own_attributes(found)
         if inner:
             return inner
         extra, new, changes = self._lifted(found, module, node)
@@ -173,6 +174,13 @@ class Preparation:
             between = ",\n" + Renderer(module).indent_of(module.statement(node)) + " " * 4
         text = f"{partial}({between.join([self._reference(found, module, new), *given])})"
         return [*changes, Change(module.edit(node, text))]
+
+    def _own_attributes(self, found: Method) -> list[Change]:
+        """Attributes that a model_fn sets become its variables, with the methods that use them in their place."""
+        used = reader(self.drafts.project, found)
+        if used is not None:
+            return self._inlined_method(found.module, *used)
+        return as_variables(self.drafts.project, found)
 
     def _inner_calls(self, found: Method) -> list[Change]:
         """The methods that a method calls on its own object come first."""

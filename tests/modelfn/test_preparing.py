@@ -270,7 +270,7 @@ def test_left_alone(name: str) -> None:
     ("old", "new"),
     [
         ("self.rate = rate\n\n", "self.rate = rate\n\n    def slow(self):\n        self.rate = 0.01\n\n"),
-        ("loss = self.loss(", "self.predictions = predictions\n        loss = self.loss("),
+        ("loss = self.loss(", "self.predictions = predictions\n        print(self)\n        loss = self.loss("),
         ("for units in self.units:", "check(self)\n        for units in self.units:"),
     ],
 )
