@@ -225,3 +225,15 @@ def test_strings_are_equal_or_not() -> None:
     old, new = np.array([b"a"], dtype=object), np.array([b"b"], dtype=object)
     assert arrays_close(*array_distance(old, old), Tolerance())
     assert not arrays_close(*array_distance(old, new), Tolerance())
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [("evaluate", "equal"), ("predict", "different")])
+def test_the_order_of_batches_counts_in_predictions(tmp_path: Path, kind: str, verdict: str) -> None:
+    sides = Side(tmp_path, "old"), Side(tmp_path, "new")
+    for side, event, values in zip(sides, ("batch", "own"), ([1.0, 2.0], [2.0, 1.0])):
+        side.writer.event("shuffle", text="Dataset.shuffle")
+        features = side.writer.tree({"x": np.array(values, np.float32)})
+        side.writer.event(event, kind=kind, call=1, batch=[features, None])
+    report = judge(sides, mode="live")
+    assert report.verdict == verdict and report.batches_compared == 1
+    assert "the same examples in another order" in texts(report) + str(report.notes)

@@ -129,3 +129,14 @@ def test_without_an_order_equal_shapes_are_not_told_apart() -> None:
     with pytest.raises(MappingError):
         match(old, new, ordered=False)
     assert [pair.how for pair in match(old[:1], new[:1], ordered=False)] == ["order"]
+
+
+def test_equal_shapes_go_by_the_last_part_of_their_names_where_that_pairs_all() -> None:
+    old = variables(("bn_0/beta", (2,)), ("bn_0/gamma", (2,)), ("bn_1/beta", (2,)), ("bn_1/gamma", (2,)))
+    new = variables(("m/n/gamma", (2,)), ("m/n/beta", (2,)), ("m/n_7/gamma", (2,)), ("m/n_7/beta", (2,)))
+    assert pairs(old, new) == {
+        "bn_0/beta": "m/n/beta",
+        "bn_0/gamma": "m/n/gamma",
+        "bn_1/beta": "m/n_7/beta",
+        "bn_1/gamma": "m/n_7/gamma",
+    }

@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 
 KERAS = "TF_USE_LEGACY_KERAS"
+_DISTRIBUTIONS = (
+    *("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm"),
+    *("tf-nightly", "tf-nightly-cpu"),
+)
+"""Names under which TensorFlow is published."""
 
 
 def choose_keras(side: str) -> None:
@@ -16,7 +21,7 @@ def choose_keras(side: str) -> None:
 
     if side == "old":
         return
-    version = _version_of("tensorflow") or "2.15"
+    version = next(filter(None, map(_version_of, _DISTRIBUTIONS)), "2.15")
     if tuple(int(n) for n in version.split(".")[:2]) >= (2, 16) and util.find_spec("tf_keras") is not None:
         os.environ.setdefault(KERAS, "1")
     elif util.find_spec("tf_keras") is None:

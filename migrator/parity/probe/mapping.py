@@ -146,7 +146,7 @@ def _by_full_name(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair
     groups: dict[Any, tuple[list[Variable], list[Variable]]] = defaultdict(lambda: ([], []))
     for side, variables in enumerate((old, new)):
         for variable in variables:
-            groups[variable.shape, normalise(variable.name)[-1:]][side].append(variable)
+            groups[variable.shape, _leaf(variable)][side].append(variable)
     found = []
     for lefts, rights in groups.values():
         named = _by_name(lefts, rights, {id(v): normalise(v.name) for v in (*lefts, *rights)})
@@ -186,17 +186,26 @@ def _by_name(
 
 
 def _by_order(old: Sequence[Variable], new: Sequence[Variable], ordered: bool) -> list[Pair]:
-    """Among equal shapes: first to first. Only where both sides have equally many; one, if there is no order."""
+    """Among equal shapes: first to first. Only where both sides have equally many; one, if there is no order.
+
+    Where both sides have as many of each last part of a name, such as ``beta``, those go together.
+    """
     groups: dict[Any, tuple[list[Variable], list[Variable]]] = defaultdict(lambda: ([], []))
     for side, variables in enumerate((old, new)):
         for variable in variables:
-            leaf = normalise(variable.name)[-1:] if not variable.trainable else ()
+            leaf = _leaf(variable) if not variable.trainable else ()
             groups[variable.shape, variable.trainable, leaf][side].append(variable)
     result = []
     for lefts, rights in groups.values():
+        if sorted(map(_leaf, lefts)) == sorted(map(_leaf, rights)):
+            lefts, rights = sorted(lefts, key=_leaf), sorted(rights, key=_leaf)
         if len(lefts) == len(rights) and (ordered or len(lefts) == 1):
             result += [Pair(a, b, "order") for a, b in zip(lefts, rights)]
     return result
+
+
+def _leaf(variable: Variable) -> tuple[str, ...]:
+    return normalise(variable.name)[-1:]
 
 
 def expand(pattern: str, names: Sequence[str]) -> list[str]:
