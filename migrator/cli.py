@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from migrator import __version__
+from migrator.choices import FEATURES, STRATEGIES, STYLES
 from migrator.reporting import FORMATS
-from migrator.settings import FEATURES, STRATEGIES, STYLES, Settings, SettingsError
-from migrator.settings import load as load_settings
 from migrator.terminal import EXIT_ABNORMAL, EXIT_INTERRUPTED, colours, fail, print_styled
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from migrator.settings import Settings
 
 _CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -209,6 +210,7 @@ def run(
     input. Exit status: 0 nothing is left to do, 1 something is, 2 it could not run.
     """
     from migrator import running
+    from migrator.settings import SettingsError, load
 
     if undo:
         if apply or review or assess or len(paths) > 1 or not all(os.path.isdir(path) for path in paths):
@@ -227,7 +229,7 @@ def run(
     if parity is not None and (form != "html" or assess):
         fail("--parity goes with --format html: the comparison is shown in that page")
     try:
-        settings = load_settings([path for path in paths if path != "-"])
+        settings = load([path for path in paths if path != "-"])
     except SettingsError as error:
         fail(str(error))
     settings = settings.merged(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from migrator import toml
+from migrator.choices import FEATURES, STRATEGIES, STYLES
 from migrator.diagnostics import Location
 from migrator.patterns import excluded
 
@@ -17,15 +18,6 @@ KEYS = ("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "st
 """What may stand in ``[tool.migrate]`` of pyproject.toml, and at the top of migrate.toml."""
 
 OWN_FILE = "migrate.toml"
-
-STYLES = ("auto", "native", "bridge")
-"""Tiers that a model_fn may move to: the best that holds it, Keras layers only, or a graph inside a Keras model only."""
-
-STRATEGIES = ("auto", "none", "mirrored", "multi_worker", "parameter_server")
-"""What a program trains on: what it says itself, one device, several of one machine, or a cluster."""
-
-FEATURES = ("columns", "preprocessing")
-"""What feature columns become: they stay as they are, or become columns on Keras preprocessing layers."""
 
 _CHOICES = {"style": STYLES, "strategy": STRATEGIES, "features": FEATURES}
 

@@ -1,0 +1,12 @@
+"""What some options take; apart from `settings`, as the command line names it at every start."""
+
+from __future__ import annotations
+
+STYLES = ("auto", "native", "bridge")
+"""Tiers that a model_fn may move to: the best that holds it, Keras layers only, or a graph inside a Keras model only."""
+
+STRATEGIES = ("auto", "none", "mirrored", "multi_worker", "parameter_server")
+"""What a program trains on: what it says itself, one device, several of one machine, or a cluster."""
+
+FEATURES = ("columns", "preprocessing")
+"""What feature columns become: they stay as they are, or become columns on Keras preprocessing layers."""
