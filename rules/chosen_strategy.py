@@ -16,7 +16,7 @@ from migrator.syntax import walk
 from .replaced_replication import replace_replication
 from .strategies import is_strategy
 from .task_fields import names_configuration, names_estimator
-from .tensorflow_names import PLAIN, VERSION_1
+from .tensorflow_names import whole_name
 
 _STRATEGIES = {
     "none": "get_strategy()",
@@ -83,10 +83,10 @@ def _strategy(module: Module, at: ast.Call, strategy: str) -> str:
 
 
 def _root(module: Module, call: ast.AST) -> str:
-    for entry in module.imports:
-        if entry.top_level and entry.target in (*PLAIN, VERSION_1):
-            return entry.name
-    raise Unsupported("--strategy needs a name for TensorFlow as a whole in each file of the program", call)
+    name = whole_name(module)
+    if name is None:
+        raise Unsupported("--strategy needs a name for TensorFlow as a whole in each file of the program", call)
+    return name
 
 
 def _idle(module: Module) -> Iterator[Edit]:

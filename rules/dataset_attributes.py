@@ -8,7 +8,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 
-from .tensorflow_names import PLAIN, VERSION_1
+from .tensorflow_names import whole_name
 
 _ATTRIBUTES = frozenset({"output_shapes", "output_types", "output_classes"})
 # Methods that give a dataset; whoever calls them on something takes that for one.
@@ -68,7 +68,7 @@ def is_dataset(module: Module, node: ast.expr, depth: int = 0) -> bool:
 
 def _tensorflow(module: Module, node: ast.AST) -> str:
     """The file's name for TensorFlow, of which either has `compat.v1`."""
-    for entry in module.imports:
-        if entry.target in PLAIN | {VERSION_1} and entry.top_level:
-            return entry.name
-    raise Unsupported("the file has no name for TensorFlow as a whole", node)
+    name = whole_name(module)
+    if name is None:
+        raise Unsupported("the file has no name for TensorFlow as a whole", node)
+    return name

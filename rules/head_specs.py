@@ -20,7 +20,7 @@ from migrator.project import Project
 from migrator.syntax import walk
 
 from .canned_heads import CONTRIB, HEADS, head_arguments, head_edits
-from .tensorflow_names import PLAIN, VERSION_1
+from .tensorflow_names import whole_name
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -181,10 +181,10 @@ class _Spelling:
 
     def _tensorflow(self) -> str:
         """How the file names TensorFlow 1 as a whole."""
-        for entry in self.module.imports:
-            if entry.target in PLAIN | {VERSION_1} and entry.top_level:
-                return entry.name
-        raise Stuck("the file has no name for TensorFlow as a whole", self.call)
+        name = whole_name(self.module)
+        if name is None:
+            raise Stuck("the file has no name for TensorFlow as a whole", self.call)
+        return name
 
 
 def _made(name: str) -> Expression:

@@ -18,7 +18,7 @@ from migrator.preparing.stuck import Stuck
 from migrator.syntax import walk
 
 from .optimizers import OPTIMIZERS
-from .tensorflow_names import PLAIN, VERSION_1, root_name
+from .tensorflow_names import PLAIN, VERSION_1, root_name, whole_name
 
 NAME = "tensorflow.contrib.layers.optimize_loss"
 _SIGNATURE = (
@@ -190,9 +190,9 @@ class _Spelling:
 
     def _tensorflow(self) -> str:
         """How the file names TensorFlow 1 as a whole."""
-        for entry in self.module.imports:
-            if entry.target in PLAIN | {VERSION_1} and entry.top_level:
-                return entry.name
+        name = whole_name(self.module)
+        if name is not None:
+            return name
         root = root_name(self.call.func)
         if self.module.raw_names(root) <= PLAIN | {VERSION_1}:
             return root.id

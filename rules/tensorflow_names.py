@@ -28,6 +28,12 @@ def inner(node: ast.expr, levels: int) -> ast.expr:
     return node
 
 
+def whole_name(module: Module) -> Optional[str]:
+    """The file's name for TensorFlow as a whole, whichever version; None where it imports but parts of it."""
+    names = (entry.name for entry in module.imports if entry.target in {*PLAIN, VERSION_1} and entry.top_level)
+    return next(names, None)
+
+
 def via_version_1_import(module: Module, node: ast.expr) -> bool:
     """Whether a reference goes through an import of ``tensorflow.compat.v1``, not through a chain from plain `tf`."""
     return any(name.startswith(VERSION_1) for name in module.raw_names(root_name(node)))
