@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from migrator.parity.probe.store import Reader
+from migrator.parity.probe.store import Reader, sample
 from migrator.parity.report import Difference
 
 FEWEST = 16
@@ -37,7 +37,7 @@ def compare_initial_values(name: str, stream: int, old: Reader, new: Reader) -> 
     first = {entry["name"]: entry["value"] for entry in theirs[0]}
     found = []
     for variable, reference in mine[0].items():
-        a, b = old.array(first[variable]).reshape(-1), new.array(reference).reshape(-1)
+        a, b = sample(old.array(first[variable])), sample(new.array(reference))
         if a.dtype.kind == b.dtype.kind == "f" and not same_distribution(a, b):
             text = f"initial values are of another distribution: old {_described(a)}, new {_described(b)}"
             found.append(Difference("initial values", name + variable, text))
@@ -45,7 +45,7 @@ def compare_initial_values(name: str, stream: int, old: Reader, new: Reader) -> 
 
 
 def same_distribution(a: Any, b: Any) -> bool:
-    """Whether two arrays of numbers could be draws of one distribution, or the same constants. `b` may be a sample."""
+    """Whether two arrays of numbers could be draws of one distribution, or the same constants."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if not (a.size and b.size) or (a.shape == b.shape and np.allclose(a, b, 1e-6, 0)):
         return True

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from migrator.parity.initial_values import compare_initial_values, same_distribution
-from migrator.parity.probe.store import Reader, Writer
+from migrator.parity.probe.store import SAMPLED, Reader, Writer, sample
 
 Draw = Callable[[np.random.RandomState, int], Any]
 
@@ -98,3 +98,10 @@ def test_variables_of_a_recording(tmp_path: Path, filled: bool) -> None:
     text = "initial values: model 1, w: initial values are of another distribution: old all 0, new all 1"
     assert [str(one) for one in compare_initial_values("model 1, ", 0, *readers)] == ([] if filled else [text])
     assert compare_initial_values("", 1, *readers) == []
+
+
+def test_samples_of_equal_arrays_are_equal() -> None:
+    values = np.arange(3 * SAMPLED, dtype=np.float32).reshape(3, -1)
+    assert sample(values).shape == (SAMPLED,)
+    np.testing.assert_array_equal(sample(values), sample(values.reshape(-1).copy()))
+    np.testing.assert_array_equal(sample(values[0]), values[0])

@@ -10,9 +10,6 @@ import numpy as np
 from . import batches, distributed, mapping, program, store
 from .old import FULL_STEP_BYTES
 
-SAMPLED = 1 << 16
-"""Of so many first values of a variable, those that its initializer drew are recorded."""
-
 
 class Stream:
     """One model of the old program: its initial values and its training steps."""
@@ -119,7 +116,7 @@ class Replay:
         )
         if not fresh:
             return
-        own = {name: self.writer.array(_sample(distributed.value_of(variable))) for name, variable in stream.pairs}
+        own = {name: self.writer.array(store.sample(distributed.value_of(variable))) for name, variable in stream.pairs}
         self.writer.event("initial", stream=stream.index, variables=own)
         values = {item["name"]: item["value"] for item in stream.variables}
         for name, variable in stream.pairs:
@@ -273,12 +270,6 @@ class Replay:
             self.writer.event("own", kind=kind, call=call, batch=encoded)
 
         return watch
-
-
-def _sample(values: Any) -> Any:
-    """All of the values, or some of them from everywhere, enough to tell their distribution."""
-    flat = np.reshape(values, [-1])
-    return flat if flat.size <= SAMPLED else flat[np.random.RandomState(0).randint(flat.size, size=SAMPLED)]
 
 
 def model_variables(model: Any) -> list[Any]:

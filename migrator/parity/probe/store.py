@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 EVENTS, ARRAYS = "events.jsonl", "arrays.bin"
+SAMPLED = 1 << 16
+"""How many values tell the distribution of more."""
 
 
 class Writer:
@@ -144,6 +146,12 @@ def describe(tree: Any) -> str:
     if "sparse" in tree:
         return "sparse " + describe(tree["sparse"][1])
     return "ragged " + describe(tree["ragged"][0])
+
+
+def sample(values: Any) -> Any:
+    """All of the values in one row, or `SAMPLED` of them from everywhere: for one shape always the same places."""
+    flat = np.reshape(values, [-1])
+    return flat if flat.size <= SAMPLED else flat[np.random.RandomState(0).randint(flat.size, size=SAMPLED)]
 
 
 def checksums(array: Any) -> list[float]:
