@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
+from migrator.diagnostics import Location
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.syntax import walk
 
+_PARTS_OF_A_MODEL_FN = re.compile(r"tf\.estimator\.(EstimatorSpec|export\.\w+Output) is not migrated yet")
+"""What is said of them where a model_fn is not followed, which says so itself."""
 
-def independent(problem: Unsupported, modules: list[Module]) -> Iterator[Unsupported]:
+
+def independent(
+    problem: Unsupported, modules: list[Module], place: Callable[[ast.AST | None], Location]
+) -> Iterator[Unsupported]:
     """`problem` itself, then those of its others that tell something new.
 
     A place inside of an obstacle, and an expression around one, may have been refused because the obstacle was left out.
+
+    Args:
+      problem: the first of all obstacles.
+      modules: the files of the program.
+      place: where an obstacle stands in the original: what many model_fns call, once for all.
     """
     yield problem
     known = [_subject(problem, modules)]
-    said = {(problem.reason, _line(problem.node))}
+    said = {_said(problem, place)}
     for other in problem.others:
         node = _subject(other, modules)
-        if (other.reason, _line(other.node)) in said or any(_holds(k, node) or _holds(node, k) for k in known):
+        text = _said(other, place)
+        consequence = _PARTS_OF_A_MODEL_FN.fullmatch(other.reason) is not None
+        if consequence or text in said or any(_holds(k, node) or _holds(node, k) for k in known):
             continue
-        said.add((other.reason, _line(other.node)))
+        said.add(text)
         known.append(node)
         yield other
 
 
-def _line(node: ast.AST | None) -> int:
-    return getattr(node, "lineno", 0)
+def _said(problem: Unsupported, place: Callable[[ast.AST | None], Location]) -> tuple[str, str, int]:
+    where = place(problem.node)
+    return problem.reason, where.path, where.line
 
 
 def _subject(problem: Unsupported, modules: list[Module]) -> ast.AST | None:
@@ -42,4 +57,4 @@ def _subject(problem: Unsupported, modules: list[Module]) -> ast.AST | None:
 
 
 def _holds(outer: ast.AST | None, inner: ast.AST | None) -> bool:
-    return isinstance(outer, ast.expr) and inner is not None and any(node is inner for node in walk(outer))
+    return isinstance(outer, (ast.expr, ast.Expr)) and inner is not None and any(node is inner for node in walk(outer))

@@ -313,7 +313,7 @@ class EstimatorProgram(ProgramRule):
 
 
 def _independent(rewrite: ProgramRewrite, problem: Unsupported) -> Iterator[Unsupported]:
-    return independent(problem, list(rewrite.drafts.project.modules.values()))
+    return independent(problem, list(rewrite.drafts.project.modules.values()), rewrite.place)
 
 
 def _placed(rewrite: ProgramRewrite, problem: Unsupported) -> str:

@@ -204,12 +204,12 @@ class ProgramRewrite:
             self.at = model.definition.module
             with obstacles:
                 self._generate(model)
-        obstacles.refuse()
-        self._check_watched()
         for sublayer in self.sublayers.found.values():
             self.at = sublayer.definition.module
             with obstacles:
                 self._generate_layer(sublayer)
+        obstacles.refuse()
+        self._check_watched()
         bodies = [*self.model_fns, *self.sublayers.found]
         for part in self.sublayers.used_outside():
             self.at = part.definition.module

@@ -102,24 +102,24 @@ class CallWriter(Writer):
         position, previous = 0, None
         arm: list[str] = []
         while position < len(leaves):
-            group = self._group(leaves, position, depth)
+            group = self.group(leaves, position, depth)
             guards = {self._test(leaf) for leaf in group}
             guard = guards.pop() if len(guards) == 1 else None
             if guard is None:
-                lines += self._plain(group, indent, depth)
+                lines += self.lines_of(group, indent, depth)
                 position, previous = position + len(group), None
                 continue
             end = position + len(group)
             while end < len(leaves):
-                more = self._group(leaves, end, depth)
+                more = self.group(leaves, end, depth)
                 if {self._test(leaf) for leaf in more} != {guard}:
                     break
                 group, end = group + more, end + len(more)
             inner: list[str] = []
             start = 0
             while start < len(group):
-                part = self._group(group, start, depth)
-                inner += self._plain(part, indent + self.unit, depth, guarded=True)
+                part = self.group(group, start, depth)
+                inner += self._inside(part, indent + self.unit, depth)
                 start += len(part)
             if inner:
                 other = {"training": "not training", "not training": "training"}[guard]
@@ -137,17 +137,6 @@ class CallWriter(Writer):
             position, previous = end, guard
         return joined(lines)
 
-    def _group(self, leaves: list[Leaf], position: int, depth: int) -> list[Leaf]:
-        """The leaf at `position`, or all leaves of the compound statement that begins there."""
-        first = leaves[position]
-        if len(first.frames) == depth:
-            return [first]
-        node = first.frames[depth].node
-        end = position
-        while end < len(leaves) and len(leaves[end].frames) > depth and leaves[end].frames[depth].node is node:
-            end += 1
-        return leaves[position:end]
-
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         """Also the comments above scopes that open with the statement and leave no trace."""
         heads = self.plan.flow.heads.get(node, ())
@@ -155,16 +144,15 @@ class CallWriter(Writer):
         lines = super().compound(node, leaves, indent, depth)
         return ["", *lead, *(lines[1:] if not lines[0].strip() else lines)] if lead and lines else lines
 
-    def _plain(self, group: list[Leaf], indent: str, depth: int, guarded: bool = False) -> list[str]:
+    def _inside(self, group: list[Leaf], indent: str, depth: int) -> list[str]:
+        """The lines of a group below the `if` of its guard."""
         if len(group[0].frames) == depth:
-            return self.leaf(group[0], indent)
-        if guarded:
-            held, self._guarded = self._guarded, True
-            try:
-                return self.compound(group[0].frames[depth].node, group, indent, depth)
-            finally:
-                self._guarded = held
-        return self.compound(group[0].frames[depth].node, group, indent, depth)
+            return self.lines_of(group, indent, depth)
+        held, self._guarded = self._guarded, True
+        try:
+            return self.lines_of(group, indent, depth)
+        finally:
+            self._guarded = held
 
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """A statement; ``name = <made object>`` falls away: the name stands for the object, unless a tensor gets it later."""

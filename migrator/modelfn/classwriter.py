@@ -17,9 +17,10 @@ from migrator.modelfn.objects import holder
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.sites import RESERVED, Site
+from migrator.modelfn.support import static_support
 from migrator.modelfn.translate import is_none
 from migrator.modelfn.turns import filled_by_loops, made_in_turns, refuse_mixed
-from migrator.modelfn.writer import TRAINING, Shared, static_support
+from migrator.modelfn.writer import TRAINING, Shared
 from migrator.syntax import walk
 
 _BUILTINS = frozenset(name for name in vars(builtins) if name.islower())
@@ -78,11 +79,11 @@ class ClassWriter:
     def lean(self, support: set[Leaf], draft: Callable[[set[Leaf]], list[str]]) -> set[Leaf]:
         """Those of the static leaves `support` that the text reads which `draft` writes with some of them."""
         made = {leaf for leaf in support if self.plan.sites_in(leaf)}
-        try:
-            lines = [line for line in draft(made) if not line.lstrip().startswith("#")]
-            wanted = set(re.findall(r"(?<![.\w])\w+", "\n".join(lines)))  # not the names of attributes
-        except Unsupported:  # some mode has no value without them
+        lines = self.shared.obstacles.tried(lambda: draft(made))
+        if lines is None:  # some mode has no value without them
             return support
+        lines = [line for line in lines if not line.lstrip().startswith("#")]
+        wanted = set(re.findall(r"(?<![.\w])\w+", "\n".join(lines)))  # not the names of attributes
         kept, rest, grown = set(made), support - made, True
         while grown:
             found = {leaf for leaf in rest - kept if leaf.defs & wanted}
@@ -211,7 +212,14 @@ class LayerGenerator(ClassWriter):
     base = "layers.Layer"
 
     def generate(self) -> str:
-        """The class."""
+        """The class. Raises Unsupported, for the first of all obstacles."""
+        text = ""
+        with self.shared.obstacles:
+            text = self._text()
+        self.shared.obstacles.refuse()
+        return text
+
+    def _text(self) -> str:
         plan = self.plan
         leaves = [leaf for leaf in plan.call_leaves if not plan.is_static(leaf)]
         for leaf in set(plan.call_leaves) - set(leaves):

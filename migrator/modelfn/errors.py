@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from types import TracebackType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Unsupported(Exception):
@@ -37,6 +41,16 @@ class Obstacles:
             self.found += [error, *error.others]
             return True
         return bool(self.found) and isinstance(error, Exception)
+
+    def tried(self, call: Callable[[], T]) -> T | None:
+        """What a call gives; None where something stands in its way, which is not noted, as there is another way."""
+        before = len(self.found)
+        result = None
+        with self:
+            result = call()
+        failed = len(self.found) > before
+        del self.found[before:]
+        return None if failed else result
 
     def refuse(self) -> None:
         """Raise Unsupported if there is any obstacle."""

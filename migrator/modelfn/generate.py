@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import ClassWriter, tidy, trimmed
+from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
@@ -27,7 +28,7 @@ from migrator.modelfn.resultwriter import result_lines
 from migrator.modelfn.scopes import refuse_shared_variables, variable_map
 from migrator.modelfn.startvalues import start_lines, table_lines
 from migrator.modelfn.sums import names_of_sums
-from migrator.modelfn.trainop import train_op
+from migrator.modelfn.trainop import TrainOp, train_op
 from migrator.modelfn.trainstep import train_step_lines
 from migrator.modelfn.translate import format_call
 from migrator.modelfn.writer import Writer
@@ -60,19 +61,24 @@ class Generator(ClassWriter):
         self.factory = factory
 
     def generate(self) -> Generated:
-        """The class, a blank line or two, and the factory."""
-        plan = self.plan
+        """The class, a blank line or two, and the factory. Raises Unsupported, for the first of all obstacles."""
+        generated = Generated("")
+        self.shared.obstacles.found += self.plan.obstacles.found
+        with self.shared.obstacles:
+            generated = self._generated()
+        self.shared.obstacles.refuse()
+        return generated
+
+    def _generated(self) -> Generated:
+        """Methods that do not need each other are written even if something stands in the way of one."""
+        plan, obstacles = self.plan, self.shared.obstacles
         self.losses = loss_results(plan)
         self.partial = [ast.Name(name, ast.Load()) for name in plan.partial_losses]
-        entries, derived = metric_entries(plan)
-        for entry in entries:
-            entry.attribute = self._metric_attribute(entry.key)
-            for leaf in entry.leaves:
-                alone = entry.loop is None and not _fills(leaf)
-                for name in leaf.defs if alone and plan.metric_call(leaf) is entry.call else ():
-                    self.shared.metrics[name] = f"self.{entry.attribute}.result()"
-        self.shared.metrics.update(training_metrics(plan, entries))
-        self._check_metrics()
+        entries: list[MetricEntry] = []
+        derived: list[DerivedMetric] = []
+        with obstacles:
+            entries, derived = self._entries()
+            self._check_metrics()
         skip = {leaf for entry in entries for leaf in entry.leaves}.union(*(metric.skipped for metric in derived))
         metric_leaves = [leaf for leaf in plan.metric_leaves if leaf not in skip]
         loss_set = set(plan.loss_leaves)
@@ -97,18 +103,21 @@ class Generator(ClassWriter):
         loss_leaves = self._not_built(loss_set | loss_again)
         metric_leaves = self._not_built({*metric_leaves, *metric_again})
 
-        call = self._call()
-        loss = self._loss(loss_leaves)
-        metric = self._metrics(metric_leaves, entries)
+        training: TrainOp | None = None
+        call: list[str] = []
+        loss: list[str] = []
+        metric: list[str] = []
+        step: list[str] = []
+        with obstacles:
+            call = self._call()
+        with obstacles:
+            loss = self._loss(loss_leaves)
+        with obstacles:
+            metric = self._metrics(metric_leaves, entries)
         results = result_lines(self, entries, derived)
         predict = self._predict_step()
-        training = train_op(plan)
-        for update in training.updates if training is not None else ():
-            check_optimizer(plan, update.optimizer, update.at, self.shared.class_name)
-        step = train_step_lines(self, training) if training is not None else []
-        if training is not None and step and self.shared.facts["replicated"]:
-            reason = "the train op does more than to minimize the loss, which layers do on one replica only"
-            raise Unsupported(reason, training.updates[0].call)
+        with obstacles:
+            training, step = self._training()
         serving = serving_lines(self, served)
         start = start_lines(self)
         self.note_statics([call, loss, metric, results, step, serving, start])
@@ -122,6 +131,32 @@ class Generator(ClassWriter):
         text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
         refuse_shared_variables(plan)
         return Generated(tidy(text), (*variable_map(plan), *names_of_sums(plan)))
+
+    def _entries(self) -> tuple[list[MetricEntry], list[DerivedMetric]]:
+        """The metrics, each with the attribute that holds it, and those that are computed from others."""
+        plan = self.plan
+        entries, derived = metric_entries(plan)
+        for entry in entries:
+            entry.attribute = self._metric_attribute(entry.key)
+            for leaf in entry.leaves:
+                alone = entry.loop is None and not _fills(leaf)
+                for name in leaf.defs if alone and plan.metric_call(leaf) is entry.call else ():
+                    self.shared.metrics[name] = f"self.{entry.attribute}.result()"
+        self.shared.metrics.update(training_metrics(plan, entries))
+        return entries, derived
+
+    def _training(self) -> tuple[TrainOp | None, list[str]]:
+        """What the train op does, and the method that does it, if Keras does not."""
+        training = train_op(self.plan)
+        if training is None:
+            return None, []
+        for update in training.updates:
+            check_optimizer(self.plan, update.optimizer, update.at, self.shared.class_name)
+        step = train_step_lines(self, training)
+        if step and self.shared.facts["replicated"]:
+            reason = "the train op does more than to minimize the loss, which layers do on one replica only"
+            raise Unsupported(reason, training.updates[0].call)
+        return training, step
 
     def _not_built(self, leaves: set[Leaf]) -> list[Leaf]:
         """Leaves without those whose values the model has from `__init__`, or that are copied where they are read."""

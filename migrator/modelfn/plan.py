@@ -63,14 +63,17 @@ class Plan(Body):
         super().__init__(module, function, translations, sublayers, dynamic, statics, mode)
         self.features = features
         self.labels = labels
-        with self._obstacles:
+        with self.obstacles:
             self.spec_hooks.check()
-        with self._obstacles:
+        with self.obstacles:
             self.find_layers()
-        self._obstacles.refuse()
-        self.starting |= starting_leaves(self)
-        self.rates = find_rates(self)
-        self._check_rates()
+        self.obstacles.refuse()
+        with self.obstacles:
+            self.starting |= starting_leaves(self)
+        with self.obstacles:
+            self.rates = find_rates(self)
+            self._check_rates()
+        self.obstacles.refuse()
         self.tainted = self.tainted_leaves()
         self._slices()
 
@@ -82,11 +85,12 @@ class Plan(Body):
         """Fields of the run configuration that the model_fn sets."""
         self.averaged: dict[str, ast.expr] = {}
         """Modes in which averages take the place of the weights, and what says so."""
-        self._obstacles = Obstacles()
+        self.obstacles = Obstacles()
+        """What does not keep the rest of the model_fn from being written, so that all is known that stands in the way."""
         self.specs: dict[str, Spec] = {}
-        with self._obstacles:
+        with self.obstacles:
             self.specs = self._specs()
-        self.spec_hooks = SpecHooks(self, self._obstacles)
+        self.spec_hooks = SpecHooks(self, self.obstacles)
         self.watched = self.spec_hooks.watched
 
     def added(self, leaf: Leaf, writing: Writing) -> str | None:
@@ -109,7 +113,7 @@ class Plan(Body):
                         del fields[name]
                     elif name == "scaffold":
                         del fields[name]
-                        with self._obstacles:
+                        with self.obstacles:
                             self._scaffold(value, at, mode)
                 found.setdefault(mode, Spec(at, fields))
         if self.flow.falls_through:
@@ -215,7 +219,8 @@ class Plan(Body):
         if losses & self.tainted:
             call |= self._shared_forward(without_absent(self, losses & set(self.metric_slice) - self.tainted))
         for leaf in self.effects():
-            self.place(leaf, call, losses, self.tainted)
+            with self.obstacles:
+                self.place(leaf, call, losses, self.tainted)
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
         check_absent(self)
         chosen = set(self.call_leaves)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from migrator.modelfn.assertions import assertion_lines
 from migrator.modelfn.body import SCOPES, Body
-from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.makers import made_cell
 from migrator.modelfn.metricreads import watched_op
@@ -40,6 +40,8 @@ class Shared:
         self.facts = facts
         self.need = need
         self.class_name = ""
+        self.obstacles = Obstacles()
+        """Of all statements that are written."""
         self.metrics: dict[str, str] = {}
         """How the value of a metric is written, by the name that holds its value and update op."""
         first = plan.function.body[0]
@@ -302,18 +304,29 @@ class Writer:
         lines: list[str] = []
         position = 0
         while position < len(leaves):
-            leaf = leaves[position]
-            if len(leaf.frames) == depth:
-                lines += self.leaf(leaf, indent)
-                position += 1
-                continue
-            node = leaf.frames[depth].node
-            end = position
-            while end < len(leaves) and len(leaves[end].frames) > depth and leaves[end].frames[depth].node is node:
-                end += 1
-            lines += self.compound(node, leaves[position:end], indent, depth)
-            position = end
+            group = self.group(leaves, position, depth)
+            lines += self.lines_of(group, indent, depth)
+            position += len(group)
         return lines
+
+    def group(self, leaves: list[Leaf], position: int, depth: int) -> list[Leaf]:
+        """The leaf at `position`, or all leaves of the compound statement that begins there."""
+        first = leaves[position]
+        if len(first.frames) == depth:
+            return [first]
+        node = first.frames[depth].node
+        end = position
+        while end < len(leaves) and len(leaves[end].frames) > depth and leaves[end].frames[depth].node is node:
+            end += 1
+        return leaves[position:end]
+
+    def lines_of(self, group: list[Leaf], indent: str, depth: int) -> list[str]:
+        """The lines of a group; none if something stands in the way, which is noted."""
+        with self.shared.obstacles:
+            if len(group[0].frames) == depth:
+                return self.leaf(group[0], indent)
+            return self.compound(group[0].frames[depth].node, group, indent, depth)
+        return []
 
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """One statement."""
@@ -376,27 +389,3 @@ class Writer:
 
 def _without_blank(lines: list[str]) -> list[str]:
     return lines[1:] if lines and not lines[0].strip() else lines
-
-
-def static_support(
-    plan: Body, names: Iterable[str], copied: Callable[[str], bool]
-) -> tuple[set[Leaf], dict[str, None]]:
-    """Static leaves that must be written to have `names`, and the names to be kept on the model instead."""
-    leaves: set[Leaf] = set()
-    kept: dict[str, None] = {}
-    stack = sorted(names, reverse=True)
-    seen: set[str] = set()
-    while stack:
-        name = stack.pop()
-        if name in seen or not plan.is_local(name) or name in plan.modes.names:
-            continue
-        seen.add(name)
-        if plan.times.name(name) is not Time.STATIC:
-            continue
-        if not copied(name):
-            kept.setdefault(name)
-            continue
-        for leaf in plan.definitions(name):
-            leaves.add(leaf)
-            stack.extend(plan.slicer.inputs(leaf))
-    return leaves, kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,89 @@ def test_consequences_are_no_obstacles(tmp_path: Path, line: str) -> None:
     graph = HEAD.replace("train_op=train_op)", "train_op=train_op, scaffold=tf.train.Scaffold())")
     (unit, *_), said = look(tmp_path, graph + "columns = []\n" + line + "\n")
     assert unit.tier == "manual" and len(said) == 1 and unit.others == ()
+
+
+MANY = """\
+def model_fn(features, labels, mode):
+    x = tf.layers.dense(features["x"], 4)
+    y = tf.contrib.foo.bar(x)
+    for units in (2, 3):
+        y = tf.contrib.foo.baz(tf.layers.dense(y, units))
+    logits = tf.layers.dense(y, 2)
+    tf.contrib.quantize.create_training_graph()
+    loss = tf.contrib.losses.absent(labels, logits)
+    metrics = {"a": mean_of(labels)}
+    train_op = tf.contrib.opt.ShampooOptimizer().minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+"""
+
+
+def native(folder: Path, text: str) -> list[str]:
+    """What keeps a program from Keras layers: each reason with its line."""
+    (folder / "task.py").write_text(text)
+    (outcome,) = runner.run([str(folder / "task.py")], Settings(style="native"))
+    (unit,) = outcome.units
+    assert unit.tier == "manual"
+    return [re.sub(r" \(.*task\.py:(\d+)\)", r" \1", reason) for reason in unit.reasons]
+
+
+def test_what_stands_in_each_method_is_gathered(tmp_path: Path) -> None:
+    assert sorted(native(tmp_path, "import tensorflow as tf\n" + MANY + HEAD.split("\n\n")[-1])) == [
+        "a statement that only has an effect is not migrated yet 8",
+        "tf.contrib.foo.bar is not migrated yet 4",
+        "tf.contrib.foo.baz is not migrated yet 6",
+        "tf.contrib.losses.absent is not migrated yet 9",
+        "tf.contrib.opt.ShampooOptimizer is not migrated yet 11",
+        "the metric `a` is none that is known 10",
+    ]
+
+
+@pytest.mark.parametrize("number", [4, 6, 8, 9, 10, 11])
+def test_one_obstacle_in_a_method_has_no_consequences(tmp_path: Path, number: int) -> None:
+    plain = {
+        4: "    y = x",
+        6: "        y = tf.layers.dense(y, units)",
+        8: "",
+        9: "    loss = tf.losses.mean_squared_error(labels, logits)",
+        10: "    metrics = {}",
+        11: "    train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())",
+    }
+    lines = ("import tensorflow as tf\n" + MANY + HEAD.split("\n\n")[-1]).split("\n")
+    for line, text in plain.items():
+        lines[line - 1] = lines[line - 1] if line == number else text
+    assert [reason.rsplit(" ", 1)[1] for reason in native(tmp_path, "\n".join(lines))] == [str(number)]
+
+
+def test_helpers_have_obstacles_too(tmp_path: Path) -> None:
+    helper = "def part(x):\n    x = tf.contrib.foo.bar(x)\n    x = tf.layers.dense(x, 2)\n    return tf.contrib.foo.baz(x)\n\n"
+    text = HEAD.replace("def model_fn", helper + "def model_fn").replace(
+        "tf.layers.dense(x, 2)\n    loss", "part(x)\n    loss"
+    )
+    text = text.replace("labels, logits)", "labels, tf.contrib.foo.far(logits))")
+    assert sorted(native(tmp_path, text)) == [
+        "tf.contrib.foo.bar is not migrated yet 4",
+        "tf.contrib.foo.baz is not migrated yet 6",
+        "tf.contrib.foo.far is not migrated yet 11",
+    ]
+
+
+def test_what_many_model_fns_call_is_told_once(tmp_path: Path) -> None:
+    spec = "    tf.contrib.quantize.create_eval_graph()\n    return tf.estimator.EstimatorSpec(mode, loss=loss)\n"
+    shared = "import tensorflow as tf\n\ndef finish(loss, mode):\n" + spec
+    loss = "    y = tf.layers.dense(features, 1)\n    loss = tf.losses.mean_squared_error(labels, y)\n"
+    one, two = (
+        f"def {name}(features, labels, mode):\n{loss}    return finish(loss, mode)\n" for name in ("one", "two")
+    )
+    made = "tf.estimator.Estimator(one).train(None)\ntf.estimator.Estimator(two).train(None)\n"
+    found = native_of_many(tmp_path, shared + one + two + made)
+    assert found == [["a statement that only has an effect is not migrated yet 4"]] * 2
+
+
+def native_of_many(folder: Path, text: str) -> list[list[str]]:
+    """What keeps each of several programs of a file from Keras layers."""
+    (folder / "task.py").write_text(text)
+    (outcome,) = runner.run([str(folder / "task.py")], Settings(style="native"))
+    return [[re.sub(r" \(.*:(\d+)\)", r" \1", reason) for reason in unit.reasons] for unit in outcome.units]
 
 
 def test_an_error_after_an_obstacle_is_a_consequence() -> None:
