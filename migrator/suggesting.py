@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 
-COMMANDS = ("explain", "parity", "rules")
+COMMANDS = ("checkpoint", "explain", "parity", "rules")
 
 
 def dangling(path: str) -> str:

@@ -227,6 +227,7 @@ def test_a_named_pipe_is_not_read(sample_rules: Registry) -> None:
         (["none.py"], "migrate: no such file or directory: none.py"),
         (["b.py"], "no such file or directory: b.py; did you mean a.py?"),
         (["dangling.py"], "migrate: dangling.py is a dangling link: there is no nowhere.py\n"),
+        (["chekpoint", "a.py"], "chekpoint; did you mean `migrate checkpoint`?"),
         (["explian", "E001"], "no such file or directory: explian, E001; did you mean `migrate explain`?"),
         (["a.py", "-"], "- stands alone"),
         (["a.py", "--select", "EST-1"], "EST-1 is no code"),
