@@ -10,3 +10,6 @@ STRATEGIES = ("auto", "none", "mirrored", "multi_worker", "parameter_server")
 
 FEATURES = ("columns", "preprocessing")
 """What feature columns become: they stay as they are, or become columns on Keras preprocessing layers."""
+
+TARGETS = ("any", "2.15", "2.16")
+"""The TensorFlow that migrated programs are to run on: all of 2.13 and newer, up to 2.15, or 2.16 and newer with `tf_keras`."""

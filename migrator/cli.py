@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from migrator import __version__
-from migrator.choices import FEATURES, STRATEGIES, STYLES
+from migrator.choices import FEATURES, STRATEGIES, STYLES, TARGETS
 from migrator.reporting import FORMATS
 from migrator.terminal import EXIT_ABNORMAL, EXIT_INTERRUPTED, colours, fail, print_styled
 
@@ -169,6 +169,11 @@ class _Default(click.Command):
     type=click.Choice(FEATURES),
     help="What feature columns become: they stay (columns, the default), or work on Keras preprocessing layers.",
 )
+@click.option(
+    "--target",
+    type=click.Choice(TARGETS),
+    help="The TensorFlow to run on: up to 2.15, or 2.16 and newer with tf_keras; notes say what does not ask for that.",
+)
 @click.option("-j", "--jobs", type=click.IntRange(0), help="Processes to use; 0, the default, is one for each core.")
 @click.option("--commit-per-rule", is_flag=True, help="With --apply or --review: a git commit for each rule.")
 @click.option("--allow-dirty", is_flag=True, help="In a git repository: write over what is not committed, too.")
@@ -194,6 +199,7 @@ def run(
     style: str | None,
     strategy: str | None,
     features: str | None,
+    target: str | None,
     jobs: int | None,
     commit_per_rule: bool,
     allow_dirty: bool,
@@ -240,6 +246,7 @@ def run(
         style=style,
         strategy=strategy,
         features=features,
+        target=target,
         jobs=jobs,
         apply=apply,
     )

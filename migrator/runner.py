@@ -108,7 +108,7 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
             progress(done, total)
     groups = _merge(results, finished)
     if any(unit.tier != "manual" for outcome in finished.values() for unit in outcome.units):
-        _note_requirements(found.requirements, finished)
+        _note_requirements(found.requirements, finished, settings.target)
     ordered = sorted(finished.values(), key=lambda outcome: outcome.path)
     return Result(tuple(ordered), groups, found.roots)
 
@@ -225,11 +225,16 @@ def _merge(results: Iterable[Sequence[Outcome]], finished: dict[str, Outcome]) -
     return tuple(tuple(sorted(group)) for group in groups)
 
 
-def _note_requirements(paths: Iterable[str], finished: dict[str, Outcome]) -> None:
-    """Say of files that name packages where they ask for TensorFlow 1."""
+def _note_requirements(paths: Iterable[str], finished: dict[str, Outcome], target: str) -> None:
+    """Say of files that name packages where they ask for TensorFlow 1, or for one that is not the target."""
     for path in paths:
         with contextlib.suppress(Unusable, UnicodeDecodeError):  # not our business, then
-            found = installations.requirements(sources.read_bytes(path).decode("utf-8"))
+            text = sources.read_bytes(path).decode("utf-8")
+            found = list(installations.requirements(text))
+            if target != "any":
+                from migrator.targets import misfits
+
+                found += misfits(text, target)
             notes = [
                 Diagnostic(REQUIREMENT, message, Location(path, line), severity=Severity.INFO)
                 for line, message in found

@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from migrator import toml
-from migrator.choices import FEATURES, STRATEGIES, STYLES
+from migrator.choices import FEATURES, STRATEGIES, STYLES, TARGETS
 from migrator.diagnostics import Location
 from migrator.patterns import excluded
 
-KEYS = ("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "style", "strategy", "features", "timeout")
+KEYS = (
+    *("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "target", "style", "strategy", "features"),
+    *("timeout", "parity"),
+)
 """What may stand in ``[tool.migrate]`` of pyproject.toml, and at the top of migrate.toml."""
 
 OWN_FILE = "migrate.toml"
 
-_CHOICES = {"style": STYLES, "strategy": STRATEGIES, "features": FEATURES}
+_CHOICES = {"style": STYLES, "strategy": STRATEGIES, "features": FEATURES, "target": TARGETS}
 
 
 class SettingsError(Exception):
@@ -45,6 +48,8 @@ class Settings:
     """One of `STRATEGIES`."""
     features: str = "columns"
     """One of `FEATURES`."""
+    target: str = "any"
+    """One of `TARGETS`."""
     apply: bool = False
     """The result will be written, so what is left is reported at its new place."""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -84,7 +89,7 @@ def load(paths: Sequence[str] = (), config: Path | None = None) -> Settings:
 
     Raises SettingsError.
     """
-    for file in [config] if config else _candidates(paths[0] if paths else os.curdir):
+    for file in [config] if config else candidates(paths[0] if paths else os.curdir):
         try:
             text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -110,6 +115,11 @@ def from_table(table: Any, where: str, header: str = "[tool.migrate]") -> Settin
             near = difflib.get_close_matches(key.replace("_", "-"), KEYS, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(KEYS)}"
             raise SettingsError(f"{where}: unknown key {key}{inside}; {hint}")
+        if key == "parity":  # the cases, which `migrate parity` reads
+            if not isinstance(value, list) or not all(isinstance(case, dict) for case in value):
+                place = f"{header[1:-1]}.parity" if header else "parity"
+                raise SettingsError(f"{where}: the cases of parity must be a list of tables [[{place}]]")
+            continue
         name = key.replace("-", "_")
         values[name] = _checked(value, types[name], f"{where}: {key}{inside}", _CHOICES.get(key, ()))
     return Settings(**values, root=os.path.dirname(os.path.abspath(where)))
@@ -138,7 +148,7 @@ def _checked(value: Any, kind: str, what: str, choices: Sequence[str] = ()) -> A
     return value
 
 
-def _candidates(path: str) -> Iterator[Path]:
+def candidates(path: str | Path) -> Iterator[Path]:
     """Configuration files at and above `path`, the nearest first. The search ends at the first pyproject.toml."""
     start = Path(os.path.abspath(path))
     for folder in (start, *start.parents):

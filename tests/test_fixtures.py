@@ -19,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from migrator.parity.case import Case, Program, load_cases
+from migrator.parity.case import Case, Program
+from migrator.parity.casefile import load_cases
 from migrator.parity.progress import Progress
 from migrator.parity.recordings import Recordings
 from migrator.parity.report import exit_code

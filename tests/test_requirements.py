@@ -9,6 +9,7 @@ import pytest
 from migrator.installations import requirements
 from migrator.runner import run
 from migrator.settings import Settings
+from migrator.targets import misfits
 
 PROGRAM = """\
 import tensorflow as tf
@@ -100,3 +101,45 @@ def test_a_file_that_is_no_text_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "requirements.txt").write_bytes(b"\xff\xfetensorflow==1.15")
     assert not any(outcome.path.endswith(".txt") for outcome in run([str(tmp_path)], Settings()))
+
+
+LETS_IN, TOO_NEW, TOO_OLD, NO_KERAS = "lets in", "asks for TensorFlow 2.16", "keeps TensorFlow below", "need tf_keras"
+
+
+@pytest.mark.parametrize(
+    ("line", "of_2_15", "of_2_16"),
+    [
+        ("tensorflow", [LETS_IN], [NO_KERAS]),
+        ("tensorflow[and-cuda]>=2", [LETS_IN], [NO_KERAS]),
+        ("tensorflow>=2.13,<2.16", [], [TOO_OLD, NO_KERAS]),
+        ("tensorflow<=2.15.1  # the last with Estimators", [], [TOO_OLD, NO_KERAS]),
+        ("tensorflow==2.15.1", [], [TOO_OLD, NO_KERAS]),
+        ("tensorflow==2.15.*", [], [TOO_OLD, NO_KERAS]),
+        ("tensorflow~=2.15.0", [], [TOO_OLD, NO_KERAS]),
+        ("tensorflow~=2.15", [LETS_IN], [NO_KERAS]),
+        ('tensorflow = "^2.15"', [LETS_IN], [NO_KERAS]),
+        ("tensorflow>2.15.0,<3,!=2.17", [LETS_IN], [NO_KERAS]),
+        ("tensorflow<2.16.2", [LETS_IN], [NO_KERAS]),
+        ("tensorflow>=2.16", [TOO_NEW], [NO_KERAS]),
+        ("tensorflow==2.21.0\ntf_keras", [TOO_NEW], []),
+        ("  'tensorflow>2.15', 'tf-keras',", [TOO_NEW], []),
+        ("install_requires=['tensorflow>=2; python_version>\"3.8\"']", [LETS_IN], [NO_KERAS]),
+        ("tensorflow==1.15", [], [NO_KERAS]),
+        ("tensorflow_hub", [], []),
+        ("name = 'tensorflow tools'", [], []),
+        ("# tensorflow", [], []),
+    ],
+)
+def test_what_does_not_fit_a_target(line: str, of_2_15: list[str], of_2_16: list[str]) -> None:
+    for target, wanted in (("2.15", of_2_15), ("2.16", of_2_16)):
+        said = list(misfits(f"numpy\n{line}\n", target))
+        assert len(said) == len(wanted) and all(part in message for part, (_, message) in zip(wanted, said))
+        assert all(number == 2 for number, _ in said)
+
+
+def test_a_target_adds_notes(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "requirements.txt").write_text("tensorflow\n")
+    for target, count in (("any", 0), ("2.15", 1), ("2.16", 1)):
+        outcomes = run([str(tmp_path)], Settings(target=target))
+        assert sum(note.code == "E015" for outcome in outcomes for note in outcome.remaining) == count

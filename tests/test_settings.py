@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 
 import pytest
 
 from migrator.cli import run
-from migrator.settings import FEATURES, STRATEGIES, Settings, SettingsError, from_table, load
+from migrator.settings import FEATURES, KEYS, STRATEGIES, TARGETS, Settings, SettingsError, from_table, load
 
 
 def project(root: Path, text: str) -> Path:
@@ -32,7 +33,7 @@ def test_strategies(tmp_path: Path, strategy: str) -> None:
     assert load([str(tmp_path)]).strategy == strategy
 
 
-@pytest.mark.parametrize("name, choices", [("strategy", STRATEGIES), ("features", FEATURES)])
+@pytest.mark.parametrize("name, choices", [("strategy", STRATEGIES), ("features", FEATURES), ("target", TARGETS)])
 def test_the_command_line_offers_what_the_settings_take(name: str, choices: tuple[str, ...]) -> None:
     (option,) = (option for option in run.params if option.name == name)
     assert tuple(option.type.choices) == choices
@@ -70,6 +71,9 @@ def test_files_without_our_table_mean_defaults(tmp_path: Path, text: str) -> Non
         ("strategy = 'tpu'", "must be one of auto, none, mirrored, multi_worker, parameter_server"),
         ("strategy = 1", "must be one of auto"),
         ("features = 'keras'", "must be one of columns, preprocessing"),
+        ("target = '2.14'", "must be one of any, 2.15, 2.16"),
+        ("parity = 'task.py'", r"must be a list of tables \[\[tool.migrate.parity\]\]"),
+        ("parity = [1]", "must be a list of tables"),
         ("apply = true", "unknown key apply"),
         ("select = [", "not valid TOML"),
     ],
@@ -144,3 +148,29 @@ def test_codes_are_ignored_by_file(tmp_path: Path, pattern: str, name: str, igno
     (tmp_path / "migrate.toml").write_text(f'[per-file-ignores]\n"{pattern}" = ["EST1", "EST2"]\n')
     settings = load([str(tmp_path)])
     assert settings.ignored_in(str(tmp_path / name)) == (("EST1", "EST2") if ignored else ())
+
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
+
+
+def test_the_page_names_every_key() -> None:
+    assert re.findall(r"^\| `([\w-]+)` \|", PAGE.read_text("utf-8"), re.M) == sorted(KEYS, key=ORDER.index)
+    assert set(ORDER) == set(KEYS)
+
+
+ORDER = "select ignore per-file-ignores exclude unsafe target style strategy features jobs timeout parity".split()
+
+
+def test_files_of_the_page_are_read(tmp_path: Path) -> None:
+    from migrator.parity.case import Case, Program
+    from migrator.parity.casefile import load_cases
+
+    shown = re.findall(r"<!-- settings: (\S+) -->\n```toml\n(.*?)```", PAGE.read_text("utf-8"), re.S)
+    assert [name for name, _ in shown] == ["migrate.toml", "pyproject.toml"]
+    for name, text in shown:
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).write_text(text)
+        assert "EST1" in load([str(folder)]).select
+        (case,) = load_cases(folder / name, Case("", Program(folder)))
+        assert case.old.path == folder / "trainer"

@@ -1,17 +1,13 @@
-"""What to compare: programs, arguments and tolerances, from the command line or from a ``parity.toml``."""
+"""What to compare: programs, arguments and tolerances."""
 
 from __future__ import annotations
 
 import ast
-import math
-import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from migrator import toml
 from migrator.parity.report import SECTIONS, Tolerance
 
 
@@ -110,89 +106,9 @@ class Case:
     seeds: int = 5
     """How often to train where trainers race each other."""
     new_python: str = sys.executable
-    """Interpreter of the new side where `new` is None or comes from a ``parity.toml``."""
+    """Interpreter of the new side where `new` is None or comes from a file of cases."""
 
     @property
     def folder_name(self) -> str:
         """Its name, as the name of a folder."""
         return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in self.name)
-
-
-_KEYS = {
-    *("name", "old", "new", "program", "entry", "module", "args", "steps", "rtol", "atol", "mode", "compare"),
-    *("timeout", "variables", "dialect", "cluster", "seeds"),
-}
-
-
-def load_cases(path: Path, defaults: Case) -> list[Case]:
-    """The cases of a ``parity.toml``, or of every one below the folder `path`, sorted. Raises CaseError."""
-    files = sorted(path.rglob("parity.toml")) if path.is_dir() else [path]
-    if not files:
-        raise CaseError(f"{path}: holds no parity.toml")
-    return [case for file in files for case in _read(file, defaults)]
-
-
-def _read(file: Path, defaults: Case) -> list[Case]:
-    try:
-        data = _toml(file)
-    except (OSError, ValueError) as error:
-        raise CaseError(f"{file}: {error}") from error
-    unknown = set(data) - {"case"}
-    tables = data.get("case", [])
-    if unknown or not isinstance(tables, list) or not tables:
-        raise CaseError(
-            f"{file}: expected a list of tables [[case]]" + (f", found {sorted(unknown)}" if unknown else "")
-        )
-    return [_case(file, number, table, defaults) for number, table in enumerate(tables, 1)]
-
-
-def _case(file: Path, number: int, table: Mapping[str, Any], defaults: Case) -> Case:
-    where = f"{file}: case {number}"
-    unknown = sorted(set(table) - _KEYS)
-    if unknown:
-        raise CaseError(f"{where}: unknown keys {', '.join(unknown)}; known are {', '.join(sorted(_KEYS))}")
-    if ("program" in table) == ("old" in table) or ("old" in table) != ("new" in table):
-        raise CaseError(f"{where}: needs either program, or old and new")
-    sections = tuple(table.get("compare", SECTIONS))
-    if not set(sections) <= set(SECTIONS) or not sections:
-        raise CaseError(f"{where}: compare takes {', '.join(SECTIONS)}")
-    if table.get("mode", "replay") not in ("replay", "live"):
-        raise CaseError(f"{where}: mode is replay or live")
-    shared: dict[str, Any] = {
-        "entry": str(table.get("entry", "")),
-        "module": str(table.get("module", "")),
-        "args": tuple(str(arg) for arg in table.get("args", ())) + defaults.old.args,
-    }
-    old = replace(defaults.old, path=file.parent / table.get("program", table.get("old")), **shared)
-    new = None
-    if "new" in table:
-        new = Program(path=file.parent / table["new"], python=defaults.new_python, **shared)
-    name = str(table.get("name", old.path.stem))
-    folder = os.path.relpath(file.parent)
-    return replace(
-        defaults,
-        name=name if folder == "." else f"{folder}/{name}",
-        old=old,
-        new=new,
-        steps=int(table.get("steps", defaults.steps)),
-        tolerance=_tolerance(where, table, defaults.tolerance),
-        mode=str(table.get("mode", defaults.mode)),
-        compare=sections,
-        dialect=str(table.get("dialect", defaults.dialect)),
-        timeout=float(table.get("timeout", defaults.timeout)),
-        cluster=str(table.get("cluster", defaults.cluster)),
-        seeds=int(table.get("seeds", defaults.seeds)),
-        variables=tuple((str(a), str(b)) for a, b in table.get("variables", ())),
-    )
-
-
-def _tolerance(where: str, table: Mapping[str, Any], defaults: Tolerance) -> Tolerance:
-    numbers = {name: float(table.get(name, getattr(defaults, name))) for name in ("rtol", "atol")}
-    for name, number in numbers.items():
-        if not 0 <= number < math.inf:
-            raise CaseError(f"{where}: {name} is {number:g}, not a finite number of at least 0")
-    return Tolerance(**numbers)
-
-
-def _toml(file: Path) -> dict[str, Any]:
-    return toml.loads(file.read_text(encoding="utf-8"))

@@ -32,8 +32,8 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
     return value
 
 
-@click.command("parity", cls=ProgramCommand, no_args_is_help=True, options_metavar="[OPTIONS] [-- ARGS]")
-@click.argument("paths", nargs=-1, required=True, metavar="PROGRAM | OLD NEW | PARITY.TOML...")
+@click.command("parity", cls=ProgramCommand, options_metavar="[OPTIONS] [-- ARGS]")
+@click.argument("paths", nargs=-1, metavar="PROGRAM | OLD NEW | PARITY.TOML...")
 @click.option("--entry", default="", metavar="FILE", help="The file that starts the program, where a folder is given.")
 @click.option("-m", "--module", default="", metavar="MODULE", help="Start this module of the folder instead of a file.")
 @click.option("--old-python", default="", metavar="PATH", help="Interpreter of the old side, such as one with TF 1.15.")
@@ -66,8 +66,9 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
     """Train a program before and after migration, and compare losses, metrics, weights and predictions.
 
     Given one program, a copy of it is migrated first. Given two, they are compared. Given a parity.toml, or a folder
-    that holds some, all their cases are run. No program is edited; each runs in a process and a working copy of its
-    own, with the initial weights, batches and dropout masks of the old one replayed to the new one.
+    that holds some, all their cases are run; given nothing, those of migrate.toml or pyproject.toml. No program is
+    edited; each runs in a process and a working copy of its own, with the initial weights, batches and dropout masks of
+    the old one replayed to the new one.
 
     Exits with 0 if everything is equal, 1 if something differs, 2 if something could not be run.
     """
@@ -82,6 +83,10 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
         click.echo(MISSING.format(error), err=True)
         ctx.exit(2)
     try:
+        paths = paths or _configured()
+        if not paths:
+            click.echo(ctx.get_help())
+            ctx.exit(2)
         cases = _cases(paths, ctx.meta["program_args"], options)
     except CaseError as error:
         click.echo(f"Error: {error}", err=True)
@@ -101,8 +106,19 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
     ctx.exit(exit_code(reports))
 
 
+def _configured() -> tuple[str, ...]:
+    """The nearest file of options, if it lists cases."""
+    from migrator.parity.casefile import holds_cases
+    from migrator.settings import candidates
+
+    here = Path.cwd()
+    files = [file for file in candidates(here) if holds_cases(file)][:1]
+    return tuple(str(file.relative_to(here) if here in file.parents else file) for file in files)
+
+
 def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
-    from migrator.parity.case import Case, CaseError, given_program, load_cases
+    from migrator.parity.case import Case, CaseError, given_program
+    from migrator.parity.casefile import load_cases
     from migrator.parity.report import Tolerance
     from migrator.suggesting import dangling, suggestion
 

@@ -1,4 +1,4 @@
-"""A pytest plugin: with ``pytest --parity``, each case of a ``parity.toml`` is a test.
+"""A pytest plugin: with ``pytest --parity``, each case of a ``parity.toml``, or of a file of options, is a test.
 
 Light until then: it is loaded in every pytest of an environment that has `migrate`.
 """
@@ -28,19 +28,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Take every ``parity.toml``, if asked to."""
-    if file_path.name != "parity.toml" or not parent.config.getoption("--parity"):
+    """Take every ``parity.toml``, and every file of options that lists cases, if asked to."""
+    if file_path.suffix != ".toml" or not parent.config.getoption("--parity") or not _lists_cases(file_path):
         return None
     file: pytest.Collector = ParityFile.from_parent(parent, path=file_path)
     return file
 
 
+def _lists_cases(path: Path) -> bool:
+    from migrator.parity.case import CaseError
+    from migrator.parity.casefile import PLACES, holds_cases
+
+    if path.name not in PLACES:
+        return path.name == "parity.toml"
+    try:
+        return holds_cases(path)
+    except CaseError:  # of somebody else, who will say so
+        return False
+
+
 class ParityFile(pytest.File):
-    """One ``parity.toml``."""
+    """One file of cases."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """A test for each case. Raises CollectError where the file cannot be read."""
-        from migrator.parity.case import Case, CaseError, Program, load_cases
+        from migrator.parity.case import Case, CaseError, Program
+        from migrator.parity.casefile import load_cases
 
         try:
             cases = load_cases(self.path, Case("", Program(self.path)))

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from migrator.parity import sandbox
-from migrator.parity.case import Case, CaseError, Program, given_program, load_cases
+from migrator.parity.case import Case, CaseError, Program, given_program
+from migrator.parity.casefile import load_cases
 
 DEFAULTS = Case("default", Program(Path("x"), python="old-python"), steps=3, new_python="new-python")
 
@@ -50,11 +51,21 @@ entry = "task.py"
         ("[case]\nprogram = 'x'", "expected a list of tables"),
         ("[[case]]\nold = 'x'", "needs either program, or old and new"),
         ("[[case]]\nprogram = 'x'\nold = 'y'\nnew = 'z'", "needs either program, or old and new"),
-        ("[[case]]\nprogram = 'x'\nrtoll = 1", "unknown keys rtoll"),
-        ("[[case]]\nprogram = 'x'\ncompare = ['loss']", "compare takes losses"),
-        ("[[case]]\nprogram = 'x'\nmode = 'fast'", "mode is replay or live"),
-        ("[[case]]\nprogram = 'x'\nrtol = nan", "rtol is nan, not a finite number of at least 0"),
-        ("[[case]]\nprogram = 'x'\natol = -1", "atol is -1, not a finite number of at least 0"),
+        ("[[case]]\nprogram = 'x'\nrtoll = 1", "unknown key rtoll; did you mean rtol?"),
+        ("[[case]]\nprogram = 'x'\nzzzz = 1", "unknown key zzzz; known are args"),
+        ("[[case]]\nprogram = 'x'\ncompare = ['loss']", "compare must be a list of some of losses"),
+        ("[[case]]\nprogram = 'x'\ncompare = []", "compare must be a list of some of losses"),
+        ("[[case]]\nprogram = 'x'\nmode = 'fast'", "mode must be one of replay, live, not 'fast'"),
+        ("[[case]]\nprogram = 'x'\ndialect = 'v3'", "dialect must be one of auto, v1, v2"),
+        ("[[case]]\nprogram = 'x'\nrtol = nan", "rtol must be a finite number of at least 0, not nan"),
+        ("[[case]]\nprogram = 'x'\natol = -1", "atol must be a finite number of at least 0, not -1"),
+        ("[[case]]\nprogram = 'x'\nsteps = 'ten'", "steps must be a whole number, 0 or more, not 'ten'"),
+        ("[[case]]\nprogram = 'x'\nseeds = 1", "seeds must be a whole number, 2 or more, not 1"),
+        ("[[case]]\nprogram = 'x'\ntimeout = 0", "timeout must be a number of seconds, not 0"),
+        ("[[case]]\nprogram = 'x'\nargs = '--steps=1'", "args must be a list of strings and numbers"),
+        ("[[case]]\nprogram = ['x']", "program must be a string"),
+        ("[[case]]\nprogram = 'x'\nvariables = ['a', 'b']", "variables must be a list of pairs"),
+        ("case = [1]", "case 1: expected a table"),
         ("[[case]\n", "parity.toml: "),
     ],
 )
@@ -62,6 +73,17 @@ def test_mistakes_name_the_file_and_what_to_do(tmp_path: Path, text: str, messag
     with pytest.raises(CaseError, match="parity.toml") as error:
         load(tmp_path, text)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "head"), [("migrate.toml", "parity"), ("pyproject.toml", "tool.migrate.parity")])
+def test_cases_stand_beside_the_options(tmp_path: Path, name: str, head: str) -> None:
+    file = tmp_path / name
+    file.write_text(f"[[{head}]]\nprogram = 'trainer'\nsteps = 7\n")
+    (case,) = load_cases(file, DEFAULTS)
+    assert (case.old.path, case.steps) == (tmp_path / "trainer", 7)
+    file.write_text("[build-system]\n[tool]\nother = 1\n")
+    with pytest.raises(CaseError, match=rf"expected a list of tables \[\[{head}\]\]"):
+        load_cases(file, DEFAULTS)
 
 
 def test_folder_without_cases(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from migrator.parity.case import Case, CaseError, Program, load_cases
+from migrator.parity.case import Case, CaseError, Program
+from migrator.parity.casefile import load_cases
 from migrator.parity.clusters import parse
 from migrator.parity.seeds import Comparison, critical_t, two_sided_p
 

@@ -118,3 +118,15 @@ def test_a_misspelt_program_brings_a_suggestion(tmp_path: Path, monkeypatch: pyt
     Path("trainer.py").write_text("")
     code, output = run("trainr.py")
     assert code == 2 and "trainr.py: no such file or folder; did you mean trainer.py?" in output
+
+
+def test_without_a_path_the_cases_of_the_settings_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    code, output = run("-q")
+    assert code == 2 and output.startswith("Usage:")
+    (tmp_path / "pyproject.toml").write_text("[[tool.migrate.parity]]\nprogram = 'none.py'\n")
+    code, output = run("-q")
+    assert code == 2 and "none.py: no such file or folder" in output
+    (tmp_path / "pyproject.toml").write_text("[[tool.migrate.parity]]\nprogramm = 'none.py'\n")
+    assert "unknown key programm; did you mean program?" in run("-q")[1]

@@ -55,7 +55,18 @@ def test_cases_are_selected_like_tests(project: Path) -> None:
     assert "1 passed, 3 deselected" in run(project, "--parity", "-k", "good")
 
 
+def test_files_of_options_list_cases_too(project: Path) -> None:
+    (project / "trainer" / "parity.toml").unlink()
+    (project / "pyproject.toml").write_text(
+        "[project]\nname = 'x'\n" + CASE.format("good").replace("case", "tool.migrate.parity")
+    )
+    (project / "trainer" / "pyproject.toml").write_text("[project]\nname = 'y'\n")
+    (project / "trainer" / "migrate.toml").write_text("not TOML [")
+    output = run(project, "--parity")
+    assert "pyproject.toml::good PASSED" in output and "2 passed" in output
+
+
 def test_a_bad_file_is_an_error_with_its_reason(project: Path) -> None:
     (project / "trainer" / "parity.toml").write_text("[[case]]\nprogam = 'task.py'\n")
     output = run(project, "--parity")
-    assert "unknown keys progam" in output and "1 error" in output and "Traceback" not in output
+    assert "unknown key progam; did you mean program?" in output and "1 error" in output and "Traceback" not in output
