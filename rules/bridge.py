@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from migrator.diagnostics import Edit, ProgramUnit
 from migrator.modelfn.errors import Unsupported
@@ -28,6 +29,7 @@ from .graph_heads import OPTIMIZERS, rewrite_heads
 from .graph_specs import GraphSpecs
 from .helpers import Helpers
 from .model_fns import model_fn_behind
+from .prediction_hooks import predicts_with_hooks
 from .reached import reached
 from .rewrite import ProgramRewrite
 from .sessions import session_reference
@@ -139,8 +141,14 @@ class BridgeRewrite(ProgramRewrite):
 
     def _driver(self, module: Module) -> Driver:
         driver = super()._driver(module)
+        if not driver.graph and self._predicts_with_hooks:
+            driver.readers = {**driver.readers, "predict": "predict_with_hooks"}
         driver.graph = True
         return driver
+
+    @cached_property
+    def _predicts_with_hooks(self) -> bool:
+        return predicts_with_hooks(self.project)
 
     def _reached(self) -> list[Module]:
         """The modules of the program, with those of a model_fn that its Estimator gets from elsewhere."""

@@ -42,7 +42,7 @@ _METHODS = {
 _KEPT = {
     "train": ("input_fn", "steps", "max_steps", "hooks", "saving_listeners"),
     "evaluate": ("input_fn", "steps", "name", "checkpoint_path", "hooks"),
-    "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples"),
+    "predict": ("input_fn", "predict_keys", "checkpoint_path", "yield_single_examples", "hooks"),
     "get_variable_value": ("name",),
     "get_variable_names": (),
     "eval_dir": ("name",),

@@ -6,7 +6,7 @@ import ast
 
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.plan import SPEC
-from migrator.modelfn.translate import bind, is_empty, is_none
+from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.syntax import walk
 
@@ -46,8 +46,6 @@ class GraphSpecs:
             with obstacles:
                 if node.arg == "feed_dict":
                     raise Unsupported("a feed_dict has tensors as keys, which TensorFlow 2 does not take", node.value)
-                if node.arg == "prediction_hooks" and not is_empty(node.value):
-                    raise Unsupported("hooks of prediction are not migrated yet", node.value)
 
     def reference(self, node: ast.expr, name: str) -> None:
         """Migrate a reference to a name around hooks, if it is one. Raises Unsupported."""

@@ -36,6 +36,9 @@ HOOKS = {
     "StopAtStepHook": Hook("StopAtStep", "num_steps last_step"),
     "StepCounterHook": Hook("StepCounter", "every_n_steps every_n_secs output_dir summary_writer"),
     PROFILER: Hook("StepProfiler", "save_steps save_secs output_dir show_dataflow show_memory"),
+    "InMemoryEvaluatorHook": Hook(
+        "InMemoryEvaluator", "estimator input_fn steps hooks name every_n_iter", (_ESTIMATOR,)
+    ),
     SAVING: Hook("CheckpointSaver", "checkpoint_dir save_secs save_steps saver checkpoint_basename scaffold listeners"),
     "make_early_stopping_hook": Hook(
         "StopWhen", "estimator should_stop_fn run_every_secs run_every_steps", (_ESTIMATOR,)
@@ -59,6 +62,7 @@ _FAMILIES = (
     "tensorflow.estimator",
     "tensorflow.estimator.experimental",
     "tensorflow.contrib.estimator",
+    "tensorflow.contrib.hooks",
 )
 
 

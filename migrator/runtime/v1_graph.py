@@ -36,6 +36,7 @@ class EstimatorSpec(NamedTuple):
     training_hooks: Sequence[Any] | None = None
     scaffold: Any = None
     evaluation_hooks: Sequence[Any] | None = None
+    prediction_hooks: Sequence[Any] | None = None
 
     def hooks(self) -> list[Any]:
         """Those of the mode."""
@@ -318,13 +319,13 @@ class Graph:
         with tf.variable_creator_scope(self.create):
             step = tf.compat.v1.train.create_global_step()
             # Hooks read the step through this collection; TensorFlow would build the read for variables of a graph only.
-            tf.compat.v1.add_to_collection("global_step_read_op_cache", step.read_value() + 0)
+            with tf.name_scope("global_step/"):  # leaves the names of the program's ops alone
+                tf.compat.v1.add_to_collection("global_step_read_op_cache", step.read_value() + 0)
             spec = self.call(flat) if self.strategy is None else call_all(self.strategy, self.call, flat)
             self.result = spec
             # As an operation: what a step only fetches as a value, TensorFlow leaves out where nobody reads the value.
-            updates = (
-                [update for _, update in (spec.eval_metric_ops or {}).values()] if mode == "eval" else [spec.train_op]
-            )
+            metrics = (spec.eval_metric_ops or {}).values()
+            updates = [update for _, update in metrics] if mode == "eval" else [spec.train_op]
             self.update = None if mode == "infer" else tf.group(*updates)
             self.summaries = tf.compat.v1.summary.merge_all() if mode == "train" else None
             self.fresh = mode == "train" and bool(tf.compat.v1.get_collection("new_variables"))

@@ -44,6 +44,7 @@ def tpu_spec(
     host_call: Any = None,
     training_hooks: Sequence[Any] | None = None,
     evaluation_hooks: Sequence[Any] | None = None,
+    prediction_hooks: Sequence[Any] | None = None,
 ) -> EstimatorSpec:
     """A `TPUEstimatorSpec` as an `EstimatorSpec`. `eval_metrics` are a function and its tensors, a list or a dict."""
     scaffold = scaffold_fn() if scaffold_fn is not None else None
@@ -63,4 +64,5 @@ def tpu_spec(
         training_hooks=training_hooks,
         scaffold=scaffold,
         evaluation_hooks=evaluation_hooks,
+        prediction_hooks=prediction_hooks,
     )

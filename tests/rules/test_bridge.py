@@ -158,7 +158,6 @@ def test_migrating_again_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("loss, train_op)", "loss, train_op, prediction_hooks=[hook])", "hooks of prediction"),
         ("tf.square(", "tf.contrib.layers.instance_norm(", "tf.contrib.layers.instance_norm"),
         ("    w =", "    tf.Session().run(features)\n    w =", "tf.Session"),
         ("(model_fn,", "(*arguments,", "arguments"),

@@ -54,6 +54,32 @@ def used(use: str) -> str:
             "train(e, input_fn, callbacks=[StepCounter(5, output_dir='d')])",
         ),
         (
+            f"h = [{STOP}] if F else []\ne.train(input_fn, hooks=h)",
+            "h = [StopAtStep(last_step=9)] if F else []\ntrain(e, input_fn, callbacks=h)",
+        ),
+        (
+            f"e.train(input_fn, hooks=([{STOP}] if F else None) or [])",
+            "train(e, input_fn, callbacks=([StopAtStep(last_step=9)] if F else None) or [])",
+        ),
+        (
+            f"h = None\nif F:\n    h = [{STOP}]\ne.train(input_fn, hooks=h)",
+            "h = None\nif F:\n    h = [StopAtStep(last_step=9)]\ntrain(e, input_fn, callbacks=h)",
+        ),
+        (
+            f"h = []\nh += [{STOP}]\nh = h + [{STOP}]\nh.extend([{STOP}])\ne.train(input_fn, hooks=h)",
+            "h = []\nh += [StopAtStep(last_step=9)]\nh = h + [StopAtStep(last_step=9)]\n"
+            "h.extend([StopAtStep(last_step=9)])\ntrain(e, input_fn, callbacks=h)",
+        ),
+        (
+            "h = tf.contrib.estimator.InMemoryEvaluatorHook(e, f, 5, [], 'a', every_n_iter=9)",
+            "h = InMemoryEvaluator(e, f, 5, name='a', every_n_iter=9)",
+        ),
+        (
+            "h = tf.estimator.experimental.InMemoryEvaluatorHook(estimator=e, input_fn=f)",
+            "h = InMemoryEvaluator(model=e, input_fn=f)",
+        ),
+        ("h = tf.contrib.hooks.ProfilerHook(save_steps=5)", "h = StepProfiler(save_steps=5)"),
+        (
             "e.train(input_fn, hooks=[tf.train.CheckpointSaverHook('d', None, 5, tf.train.Saver(max_to_keep=2))])",
             "train(e, input_fn, callbacks=[CheckpointSaver('d', None, 5)])",
         ),
@@ -103,6 +129,16 @@ def test_hooks(old: str, new: str) -> None:
         (f"hooks = [{STOP}]\nhooks += more()\ne.train(input_fn, hooks=hooks)", "`hooks` of Estimator.train"),
         (f"hooks = [{STOP}]\nhooks.extend(more())  # HERE\ne.train(input_fn, hooks=hooks)", "`hooks` of Estimator"),
         (f"hooks = [{STOP}]\nfill(hooks)\ne.train(input_fn, hooks=hooks)", "`hooks` of Estimator.train"),
+        (f"h = [{STOP}] if F else make()\ne.train(input_fn, hooks=h)", "`hooks` of Estimator.train"),
+        (f"for h in [[{STOP}]]:\n    e.train(input_fn, hooks=h)", "`hooks` of Estimator.train"),
+        (f"h, n = [{STOP}], 1\ne.train(input_fn, hooks=h)", "`hooks` of Estimator.train"),
+        (f"h = [{STOP}]\nh.extend(MORE)\ne.train(input_fn, hooks=h)", "`hooks` of Estimator.train"),
+        (f"h = [{STOP}]\nh.insert(0, {STOP})\ne.train(input_fn, hooks=h)", "`hooks` of Estimator.train"),
+        (f"e.predict(input_fn, hooks=[{STOP}])", "`hooks` of Estimator.predict"),
+        (
+            "h = tf.estimator.experimental.InMemoryEvaluatorHook(e, f, hooks=HOOKS)",
+            "`hooks` of a InMemoryEvaluatorHook",
+        ),
         (f"e.evaluate(input_fn, hooks=[{STOP}])", "`hooks` of Estimator.evaluate"),
         (f"s = tf.estimator.EvalSpec(input_fn, hooks=[{STOP}])", "`hooks` of tf.estimator.EvalSpec"),
         ("h = tf.train.StepCounterHook(5, None, None, writer)", "`summary_writer` of a StepCounterHook"),

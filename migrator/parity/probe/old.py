@@ -226,10 +226,11 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
     from tensorflow_estimator.python.estimator import estimator as module
 
     base: Any = module.Estimator
-    call_model_fn, train, evaluate, predict, init = (
+    call_model_fn, train, evaluate, evaluate_run, predict, init = (
         base._call_model_fn,
         base.train,
         base.evaluate,
+        base._evaluate_run,
         base.predict,
         base.__init__,
     )
@@ -280,17 +281,25 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         finally:
             recorder.end()
 
-    def watched_evaluate(self: Any, *args: Any, **named: Any) -> Any:
+    def recorded_evaluation(self: Any, run: Any, *args: Any, **named: Any) -> Any:
         call = recorder.begin("evaluate")
         recorder.writer.event("begin", kind="evaluate", call=call, stream=recorder.stream(self))
         recorder.progress.say(recorder.taken.get(recorder.stream(self), 0), recorder.steps, "evaluating")
         try:
-            result = evaluate(self, *args, **named)
+            result = run(self, *args, **named)
         finally:
             recorder.end()
         metrics = {key: recorder.writer.array(value) for key, value in result.items()}
         recorder.writer.event("metrics", call=call, stream=recorder.stream(self), metrics=metrics)
         return result
+
+    def watched_evaluate(self: Any, *args: Any, **named: Any) -> Any:
+        return recorded_evaluation(self, evaluate, *args, **named)
+
+    def watched_evaluate_run(self: Any, *args: Any, **named: Any) -> Any:
+        if recorder.stack and recorder.stack[-1][0] == "evaluate":
+            return evaluate_run(self, *args, **named)
+        return recorded_evaluation(self, evaluate_run, *args, **named)  # of a hook, amid a training
 
     def watched_predict(self: Any, *args: Any, **named: Any) -> Iterator[Any]:
         call = recorder.begin("predict")
@@ -322,7 +331,7 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         _own_folder(recorder, self)
 
     base._call_model_fn, base.train, base.evaluate = watched_call_model_fn, watched_train, watched_evaluate
-    base.predict, base.__init__ = watched_predict, watched_init
+    base._evaluate_run, base.predict, base.__init__ = watched_evaluate_run, watched_predict, watched_init
     exports.watch_estimators(recorder, base)
 
 
