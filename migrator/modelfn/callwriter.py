@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrator.modelfn.built import built_names
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES
@@ -34,6 +35,8 @@ class CallWriter(Writer):
         """Tests of `training` around statements."""
         self._guarded = False
         """Whether what is written stands under such a test."""
+        self._built = built_names(self.plan)
+        self.names.update(self._built.values())
 
     @property
     def uses_training(self) -> bool:
@@ -157,6 +160,8 @@ class CallWriter(Writer):
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """A statement; ``name = <made object>`` falls away: the name stands for the object, unless a tensor gets it later."""
         node = leaf.node
+        if leaf in self._built:
+            return []
         if isinstance(node, ast.Assign) and id(node.value) in self.plan.site_of:
             if self.plan.site_of[id(node.value)].layer.inputs is None and self.plan.time(leaf) <= Time.MODE:
                 return []

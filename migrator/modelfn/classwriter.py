@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable
 
 from migrator.modelfn.body import Body
+from migrator.modelfn.buildwriter import BuildWriter
+from migrator.modelfn.built import built_leaves, sizes_of
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
@@ -141,7 +143,7 @@ class ClassWriter:
         indent = self.indent + self.unit * 2
         kept_leaves = {leaf for name in (*self.kept, *self.turns) for leaf in plan.definitions(name)}
         wanted_leaves = set(sites_in) | kept_leaves
-        sites = [s for s in plan.sites if s.leaf in wanted_leaves]
+        sites = [s for s in plan.sites if s.leaf in wanted_leaves and not s.layer.built]
         objects = {s.leaf for s in sites if holder(s) is not None}
         kept = {name: a for name, a in self.kept.items() if not set(plan.definitions(name)) <= objects}
         writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False))
@@ -161,6 +163,20 @@ class ClassWriter:
                 lines.append(f"{indent}self.{self.static_attribute(name)} = {name}")
         head = f"{self.indent}{self.unit}def __init__(self{''.join(', ' + p for p in self.init_parameters())}):"
         return [head, *lines, *trimmed(body), *tail]
+
+    def build_lines(self, leaves: Iterable[Leaf]) -> list[str]:
+        """``build``: the layers made in `leaves` whose sizes are those of the first input; empty without any."""
+        wanted = set(leaves)
+        sites = [site for site in self.plan.sites if site.layer.built and site.makes and site.leaf in wanted]
+        if not sites:
+            return []
+        repeated = built_leaves(self.plan, sites)
+        heads = [f.node.iter for site in sites for f in site.leaf.frames if isinstance(f.node, ast.For)]
+        values = [v for site in sites for _, v in site.layer.arguments if not isinstance(v, str)]
+        repeated |= self.static_names(repeated, [*values, *heads])
+        writer = BuildWriter(self.shared, sites, repeated, self.names("build"))
+        lines = writer.lines(self.indent + self.unit * 2)
+        return [f"{self.indent}{self.unit}def build(self, input_shape):", *trimmed(lines)]
 
     def super_arguments(self) -> str:
         """Arguments of the base class."""
@@ -221,11 +237,12 @@ class LayerGenerator(ClassWriter):
 
     def _text(self) -> str:
         plan = self.plan
-        leaves = [leaf for leaf in plan.call_leaves if not plan.is_static(leaf)]
+        sizes = sizes_of(plan) & set(plan.call_leaves)
+        leaves = [leaf for leaf in plan.call_leaves if not plan.is_static(leaf) and leaf not in sizes]
         for leaf in set(plan.call_leaves) - set(leaves):
             if isinstance(leaf.node, ast.Return) and not is_none(leaf.node.value):
                 raise Unsupported("a helper that makes layers returns something that they do not compute", leaf.node)
-        support = self.static_names(leaves, [])
+        support = self.static_names([*leaves, *sizes], []) | sizes
 
         def written(support: set[Leaf]) -> tuple[CallWriter, list[str]]:
             writer = CallWriter(self.shared, self.names("call"), plan.sites)
@@ -236,9 +253,11 @@ class LayerGenerator(ClassWriter):
         training = ", training=False" if writer.uses_training or getattr(plan, "takes_training", False) else ""
         inputs = ", ".join(parameter(plan, name) for name in plan.dynamic)
         call = [f"{self.indent}{self.unit}def call(self, {inputs}{training}):", *trimmed(lines)]
-        self.note_statics([call])
+        build = self.build_lines(plan.call_leaves)
+        self.note_statics([build, call])
         init = self.constructor(plan.call_leaves, lambda writer: ([], set()))
-        return tidy("\n".join([*self.head(), "\n".join(init), "", "\n".join(call)]))
+        methods = "\n\n".join("\n".join(part) for part in (init, build, call) if part)
+        return tidy("\n".join([*self.head(), methods]))
 
     def super_arguments(self) -> str:
         """The name, where the function had one for its variable scope."""

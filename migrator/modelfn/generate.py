@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from migrator.modelfn.built import sizes_of
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import ClassWriter, tidy, trimmed
 from migrator.modelfn.derivedmetrics import DerivedMetric
@@ -120,10 +121,11 @@ class Generator(ClassWriter):
             training, step = self._training()
         serving = serving_lines(self, served)
         start = start_lines(self)
-        self.note_statics([call, loss, metric, results, step, serving, start])
         used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
+        build = self.build_lines(used)
+        self.note_statics([build, call, loss, metric, results, step, serving, start])
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer))
-        parts = [init, call, loss, step, metric, results, predict, serving, start]
+        parts = [init, build, call, loss, step, metric, results, predict, serving, start]
         head = [*self.head(), *table_lines(self)]
         body = "\n\n".join("\n".join(part) for part in parts if part)
         factory = factory_lines(self, training)
@@ -179,9 +181,10 @@ class Generator(ClassWriter):
 
     def _call(self) -> list[str]:
         plan, out = self.plan, self.outputs
-        leaves = [leaf for leaf in plan.call_leaves if leaf not in out.dropped and not plan.is_static(leaf)]
+        sizes = sizes_of(plan) & set(plan.call_leaves)
+        leaves = [leaf for leaf in plan.call_leaves if leaf not in {*out.dropped, *sizes} and not plan.is_static(leaf)]
         values: list[ast.AST] = [v for _, v in out.entries if not isinstance(v, str)]
-        support = self.static_names(leaves, values)
+        support = self.static_names([*leaves, *sizes], values) | sizes
         predicted = set().union(*(reads(v) for _, v in out.entries if isinstance(v, ast.AST)))
         predicted |= {out.single} if out.single else set()
         indent = self.indent + self.unit * 2

@@ -1,6 +1,6 @@
-"""Weights that `call` makes, because their shape is known only when data flow: ``tf.Variable(tf.zeros(x.shape[-1:]))``.
+"""Weights and layers that `call` makes, because their size is known only when data flow: ``tf.Variable(tf.zeros(x.shape[-1:]))``.
 
-A layer finds such a weight again by its name, so each must have one of its own.
+A layer finds such a weight again by its name, so each must have one of its own; a layer inside it by its attribute.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.scopes import scope_calls
+from migrator.modelfn.shapes import asks_shapes
 from migrator.modelfn.translate import Layer, Time
 
 if TYPE_CHECKING:
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
     from migrator.modelfn.sites import Site
 
 
-def late(plan: Body, layer: Layer) -> Layer:
-    """A layer, made by `call` if it is a weight whose shape is known only then."""
-    if not layer.weight or layer.vendored:
+def late(plan: Body, layer: Layer, looped: bool) -> Layer:
+    """A layer, made by `call` if its size is known only then; `looped` says whether the turns of a loop make more of it."""
+    if (layer.weight and layer.vendored) or layer.built:
         return layer
-    times = [plan.times.of(value) for _, value in layer.arguments if not isinstance(value, str)]
-    if max(times, default=Time.STATIC) <= Time.MODE:
+    values = [value for _, value in layer.arguments if not isinstance(value, str)]
+    if max((plan.times.of(value) for value in values), default=Time.STATIC) <= Time.MODE:
         return layer
+    if not layer.weight:
+        alone = layer.inputs is not None and layer.maker is None and not looped
+        return replace(layer, late=alone and all(asks_shapes(plan, value) for value in values))
     return replace(
         layer,
         constructor="get_weight",
@@ -40,7 +44,11 @@ def check_names(plan: Body, sites: list[Site]) -> None:
     """Refuse each `tf.Variable` of this kind that has no name of its own: TensorFlow 1 numbers those that share one."""
     seen: set[str] = set()
     for site in sites:
-        if not site.layer.late or plan.module.resolve(site.call.func) not in plan.translations.initialized:
+        if (
+            not site.layer.late
+            or not site.layer.weight
+            or plan.module.resolve(site.call.func) not in plan.translations.initialized
+        ):
             continue
         if site.layer.name is None:
             raise Unsupported("a variable of a size that data tell has no name", site.call)

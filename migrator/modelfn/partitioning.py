@@ -43,7 +43,7 @@ def by_scope(plan: Body) -> bool:
     apart = inside or isinstance(plan, HelperBody) or len({ast.dump(node) for node in _own(plan)}) > 1
     if apart:
         for site in plan.sites:
-            if site.layer.late and any(_around(plan, site)):
+            if (site.layer.late or site.layer.built) and any(_around(plan, site)):
                 raise Unsupported(
                     "a variable of a size that data tell stands under one of several partitioners", site.call
                 )

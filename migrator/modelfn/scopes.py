@@ -232,7 +232,7 @@ def _pairs(
                 yield "", "", (*around, site)
             continue
         own_path = path + site.attribute + ".*" * len(site.loops)
-        if site.layer.late:
+        if site.layer.late and site.layer.weight:
             own_path = f"{path}late_weights.{_late_key(plan, site, names)}"
         if site.layer.helper is not None:
             known = given_names(site, names)

@@ -23,6 +23,11 @@ def on_shapes(plan: Body, node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and plan.times.of(node.test) > Time.MODE and _is_static(plan, node.test, ())
 
 
+def asks_shapes(plan: Body, node: ast.expr) -> bool:
+    """Whether an argument is known when the model is built, or asks nothing of tensors but their static shapes."""
+    return plan.times.of(node) <= Time.MODE or _is_static(plan, node, ())
+
+
 def _is_static(plan: Body, node: ast.AST, above: tuple[str, ...]) -> bool:
     if isinstance(node, ast.Name):
         if plan.times.name(node.id) <= Time.MODE:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Optional
 
+from migrator.modelfn.built import built
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.lateweights import check_names, late
@@ -124,7 +125,9 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, turns: Turns) -> Iterator[
     if layer.moving is not None and not layer.keras and not plan.updates_run:
         frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
         layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
-    layer = late(plan, with_defaults(plan, leaf, layer))
+    layer = with_defaults(plan, leaf, layer)
+    layer = layer if shaped and layer.weight else built(plan, leaf, layer)
+    layer = late(plan, layer, looped=bool(leaf.loops or turns))
     if shaped and (layer.helper is not None or (layer.weight and not layer.late)):
         raise Unsupported("variables are made under a condition on a shape", call)
     yield Site(call, leaf, layer, turns=turns)
@@ -196,7 +199,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
     counts: dict[str, int] = {}
     items: set[str] = {n for leaf in plan.flow.leaves for c in comprehensions(leaf.node) for n in targets(c.target)}
     objects: dict[str, str] = {}
-    for site in (site for site in sites if site.makes):
+    for site in (site for site in sites if site.makes or (site.layer.late and not site.layer.weight)):
         held = holder(site)
         if held in objects and not site.loops:  # one name for the objects of both arms of an `if`
             site.attribute = objects[held]

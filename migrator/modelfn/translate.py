@@ -76,6 +76,8 @@ class Layer:
     """Whether it runs cells, and makes their variables in its scope."""
     late: bool = False
     """Whether `call` makes it, because its shape is known only when data flow."""
+    built: bool = False
+    """Whether `build` makes it, because its sizes are those of the first input."""
 
 
 class Writing(Protocol):

@@ -145,13 +145,12 @@ class Writer:
             and node.value.id in self.shared.metrics
         ):
             return self.shared.metrics[node.value.id]
-        if isinstance(node, ast.Name):
+        if isinstance(node, (ast.Name, ast.Attribute)):
             self._check_library(node)
+        if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
             return self._mode_test(node)
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            self._check_library(node)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "config":
             if "config" in self.plan.statics and node.attr in self.plan.translations.task_fields:
                 return f"{self.need('current_task')}().{node.attr}"
@@ -290,9 +289,12 @@ class Writer:
 
     def _used(self, site: Site) -> str:
         """The application of a layer, or the object it made."""
-        if site.layer.late:
-            return self._made(site)
         layer = site.item if site.loops else f"self.{site.attribute}"
+        if site.layer.late and site.layer.weight:
+            return self._made(site)
+        if site.layer.late:
+            made = ["self", f'"{site.attribute}"', self.constructor(site)]
+            layer = format_call(self.need("get_layer"), [*((None, text) for text in made), *self.made_arguments(site)])
         if site.layer.inputs is None:
             return layer
         return format_call(layer, [(name, self.text(value)) for name, value in site.layer.inputs])
@@ -338,7 +340,8 @@ class Writer:
             return [*([] if leaf in self.plan.watched else renderer.comments(leaf.node, indent)), indent + added]
         lead = [line for node in leaf.lead for line in renderer.comments(node, indent)]
         lines = tagged(self, leaf, renderer.statement(leaf.node, self.transform, indent), indent)
-        return ["", *lead, *_without_blank(lines)] if lead else lines
+        begins_blank = bool(lines) and not lines[0].strip()
+        return ["", *lead, *lines[begins_blank:]] if lead else lines
 
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         """A loop, condition or scope around leaves."""
@@ -385,7 +388,3 @@ class Writer:
     def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
         """The head of a loop; in `call` it also walks the lists of layers that were made in it."""
         return self.shared.renderer.header(node, self.transform, indent)
-
-
-def _without_blank(lines: list[str]) -> list[str]:
-    return lines[1:] if lines and not lines[0].strip() else lines

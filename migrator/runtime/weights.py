@@ -1,4 +1,4 @@
-"""Weights whose shape is not written where they are made: it is that of a value, or known when data flow first."""
+"""Weights and layers whose size is not written where they are made: it is that of a value, or known when data flow first."""
 
 from __future__ import annotations
 
@@ -31,3 +31,19 @@ def get_weight(layer: Any, name: str, **settings: Any) -> Any:
     if not wanted.is_compatible_with(present):
         raise ValueError(f"The weight {name} has the shape {present}, not {wanted}.")
     return weights[name]
+
+
+def get_layer(owner: Any, attribute: str, make: Any, /, *args: Any, **settings: Any) -> Any:
+    """The layer that `owner` has as its `attribute`. The first call makes it: ``make(*args, **settings)``.
+
+    For layers that are as wide as a tensor inside of ``call``: use it there. Raises ValueError if a later call asks for
+    other numbers, as for another width.
+    """
+    numbers = [value for value in (*args, *settings.values()) if isinstance(value, (int, float))]
+    made = vars(owner).setdefault("late_layers", {})
+    if attribute not in made:
+        setattr(owner, attribute, make(*args, **settings))
+        made[attribute] = numbers
+    if made[attribute] != numbers:
+        raise ValueError(f"The layer {attribute} was made with {made[attribute]}, not with {numbers}.")
+    return getattr(owner, attribute)

@@ -194,7 +194,6 @@ estimator = tf.estimator.Estimator(model_fn)
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("units = features['x'].shape[1]\npredictions = tf.layers.dense(features['x'], units)  # HERE", "data flows"),
         (
             "units = tf.shape(features['x'])[1]\npredictions = tf.layers.dense(features['x'], units)  # HERE",
             "data flows",

@@ -360,7 +360,6 @@ def test_a_missing_layer_keeps_the_lists_aligned() -> None:
             """,
             "",
         ),
-        ("predictions = tf.layers.dense(features['x'], features['x'].shape[1])  # HERE", "only when data flows"),
         ("predictions = tf.layers.dense(features['x'], *params['a'])  # HERE", "hidden behind"),
         (
             """

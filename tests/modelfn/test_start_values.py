@@ -153,7 +153,7 @@ def test_a_variable_whose_name_and_shape_a_helper_is_told() -> None:
         return tf.matmul(x, table)
     """
     text = migrate(model_fn(f"predictions = project(features['x'], 'table')\n{INIT}", before=helper))
-    assert '        "proj/table": "table.late_weights.table",\n' in text
+    assert '        "proj/table": "table.table",\n' in text
     formatted = "predictions = project(features['x'], 't%d' % params['n'])"
     reason = manual_reason(model_fn(f"{formatted}\n{INIT}", before=helper))
     assert "names of variables of which the source does not tell all" in reason

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.weights import get_weight, weight_from_value
+from migrator.runtime.weights import get_layer, get_weight, weight_from_value
 
 v1 = tf.compat.v1
 
@@ -70,3 +70,31 @@ def test_another_shape_is_an_error() -> None:
     layer(tf.ones((2, 3)))
     with pytest.raises(ValueError, match=r"The weight w0 has the shape \(3,\), not \(4,\)"):
         layer(tf.ones((2, 4)))
+
+
+class Doubled(tf.keras.layers.Layer):
+    """A dense layer as wide as the second input, made by the first call."""
+
+    def call(self, x: Any, y: Any) -> Any:
+        return get_layer(self, "dense", tf.keras.layers.Dense, y.shape[-1], name="out")(x) + y
+
+
+def test_a_late_layer_is_made_once_and_trained(tmp_path: Path) -> None:
+    layer = Doubled()
+    x, y = tf.ones([4, 2]), tf.ones([4, 3])
+    apply = tf.function(layer)
+    np.testing.assert_allclose(apply(x, y), layer(x, y))
+    assert [w.shape.as_list() for w in layer.trainable_weights] == [[2, 3], [3]]
+    assert layer.dense.name == "out"
+    path = tf.train.Checkpoint(layer=layer).save(str(tmp_path / "layer"))
+    other = Doubled()
+    other(x, y)
+    tf.train.Checkpoint(layer=other).restore(path).assert_consumed()
+    np.testing.assert_array_equal(other(x, y), layer(x, y))
+
+
+def test_a_late_layer_of_another_width_is_refused() -> None:
+    layer = Doubled()
+    layer(tf.ones([4, 2]), tf.ones([4, 3]))
+    with pytest.raises(ValueError, match="dense was made with"):
+        layer(tf.ones([4, 2]), tf.ones([4, 1]))

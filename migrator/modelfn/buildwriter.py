@@ -1,0 +1,38 @@
+"""Writes `build`: the layers and weights whose sizes are those of the first input."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.built import rank_of, shape_of
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.initwriter import InitWriter
+from migrator.modelfn.sites import Site
+from migrator.modelfn.translate import Time, Value
+from migrator.modelfn.writer import Shared
+
+
+class BuildWriter(InitWriter):
+    """Writes `build`. `support` are the statements that it repeats."""
+
+    def __init__(self, shared: Shared, sites: list[Site], support: set[Leaf], names: dict[str, str]) -> None:
+        self._given = support
+        super().__init__(shared, sites, {}, [])
+        self.names.update(names)
+
+    def _support(self, kept: dict[str, str], extra: list[Leaf]) -> set[Leaf]:
+        return self._given
+
+    def transform(self, node: ast.AST) -> str | None:
+        """Shapes of tensors are those that `build` is given."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int" and node.args:
+            inner = node.args[0].value if isinstance(node.args[0], ast.Attribute) else node.args[0]
+            if isinstance(inner, ast.Subscript) and shape_of(self.plan, inner.value, None) is not None:
+                return self.text(node.args[0])
+        found = shape_of(self.plan, node, None) or rank_of(self.plan, node, None)
+        return super().transform(node) if found is None else found
+
+    def _argument(self, value: Value) -> str:
+        if not isinstance(value, str) and self.plan.times.of(value) > Time.MODE:
+            return self.text(value)
+        return super()._argument(value)

@@ -1,0 +1,132 @@
+"""Layers and weights that `build` makes, as their sizes are those of the first input: ``tf.layers.dense(h, x.shape[-1])``."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.objects import holder
+from migrator.modelfn.translate import Layer, Time
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.flow import Leaf
+    from migrator.modelfn.sites import Site
+
+_PLAIN = (
+    ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.keyword, ast.operator,
+    ast.unaryop, ast.expr_context,
+)  # fmt: skip
+_FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple"})
+_LIBRARIES = ("numpy.", "math.")
+
+
+def built(plan: Body, leaf: Leaf, layer: Layer) -> Layer:
+    """A layer, made by `build` if the shape of the first input is all that it needs to be known."""
+    values = [value for _, value in layer.arguments if not isinstance(value, str)]
+    late = [value for value in values if plan.times.of(value) > Time.MODE]
+    if not late or layer.maker is not None or not all(_is_known(plan, value, leaf) for value in late):
+        return layer
+    return replace(layer, built=True)
+
+
+def built_leaves(plan: Body, sites: list[Site]) -> set[Leaf]:
+    """The statements that give names to shapes and sizes, which the making of `sites` reads."""
+    found: set[Leaf] = set()
+    stack: list[tuple[ast.AST, Leaf]] = [
+        (value, site.leaf) for site in sites for _, value in site.layer.arguments if not isinstance(value, str)
+    ]
+    while stack:
+        node, at = stack.pop()
+        for child in ast.walk(node):
+            if isinstance(child, ast.Name) and plan.times.name(child.id) > Time.MODE:
+                for leaf in plan.slicer.reaching(child.id, at.index, None, at):
+                    if leaf not in found and isinstance(leaf.node, ast.Assign):
+                        found.add(leaf)
+                        stack.append((leaf.node.value, leaf))
+    return found
+
+
+def sizes_of(plan: Body) -> set[Leaf]:
+    """The statements that `build` repeats, which `call` may do without."""
+    return built_leaves(plan, [site for site in plan.sites if site.layer.built])
+
+
+def built_names(plan: Body) -> dict[Leaf, tuple[str, str]]:
+    """What gives a weight that `build` makes the only value of a name: the name, and how the model spells it."""
+    found = {}
+    for site in plan.sites:
+        held = holder(site) if site.layer.built else None
+        if held is not None and plan.definitions(held) == [site.leaf]:
+            found[site.leaf] = held, site.item if site.loops else f"self.{site.attribute}"
+    return found
+
+
+def _is_known(plan: Body, node: ast.AST, at: Leaf, above: tuple[str, ...] = ()) -> bool:
+    """Whether the shape of the first input is all of the data that an expression reads."""
+    if isinstance(node, ast.expr) and plan.times.of(node) is Time.STATIC:
+        return True
+    if isinstance(node, ast.expr) and (shape_of(plan, node, at) is not None or rank_of(plan, node, at) is not None):
+        return True
+    if isinstance(node, ast.Attribute):
+        return node.attr == "value" and isinstance(node.value, ast.Subscript) and _is_known(plan, node.value, at, above)
+    if isinstance(node, ast.Name):
+        sources = plan.slicer.reaching(node.id, at.index, None, at)
+        return (
+            node.id not in above
+            and bool(sources)
+            and all(
+                isinstance(leaf.node, ast.Assign)
+                and node.id in leaf.kills
+                and not leaf.arms
+                and _is_known(plan, leaf.node.value, leaf, (*above, node.id))
+                for leaf in sources
+            )
+        )
+    if isinstance(node, ast.Call):
+        name = plan.module.resolve(node.func)
+        if name is None:
+            known = isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and not plan.is_local(node.func.id)
+        else:
+            known = name.startswith(_LIBRARIES) or (plan.translations.library(name) and plan.translations.static(name))
+        return known and all(_is_known(plan, part, at, above) for part in (*node.args, *node.keywords))
+    return isinstance(node, _PLAIN) and all(_is_known(plan, child, at, above) for child in ast.iter_child_nodes(node))
+
+
+def shape_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:
+    """What `build` calls the shape of the first input, or of a part of it; None for any other expression."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
+        if node.func.attr == "as_list":
+            shape = shape_of(plan, node.func.value, at)
+            return shape if shape is None or _one_by_one(plan, node) else f"list({shape})"
+        return _input(plan, node.func.value, at) if node.func.attr == "get_shape" else None
+    return _input(plan, node.value, at) if isinstance(node, ast.Attribute) and node.attr == "shape" else None
+
+
+def _one_by_one(plan: Body, node: ast.AST) -> bool:
+    """Whether a list of sizes is only asked for single ones."""
+    parent = plan.module.parent(node)
+    if isinstance(parent, ast.Subscript):
+        return not isinstance(parent.slice, ast.Slice)
+    return isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List))
+
+
+def rank_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:
+    """The number of dimensions of the first input."""
+    if not isinstance(node, ast.Attribute) or node.attr not in ("ndims", "rank"):
+        return None
+    shape = shape_of(plan, node.value, at)
+    return None if shape is None else f"len({shape})"
+
+
+def _input(plan: Body, node: ast.expr, at: Leaf | None) -> str | None:
+    """``input_shape["x"]`` for ``features["x"]``, where `features` is the first input; without `at`, wherever it stands."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        outer = _input(plan, node.value, at)
+        return None if outer is None else f"{outer}[{plan.module.segment(node.slice)}]"
+    if not isinstance(node, ast.Name) or not plan.dynamic or node.id != plan.dynamic[0]:
+        return None
+    if at is not None and plan.slicer.reaching(node.id, at.index, None, at):
+        return None  # another value by now
+    return "input_shape"
