@@ -1,0 +1,115 @@
+"""Layers and weights as wide as a tensor: made in `build` where that is the first input, else where `call` needs them."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import joined, manual_reason, method, migrate, model_fn
+
+
+def of_helper(body: str, call: str = "tower(features['x'])", head: str = "x") -> str:
+    """A program whose model_fn gets its predictions from the helper `tower`."""
+    lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
+    return model_fn(f"predictions = {call}", before=f"\n\ndef tower({head}):\n{lines}\n")
+
+
+@pytest.mark.parametrize(
+    ("width", "written"),
+    [
+        ("x.shape[-1].value", "input_shape[-1]"),
+        ("int(x.shape[1])", "input_shape[1]"),
+        ("int(x.get_shape()[-1])", "input_shape[-1]"),
+        ("x.get_shape().as_list()[-1] // 2", "input_shape[-1] // 2"),
+        ("max(4, x.shape.as_list()[-1])", "max(4, input_shape[-1])"),
+        ("2 * x.shape.ndims", "2 * len(input_shape)"),
+    ],
+)
+def test_a_layer_as_wide_as_the_input_is_made_in_build(width: str, written: str) -> None:
+    text = migrate(of_helper(f"h = tf.layers.dense(x, {width}, name='out')\nreturn x + h"))
+    made = f"    self.out = tf.keras.layers.Dense({written}, name='out')\n"
+    assert method(text, "build", "Tower") == f"def build(self, input_shape):\n{made}"
+    assert "h = self.out(x)" in method(text, "call", "Tower")
+    assert "self.out" not in method(text, "__init__", "Tower")
+
+
+def test_a_weight_as_wide_as_the_input_is_made_in_build() -> None:
+    body = """
+size = x.get_shape().as_list()[-1]
+first = tf.truncated_normal_initializer(stddev=1.0 / np.sqrt(size))
+w = tf.get_variable("w", [size, units], initializer=first)
+b = tf.get_variable("b", shape=x.shape[1:], initializer=tf.zeros_initializer())
+return tf.matmul(x + b, w) / units"""
+    text = migrate("import numpy as np\n" + of_helper(body, "tower(features['x'], 3)", "x, units"))
+    build = joined(method(text, "build", "Tower"))
+    assert "    size = input_shape[-1]\n" in build
+    assert 'self.w = self.add_weight(name="w", shape=[size, self.units], initializer=first)' in build
+    assert 'self.b = self.add_weight(name="b", shape=input_shape[1:], initializer=tf.zeros_initializer())' in build
+    assert (
+        method(text, "call", "Tower") == "def call(self, x):\n    return tf.matmul(x + self.b, self.w) / self.units\n"
+    )
+
+
+def test_layers_of_a_loop() -> None:
+    body = """
+for i in range(depth):
+    x = x + tf.layers.dense(x0, x0.shape[-1].value, name="cross_%d" % i)
+return x"""
+    text = migrate(of_helper(body, "tower(features['x'], features['x'], 3)", "x0, x, depth"))
+    build = method(text, "build", "Tower")
+    assert "self.cross_layers = [" in build and "for i in range(self.depth)" in build
+    assert "for cross in self.cross_layers:" in method(text, "call", "Tower")
+
+
+def test_weights_of_a_loop() -> None:
+    body = """
+for i in range(3):
+    w = tf.get_variable("w_%d" % i, [x0.shape[1], 1])
+    x = x0 * tf.matmul(x, w) + x
+return x"""
+    text = migrate(of_helper(body, "tower(features['x'], features['x'])", "x0, x"))
+    assert "input_shape[1]" in method(text, "build", "Tower")
+    call = method(text, "call", "Tower")
+    assert "for w in self.w_variables:\n        x = x0 * tf.matmul(x, w) + x\n" in call
+
+
+def test_the_shape_of_a_feature() -> None:
+    text = migrate(model_fn("units = features['x'].shape[1]\npredictions = tf.layers.dense(features['x'], units)"))
+    build = method(text, "build", "Model")
+    assert "    units = input_shape['x'][1]\n    self.predictions = tf.keras.layers.Dense(units)\n" in build
+    assert "units" not in method(text, "call", "Model")
+
+
+@pytest.mark.parametrize(
+    ("body", "head", "call"),
+    [
+        ("x = x * 2.0\nreturn tf.layers.dense(x, x.shape[-1].value, name='out')", "x", "features['x']"),
+        ("return tf.layers.dense(x, y.shape[-1].value, name='out')", "x, y", "features['x'], features['x']"),
+    ],
+)
+def test_a_layer_as_wide_as_another_tensor_is_made_in_call(body: str, head: str, call: str) -> None:
+    text = migrate(of_helper(body, f"tower({call})", head))
+    wide = "y" if "y" in head else "x"
+    made = f"get_layer(self, \"out\", tf.keras.layers.Dense, {wide}.shape[-1], name='out')(x)"
+    assert f"return {made}" in joined(method(text, "call", "Tower"))
+    assert "def build" not in text and "from tf2_training import" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "predictions = tf.layers.dense(features['x'], tf.shape(features['x'])[1])  # HERE",
+        "x = features['x'] * 2.0\nfor _ in range(2):\n    x = tf.layers.dense(x, x.shape[-1])  # HERE\npredictions = x",
+        "predictions = tf.layers.dense(features['x'], size(features['x']))  # HERE",
+    ],
+)
+def test_left_alone(body: str) -> None:
+    helper = "\n\ndef size(x):\n    return int(x.shape[-1])\n"
+    assert "known only when data flow" in manual_reason(model_fn(body, before=helper))
+
+
+def test_a_weight_under_a_condition_on_the_shape_is_made_in_call() -> None:
+    body = """
+if x.shape[-1] != 3:
+    x = tf.matmul(x, tf.get_variable("w", [x.shape[-1], 3]))
+return x"""
+    text = migrate(of_helper(body))
+    assert "def build" not in text and "get_weight(self" in method(text, "call", "Tower")
