@@ -24,7 +24,7 @@ from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.syntax import walk
 
-from .canned_heads import loss_reduction
+from .canned_heads import CONTRIB, loss_reduction
 from .canned_optimizers import OptimizerArguments
 from .estimator_values import PREFIX, Construction
 
@@ -103,6 +103,10 @@ CANNED: dict[str, Canned] = {
         "BaselineEstimator": ("baseline_estimator", "head model_dir optimizer config", _BASELINE),
     }.items()
 }
+CANNED.update(
+    {CONTRIB + name: CANNED[PREFIX + name] for name in ("DNNEstimator", "LinearEstimator", "BaselineEstimator")}
+)
+CANNED[CONTRIB + "DNNLinearCombinedEstimator"] = CANNED[PREFIX + "DNNLinearCombinedEstimator"]
 
 
 def arguments_of(call: ast.Call, name: str, dialect: str) -> dict[str, ast.expr]:

@@ -57,6 +57,8 @@ _SIGNATURES = {
     "logistic_regression_head": "weight_column loss_reduction name",
 }
 _GONE = ("name", "inverse_link_fn")
+"""Arguments that go where they are None; others ask for another helper."""
+_NAMED = "named_head"
 # What heads of TensorFlow 2 do besides those of `tf.contrib`.
 _OF_TENSORFLOW_2 = {
     "BinaryClassHead": ("interpolate_auc=True",),
@@ -67,7 +69,10 @@ _OF_TENSORFLOW_2 = {
 def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, ast.AST], str]) -> list[Edit]:
     """Edits of a call that makes the head called `name`, with each default written out. Raises Unsupported."""
     helper, given = _bound(call, name)
-    edits = [module.edit(call.func, need(helper, call))]
+    head, named = need(helper, call), not is_none(given.get("name"))
+    edits = [module.edit(call.func, need(_NAMED, call) if named else head)]
+    if named:
+        edits.append(module.insert(parentheses(module, call)[0] + 1, f"{head}, "))
     names = {id(value): parameter for parameter, value in given.items()}
     doomed: list[ast.expr | ast.keyword] = []
     for argument in arguments(call):
@@ -105,8 +110,6 @@ def _bound(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:
     """The vendored head, and the arguments by parameter."""
     helper, short = HEADS[name], name.rsplit(".", 1)[1]
     given = bind(call, _SIGNATURES.get(short) or _SIGNATURES[helper], name.replace("tensorflow", "tf", 1))
-    if not is_none(given.get("name")):
-        raise Unsupported(f"`name` of {short} is not migrated yet", given["name"])
     return helper if is_none(given.get("inverse_link_fn")) else "LinkedRegressionHead", given
 
 

@@ -23,7 +23,7 @@ from migrator.module import Module
 
 from .array_inputs import ARRAY_INPUTS
 from .estimator_values import PREFIX
-from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, exporting_reference
+from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, export_function, exporting_reference
 from .hook_lists import migrate_hooks
 from .hooks import ANY, hook_reference
 from .saver_listeners import migrate_listeners, saver_reference
@@ -50,7 +50,7 @@ _KEPT = {
 }
 _LISTS = {"hooks": migrate_hooks, "saving_listeners": migrate_listeners}
 # Arguments that may be dropped if they have one of these values.
-_NEUTRAL = {"as_text": (False,), "strip_default_attrs": (False, True)}
+_NEUTRAL = {"as_text": (False, True), "strip_default_attrs": (False, True)}
 RUN_CONFIG = (
     "model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs session_config "
     "keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps train_distribute device_fn protocol "
@@ -172,7 +172,7 @@ class Driver:
         if name not in _METHODS or not called or (name in READERS and name not in self.readers):
             raise Unsupported(f"`.{name}` of an Estimator is not migrated yet", attribute)
         assert isinstance(call, ast.Call)
-        helper = self.need("export_saved_model" if name in EXPORTS else self.readers.get(name, name), node)
+        helper = self.need(export_function(call, name) if name in EXPORTS else self.readers.get(name, name), node)
         if helper == OF_CANNED["get_variable_names"]:
             self.remark(
                 attribute, "the names are those of the weights and the global step, without slots of optimizers"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrator.calls import is_literal
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.syntax import walk
@@ -38,9 +39,13 @@ def exporting_reference(driver: Driver, node: ast.expr, short: str) -> bool:
     call = parent if isinstance(parent, ast.Call) and parent.func is node else None
     family, _, last = short.rpartition(".")
     if short in _EXPORTERS and call is not None:
+        what = f"tf.estimator.{short}"
         driver.replace(node, driver.need(short, node))
         kept = [name for name in _EXPORTERS[short].split() if name != "as_text"]
-        driver.arguments(call, _EXPORTERS[short], kept, f"tf.estimator.{short}", {"as_text": (False,)})
+        driver.arguments(call, _EXPORTERS[short], kept, what, {"as_text": (False, True)})
+        if _is_true(bind(call, _EXPORTERS[short], what).get("as_text")):
+            driver.edits.append(module.insert(module.span(call)[0], f"{driver.need('exported_as_text', call)}("))
+            driver.edits.append(module.insert(module.span(call)[1], ")"))
         driver.exports = True
         return True
     if family == "export" and last in (*_RECEIVERS, *_BUILDERS):
@@ -51,6 +56,16 @@ def exporting_reference(driver: Driver, node: ast.expr, short: str) -> bool:
             _placeholders(driver, node, None)
         return True
     return False
+
+
+def _is_true(value: ast.expr | None) -> bool:
+    return value is not None and is_literal(value, True)
+
+
+def export_function(call: ast.Call, method: str) -> str:
+    """The vendored function that does what a method of an Estimator does that exports a model. Raises Unsupported."""
+    given = bind(call, f"{EXPORT_SIGNATURE} {EXPORTS[method]}", f"Estimator.{method}")
+    return "export_as_text" if _is_true(given.get("as_text")) else "export_saved_model"
 
 
 def export_output(driver: Driver, node: ast.expr, name: str) -> None:

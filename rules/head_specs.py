@@ -58,6 +58,9 @@ def _check_heads(project: Project, call: ast.Call) -> None:
             if name not in HEADS or not isinstance(made, ast.Call):
                 raise Stuck(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
             known = True
+            name_of_head = next((k.value for k in made.keywords if k.arg == "name"), None)
+            if not is_none(name_of_head) and any(k.arg == "regularization_losses" for k in call.keywords):
+                raise Stuck("a head with a name in a model_fn with `regularization_losses`", made)
             reduction = next((k.value for k in made.keywords if k.arg == "loss_reduction"), None)
             if reduction is not None and not (module.resolve(reduction) or "").endswith(_PLAIN_REDUCTION):
                 raise Stuck("a head in a model_fn with this `loss_reduction` writes summaries of its own", reduction)
@@ -193,7 +196,10 @@ def _made(name: str) -> Expression:
     def translate(call: ast.Call, writing: Writing) -> str:
         helper, given = head_arguments(call, name, writing.resolve)
         texts = [f"{key}={writing.text(value)}" for key, value in given]
-        return f"{writing.need(helper)}({', '.join(texts)})"
+        function = writing.need(helper)
+        if any(key == "name" for key, _ in given):
+            function, texts = writing.need("named_head"), [function, *texts]
+        return f"{function}({', '.join(texts)})"
 
     return translate
 

@@ -12,7 +12,7 @@ from .estimator_values import PREFIX
 
 SETTINGS = PREFIX + "WarmStartSettings"
 _SIGNATURE = "ckpt_to_initialize_from vars_to_warm_start var_name_to_vocab_info var_name_to_prev_var_name"
-_KEPT = [name for name in _SIGNATURE.split() if name != "var_name_to_vocab_info"]
+_VOCABULARIES = frozenset({PREFIX + "VocabInfo", "tensorflow.train.VocabInfo"})
 
 
 def graph_model(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> None:
@@ -24,16 +24,15 @@ def graph_model(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> N
 
 
 def settings_reference(driver: Driver, node: ast.expr, name: str) -> None:
-    """Migrate a reference to `WarmStartSettings`, if it is one."""
+    """Migrate a reference to `WarmStartSettings` or `VocabInfo`, if it is one."""
+    if name in _VOCABULARIES:
+        driver.replace(node, driver.need("VocabInfo", node))
     if name != SETTINGS:
         return
     call = driver.module.parent(node)
     if not isinstance(call, ast.Call) or call.func is not node:
         raise Unsupported("WarmStartSettings is handed on without a call", node)
-    given = bind(call, _SIGNATURE, "WarmStartSettings")
-    if is_none(given.get("vars_to_warm_start", call)):
-        raise Unsupported("a warm start of the variables with vocabularies only is not migrated yet", call)
-    driver.arguments(call, _SIGNATURE, _KEPT, "WarmStartSettings")
+    bind(call, _SIGNATURE, "WarmStartSettings")
     driver.replace(node, driver.need("WarmStartSettings", node))
 
 

@@ -37,13 +37,16 @@ def create_estimator_spec(
     labels, losses, weights = head.evaluated(features, labels, predictions)
     loss = data_loss = head.reduce(losses, weights)
     penalty = tf.add_n(list(regularization_losses)) if regularization_losses else None
+    suffix = getattr(head, "suffix", "")  # a head may have a name
     if penalty is not None:
         loss = data_loss + penalty
     if mode == "eval":
         metrics = head_metrics(head, labels, losses, weights, predictions)
         if penalty is not None:
             metrics["regularization_loss"] = tf.compat.v1.metrics.mean(penalty)
-        return EstimatorSpec(mode, predictions, loss, eval_metric_ops=metrics)
+        return EstimatorSpec(
+            mode, predictions, loss, eval_metric_ops={name + suffix: metric for name, metric in metrics.items()}
+        )
     if (optimizer is None) == (train_op_fn is None):
         raise ValueError("Give either an optimizer or a train_op_fn.")
     if train_op_fn is None:
@@ -53,9 +56,9 @@ def create_estimator_spec(
     updates = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
     if head.loss_reduction == "sum":
         total = tf.reduce_sum(tf.ones_like(losses) * (1.0 if weights is None else weights))
-        tf.compat.v1.summary.scalar("average_loss", data_loss / total)
+        tf.compat.v1.summary.scalar(f"average_loss{suffix}", data_loss / total)
     if penalty is not None:
-        tf.compat.v1.summary.scalar("regularization_loss", penalty)
+        tf.compat.v1.summary.scalar(f"regularization_loss{suffix}", penalty)
     return EstimatorSpec(mode, predictions, loss, tf.group(train_op, *updates))
 
 

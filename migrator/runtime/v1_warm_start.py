@@ -12,7 +12,7 @@ from migrator.runtime.config import RunConfig
 from migrator.runtime.v1_checkpoints import part_of, saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
 from migrator.runtime.v1_tpu import tpu_graph_model
-from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm
+from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm, starting_value
 
 
 def warm_graph_model(
@@ -45,15 +45,17 @@ def warm_started(model: GraphModel, warm_start_from: str | WarmStartSettings | N
 
 def take_saved_values(model: GraphModel, settings: WarmStartSettings) -> None:
     """Gives the variables that the model has by now their values of the checkpoint."""
-    path, patterns, _ = settings
+    path, patterns, moved, _ = settings
     reader, saved, chosen = tf.train.load_checkpoint(path), saved_keys(path), []
-    for variable in chosen_variables(model, patterns):
+    for variable in chosen_variables(model, ".*" if patterns is None else patterns):
         name, part = variable.name.partition(":")[0], variable._get_save_slice_info()
         # TensorFlow 1 saves the parts of a variable as a whole.
-        chosen.append((part.full_name if part and name not in saved else name, part, variable))
+        whole = part.full_name if part and name not in saved else name
+        if patterns is not None or whole in (moved or {}):
+            chosen.append((whole, part, variable))
     keys = keys_to_start_from((name for name, _, _ in chosen), settings, saved)
     for name, part, variable in chosen:
-        value = reader.get_tensor(keys[name])
+        value = starting_value(reader, keys[name], name, settings)
         variable.assign(part_of(value, part) if part and value.shape != variable.shape else value)
 
 

@@ -14,12 +14,15 @@ class WarmStartSettings(NamedTuple):
 
     Fields:
       ckpt_to_initialize_from: a checkpoint, or a folder with checkpoints; written by TensorFlow 1 or by this program.
-      vars_to_warm_start: a pattern of the names of trainable variables, or a list of patterns of names of any variables.
+      vars_to_warm_start: a pattern of the names of trainable variables, or a list of patterns of names of any variables;
+        None: only those of `var_name_to_vocab_info`.
+      var_name_to_vocab_info: a `VocabInfo` by the name of each variable whose vocabulary is another one in the checkpoint.
       var_name_to_prev_var_name: names in the checkpoint of variables that have another name there.
     """
 
     ckpt_to_initialize_from: str
-    vars_to_warm_start: str | Sequence[str] = ".*"
+    vars_to_warm_start: str | Sequence[str] | None = ".*"
+    var_name_to_vocab_info: Mapping[str, Any] | None = None
     var_name_to_prev_var_name: Mapping[str, str] | None = None
 
 
@@ -57,12 +60,20 @@ def keys_to_start_from(names: Iterable[str], settings: WarmStartSettings, saved:
     settings is not among the variables.
     """
     path, renamed = settings.ckpt_to_initialize_from, settings.var_name_to_prev_var_name or {}
+    moved = settings.var_name_to_vocab_info or {}
     keys = {}
     for name in names:
         old = renamed.get(name, name)
         if old not in saved:
             raise ValueError(f"{path} does not hold {old}, which {name} should start from.")
         keys[name] = saved[old]
-    if set(renamed) - set(keys):
-        raise ValueError(f"var_name_to_prev_var_name has names that are not used: {sorted(set(renamed) - set(keys))}")
+    for field, given in (("var_name_to_prev_var_name", renamed), ("var_name_to_vocab_info", moved)):
+        if set(given) - set(keys):
+            raise ValueError(f"{field} has names that are not used: {sorted(set(given) - set(keys))}")
     return keys
+
+
+def starting_value(reader: Any, key: str, name: str, settings: WarmStartSettings) -> Any:
+    """The value that the variable called `name` starts with, in the order of its vocabulary if it has one."""
+    value, vocabulary = reader.get_tensor(key), (settings.var_name_to_vocab_info or {}).get(name)
+    return value if vocabulary is None else vocabulary.moved(value)

@@ -10,7 +10,7 @@ import tensorflow as tf
 from migrator.runtime.canned import CannedModel
 from migrator.runtime.v1_checkpoints import saved_keys
 from migrator.runtime.variable_values import estimator_name
-from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm
+from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm, starting_value
 
 
 def with_warm_start(
@@ -23,7 +23,7 @@ def with_warm_start(
     would mean the state of optimizers as well.
     """
     chosen = getattr(warm_start_from, "vars_to_warm_start", "")
-    if not isinstance(chosen, str):
+    if chosen is not None and not isinstance(chosen, str):
         raise TypeError(f"vars_to_warm_start must be one pattern, given: {chosen!r}")
     model = make(**arguments)
     if warm_start_from is not None:
@@ -33,10 +33,13 @@ def with_warm_start(
 
 def take_weights(model: CannedModel, settings: WarmStartSettings) -> None:
     """Gives the trainable variables that the pattern means their values of the checkpoint."""
-    path, pattern = settings.ckpt_to_initialize_from, re.compile(str(settings.vars_to_warm_start))
+    path, pattern = settings.ckpt_to_initialize_from, settings.vars_to_warm_start
     named = [(estimator_name(variable.name.partition(":")[0]), variable) for variable in model.trainable_variables]
-    chosen = [(name, variable) for name, variable in named if pattern.match(f"{name}:0")]
+    if pattern is None:
+        chosen = [(name, variable) for name, variable in named if name in (settings.var_name_to_vocab_info or {})]
+    else:
+        chosen = [(name, variable) for name, variable in named if re.match(str(pattern), f"{name}:0")]
     saved = {estimator_name(name): key for name, key in saved_keys(path).items()}
     keys, reader = keys_to_start_from((name for name, _ in chosen), settings, saved), tf.train.load_checkpoint(path)
     for name, variable in chosen:
-        variable.assign(reader.get_tensor(keys[name]))
+        variable.assign(starting_value(reader, keys[name], name, settings))

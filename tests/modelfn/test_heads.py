@@ -73,6 +73,13 @@ def test_methods_ask_the_head(train: str, between: str) -> None:
     assert ('tf.summary.scalar("rate", 0.1)' in text) == (FUNCTION == between)
 
 
+def test_a_head_may_have_a_name() -> None:
+    text = migrate(program("multi_class_head(3, name='a')"))
+    made = """named_head(MultiClassHead, n_classes=3, name='a', loss_reduction="sum_over_batch_size")"""
+    assert f"self.head = {made}" in method(text, "__init__").replace("\n            ", " ").replace("( ", "(")
+    assert "self.head_metrics = self.head.metrics()" in text
+
+
 def test_a_spec_may_have_a_name() -> None:
     text = migrate(program(end=SPEC.replace("return", "spec =") + "\nreturn spec"))
     assert "loss = self.head.loss(x, y, y_pred)" in method(text, "compute_loss")
@@ -140,7 +147,7 @@ def test_exports_have_the_signatures_of_the_head() -> None:
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        (program("binary_classification_head(name='a')"), "`name` of binary_classification_head"),
+        (program("binary_classification_head(name='a')", f"{OPTIMIZER}, regularization_losses=losses()"), ""),
         (program(train="optimizer=make() if FAST else other()"), ""),
         (program(train=TRAIN_OP_FN.format("lambda loss, step: None")), ""),
         (program("regression_head(loss_reduction=tf.losses.Reduction.SUM)"), ""),

@@ -121,10 +121,28 @@ def test_of_tensorflow_2(old: str, new: str) -> None:
             f"LinkedRegressionHead(inverse_link_fn=tf.exp, loss_fn=F, {MEAN})",
         ),
         (V2, "tf.estimator.RegressionHead(inverse_link_fn=None)", f"RegressionHead({MEAN})"),
+        (V2, "tf.estimator.RegressionHead(name=None)", f"RegressionHead({MEAN})"),
+        (V2, "tf.estimator.RegressionHead(name='a')", f"named_head(RegressionHead, name='a', {MEAN})"),
+        (
+            V1,
+            "tf.contrib.estimator.poisson_regression_head(name=N)",
+            f"named_head(poisson_regression_head, name=N, {MEAN})",
+        ),
     ],
 )
 def test_heads(head: str, old: str, new: str) -> None:
     assert f"linear_estimator(head={new}, feature_columns=C" in inner(f"LinearEstimator({old}, C)", head)
+
+
+@pytest.mark.parametrize("name", ["DNNEstimator", "LinearEstimator", "BaselineEstimator", "DNNLinearCombinedEstimator"])
+def test_estimators_of_contrib(name: str) -> None:
+    call = "e = tf.{}.{}(head=tf.contrib.estimator.regression_head(), optimizer=tf.train.AdamOptimizer(), **MORE)"
+    call = call.replace(", optimizer", ", dnn_optimizer") if "Combined" in name else call
+    columns = {"DNNEstimator": "feature_columns=C, hidden_units=[3]", "LinearEstimator": "feature_columns=C"}
+    columns["DNNLinearCombinedEstimator"] = "dnn_feature_columns=C, dnn_hidden_units=[3]"
+    call = call.replace("**MORE", columns.get(name, ""))
+    old, new = (migrated(call.format(place, name), V2) for place in ("estimator", "contrib.estimator"))
+    assert old == new
 
 
 def test_warm_start() -> None:
@@ -138,6 +156,10 @@ def test_warm_start() -> None:
         f"with_warm_start(linear_estimator, head=RegressionHead({MEAN}), feature_columns=C, "
         "warm_start_from=WarmStartSettings(D, '.*age.*'), optimizer=FtrlOptimizer(0.2))"
     )
+    words = "{'linear/linear_model/word/weights': tf.estimator.VocabInfo('new.txt', 9, 0, 'old.txt')}"
+    settings = f"WarmStartSettings('dir', None, {words})"
+    made = inner(f"LinearRegressor(C, warm_start_from=tf.estimator.{settings})")
+    assert f"warm_start_from={settings.replace('tf.estimator.', '')}"[:-1] in made
     short = "LinearRegressor(C, optimizer='SGD', warm_start_from=F, loss_reduction=tf.losses.Reduction.MEAN)"
     assert inner(short) == (
         "with_warm_start(linear_regressor, feature_columns=C, optimizer=tf.keras.optimizers.SGD(0.2), "
@@ -267,18 +289,10 @@ def test_layout_and_comments_stay() -> None:
             "e = tf.estimator.LinearRegressor(C, warm_start_from=tf.estimator.WarmStartSettings('dir', ['a', 'b']))  # HERE",
             "`vars_to_warm_start` as a list takes the state of optimizers along",
         ),
-        (
-            "e = tf.estimator.LinearRegressor(C, warm_start_from=tf.estimator.WarmStartSettings('dir', '.*', INFO))  # HERE",
-            "`var_name_to_vocab_info` of WarmStartSettings",
-        ),
         ("e = tf.estimator.LinearRegressor(C, loss_reduction=R)  # HERE", "`loss_reduction` is none of"),
         ("e = tf.estimator.LinearRegressor(C, units=3)  # HERE", "has no argument `units`"),
         ("e = tf.estimator.LinearRegressor(**ARGUMENTS)  # HERE", "hidden behind * or **"),
         ("e = tf.estimator.LinearEstimator(HEAD, C)  # HERE", "`head` of LinearEstimator is none of the heads"),
-        (
-            "e = tf.estimator.LinearEstimator(tf.estimator.RegressionHead(name='a'), C)  # HERE",
-            "`name` of RegressionHead is not migrated yet",
-        ),
         (
             "import tensorflow_hub as hub\ne = tf.estimator.DNNRegressor([8], [hub.text_embedding_column('a', 'b')])  # HERE",
             "`feature_columns` has a feature column of another library, tensorflow_hub.text_embedding_column",

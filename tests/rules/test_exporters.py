@@ -58,6 +58,14 @@ def used(use: str) -> str:
         ),
         ("e.export_saved_model('out', receiver_fn, as_text=False)", "export_saved_model(e, 'out', receiver_fn)"),
         (
+            "d = e.export_savedmodel('out', receiver_fn, None, True, 'c')",
+            "d = export_as_text(e, 'out', receiver_fn, None, 'c')",
+        ),
+        (
+            "x = tf.estimator.FinalExporter('f', receiver_fn, as_text=True)",
+            "x = exported_as_text(FinalExporter('f', receiver_fn))",
+        ),
+        (
             "e.export_savedmodel('out', receiver_fn, None, False, 'c')",
             "export_saved_model(e, 'out', receiver_fn, None, 'c')",
         ),
@@ -88,13 +96,12 @@ def test_exports(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("use", "reason"),
     [
-        ("e.export_saved_model('out', receiver_fn, as_text=True)", "`as_text` of Estimator.export_saved_model"),
         ("e.export_saved_model('out', receiver_fn, as_text=FLAGS.text)", "`as_text`"),
         ("e.export_saved_model('out', receiver_fn, experimental_mode='eval')", "`experimental_mode`"),
         ("e.export_saved_model(*args)", "hidden behind"),
         ("f = e.export_saved_model", "`.export_saved_model` of an Estimator"),
         ("e.experimental_export_all_saved_models('out', {})", "`.experimental_export_all_saved_models`"),
-        ("x = tf.estimator.FinalExporter('f', receiver_fn, None, True)", "`as_text` of tf.estimator.FinalExporter"),
+        ("x = tf.estimator.FinalExporter('f', receiver_fn, None, TEXT)", "`as_text` of tf.estimator.FinalExporter"),
         ("x = tf.estimator.FinalExporter", "FinalExporter is not migrated yet"),
     ],
 )

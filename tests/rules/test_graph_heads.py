@@ -54,6 +54,10 @@ def test_a_head_and_its_spec() -> None:
             "multi_class_head(n_classes=3, name=None)",
             'MultiClassHead(n_classes=3, loss_reduction="sum_over_batch_size")',
         ),
+        (
+            "multi_class_head(3, name='a')",
+            "named_head(MultiClassHead, n_classes=3, name='a', loss_reduction=\"sum_over_batch_size\")",
+        ),
     ],
 )
 def test_arguments_are_written_out(before: str, after: str) -> None:
@@ -143,7 +147,6 @@ def test_a_head_that_leaves_the_spec_to_another_class_is_refused() -> None:
             "tf.estimator.MultiClassHead",
             "a head of TensorFlow 2 in a model_fn",
         ),
-        ("_head(3)", "_head(3, name='a')", "`name` of multi_class_head is not migrated yet"),
         ("_head(3)", "_head(3, loss_reduction=how)", "`loss_reduction` is none of tf.losses.Reduction"),
         ("labels, optimizer", "labels, update_ops=[], optimizer", "create_estimator_spec has no argument"),
         ("import tensorflow as tf", "import tensorflow as tf\nfrom mine import head", "the head that makes"),

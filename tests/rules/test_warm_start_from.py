@@ -60,18 +60,34 @@ def test_settings_stand_where_they_are_made() -> None:
     )
     assert lines == textwrap.dedent(
         """\
-        settings = WarmStartSettings("old", ".*kernel", {"dense/kernel": "other/kernel"})
+        settings = WarmStartSettings("old", ".*kernel", None, {"dense/kernel": "other/kernel"})
         e = warm_graph_model(model_fn, model_dir="new", config=None, params={}, warm_start_from=settings)
         """
     )
     assert "import EstimatorSpec, WarmStartSettings, warm_graph_model\n" in text
 
 
+def test_vocabularies() -> None:
+    lines, text, _ = migrated(
+        """\
+        words = tf.train.VocabInfo("new.txt", 4, 0, old_vocab="old.txt")
+        settings = tf.estimator.WarmStartSettings("old", None, {"table": words})
+        e = tf.estimator.Estimator(model_fn, warm_start_from=settings)
+        """
+    )
+    assert lines == textwrap.dedent(
+        """\
+        words = VocabInfo("new.txt", 4, 0, old_vocab="old.txt")
+        settings = WarmStartSettings("old", None, {"table": words})
+        e = warm_graph_model(model_fn, warm_start_from=settings)
+        """
+    )
+    assert "import EstimatorSpec, VocabInfo, WarmStartSettings, warm_graph_model\n" in text
+
+
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ('"old", ".*", {"x": info}', "`var_name_to_vocab_info` of WarmStartSettings is not migrated yet"),
-        ('"old", vars_to_warm_start=None', "a warm start of the variables with vocabularies only is not migrated yet"),
         ("**named", "the arguments of WarmStartSettings are hidden"),
     ],
 )

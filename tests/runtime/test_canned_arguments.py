@@ -113,6 +113,7 @@ EVALUATED = {
         ),
         ("LinearEstimator(tf.contrib.estimator.regression_head('weight', 2, inverse_link_fn=tf.exp), WIDE)", "numbers"),
         ("BaselineEstimator(tf.contrib.estimator.multi_class_head(3, loss_reduction='weighted_sum'))", "classes"),
+        ("LinearEstimator(tf.contrib.estimator.binary_classification_head(name='win'), WIDE)", "binary"),
     ],
     V2: [
         ("DNNClassifier([4], DEEP, n_classes=3, label_vocabulary=['x', 'y', 'z'], weight_column='weight')", "names"),
@@ -122,6 +123,7 @@ EVALUATED = {
         ("BaselineRegressor(optimizer='Adam')", "number"),
         ("DNNEstimator(tf.estimator.MultiClassHead(3, weight_column='weight'), [4], DEEP)", "classes"),
         ("DNNEstimator(tf.estimator.PoissonRegressionHead(), [4], DEEP)", "count"),
+        ("LinearEstimator(tf.estimator.BinaryClassHead('weight', [0.3], name='win'), WIDE)", "binary"),
         ("LinearEstimator(tf.estimator.LogisticRegressionHead('weight'), WIDE)", "share"),
         (f"DNNEstimator({MULTI_LABEL}, [4], DEEP)", "several"),
         ("DNNEstimator(tf.estimator.MultiLabelHead(3, classes_for_class_based_metrics=[1]), [4], DEEP)", "sparse"),

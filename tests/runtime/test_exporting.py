@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 from line_program import LineModel, X, create_model, input_fn
 
+from migrator.runtime.exporters import FinalExporter
 from migrator.runtime.exporting import ClassificationOutput, RegressionOutput, export_saved_model
 from migrator.runtime.serving import (
     ServingInputReceiver,
@@ -18,6 +19,7 @@ from migrator.runtime.serving import (
     build_parsing_serving_input_receiver_fn,
     build_raw_serving_input_receiver_fn,
 )
+from migrator.runtime.text_exports import export_as_text, exported_as_text
 from migrator.runtime.training import train
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 
@@ -131,6 +133,25 @@ def test_parsing_receiver(tmp_path: Path) -> None:
         {"examples": EXAMPLES},
     )
     assert list(shape) == ["serving_default"]
+
+
+def test_as_text(tmp_path: Path) -> None:
+    model, fn = create_model(tmp_path / "model"), build_parsing_serving_input_receiver_fn(SPEC)
+    train(model, lambda: input_fn("train"), steps=1)
+    binary = os.fsdecode(export_saved_model(model, str(tmp_path / "binary"), fn))
+    texts = [os.fsdecode(export_as_text(model, str(tmp_path / "text"), fn))]
+    exporter = exported_as_text(FinalExporter("text", fn))
+    assert exporter.export(model, str(tmp_path / "exporter"), {}, False) is None
+    path = exporter.export(model, str(tmp_path / "exporter"), {}, True)
+    assert path is not None
+    texts.append(os.fsdecode(path))
+    for text in texts:
+        assert {"saved_model.pb", "saved_model.pbtxt"} & set(os.listdir(text)) == {"saved_model.pbtxt"}
+        (shape, values), (expected_shape, expected) = (read(path, {"examples": EXAMPLES}) for path in (text, binary))
+        assert shape == expected_shape
+        assert {k: {n: v.tolist() for n, v in d.items()} for k, d in values.items()} == {
+            k: {n: v.tolist() for n, v in d.items()} for k, d in expected.items()
+        }
 
 
 def test_raw_receiver(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 from migrator.runtime.heads import BinaryClassHead, MultiClassHead, RegressionHead
+from migrator.runtime.named_heads import named_head
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
@@ -30,7 +32,7 @@ KINDS: dict[str, Any] = {
     ),
     "binary": (
         "_binary_logistic_head_with_sigmoid_cross_entropy_loss",
-        {"weight_column": "w", "thresholds": [0.25, 0.5]},
+        {"weight_column": "w", "thresholds": [0.25, 0.5], "name": "win"},
         BinaryClassHead,
         RANDOM.randint(0, 2, 24),
     ),
@@ -71,7 +73,8 @@ def test_as_in_tensorflow_1(tmp_path: Path, kind: str, reduction: str) -> None:
         return spec_of(head.create_estimator_spec, head.logits_dimension, features, labels, mode)
 
     def new_model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
-        head = new(loss_reduction=reduction, **arguments)
+        maker = partial(named_head, new) if "name" in arguments else new
+        head = maker(loss_reduction=reduction, **arguments)
         spec: EstimatorSpec = spec_of(
             lambda **named: create_estimator_spec(head, **named), head.units, features, labels, mode
         )

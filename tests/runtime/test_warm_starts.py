@@ -13,8 +13,9 @@ from migrator.runtime import canned
 from migrator.runtime.config import RunConfig
 from migrator.runtime.optimizers import AdagradOptimizer
 from migrator.runtime.training import evaluate, train
-from migrator.runtime.variable_values import variable_value
+from migrator.runtime.variable_values import estimator_name, variable_value
 from migrator.runtime.warm_start_settings import WarmStartSettings
+from migrator.runtime.warm_start_vocabularies import VocabInfo
 from migrator.runtime.warm_starts import with_warm_start
 
 fc, estimators = tf.feature_column, tf.compat.v1
@@ -70,13 +71,15 @@ def test_from_the_checkpoint_of_an_estimator(tmp_path: Path) -> None:
 def test_from_a_checkpoint_of_its_own_kind(tmp_path: Path) -> None:
     first = model(tmp_path / "first")
     train(first, input_fn)
-    settings = WarmStartSettings(str(tmp_path / "first"), ".*hiddenlayer_0", {HIDDEN: HIDDEN})
+    settings = WarmStartSettings(str(tmp_path / "first"), ".*hiddenlayer_0", None, {HIDDEN: HIDDEN})
     second = model(tmp_path / "second", warm_start_from=settings)
     evaluate(second, input_fn)
     values = {v.name.partition("/")[2]: v.numpy() for v in second.trainable_variables}
     np.testing.assert_array_equal(values[f"{HIDDEN}:0"], variable_value(first, HIDDEN))
     assert not np.allclose(values["dnn/logits/kernel:0"], variable_value(first, "dnn/logits/kernel"))
-    other = WarmStartSettings(str(tmp_path / "first"), ".*logits/bias", {"dnn/logits/bias": "dnn/hiddenlayer_0/bias"})
+    other = WarmStartSettings(
+        str(tmp_path / "first"), ".*logits/bias", None, {"dnn/logits/bias": "dnn/hiddenlayer_0/bias"}
+    )
     with pytest.raises(ValueError, match="shape"):
         evaluate(model(tmp_path / "third", warm_start_from=other), input_fn)
 
@@ -94,3 +97,46 @@ def test_settings_that_fail(settings: dict[str, Any], message: str, tmp_path: Pa
     with pytest.raises((TypeError, ValueError), match=message):
         settings = WarmStartSettings(str(tmp_path / "first"), **settings)
         train(model(tmp_path / "second", warm_start_from=settings), input_fn)
+
+
+def test_vocabularies_that_differ(tmp_path: Path) -> None:
+    """`VocabInfo.moved` against the kernel that `tf.train.warm_start` runs."""
+    old_words, new_words = tmp_path / "old.txt", tmp_path / "new.txt"
+    old_words.write_text("a\nb\nc\nd\n")
+    new_words.write_text("d\ne\na\nf\nc\ng\n")
+    value = np.arange(12, dtype=np.float32).reshape(4, 3)
+    for axis, buckets, size in ((0, 2, 3), (0, 0, -1), (1, 1, -1)):
+        saved, checkpoint = value if axis == 0 else np.ascontiguousarray(value.T), str(tmp_path / f"{axis}{buckets}")
+        info = [str(new_words), 5, buckets, str(old_words), size, lambda shape, **_: tf.fill(shape, 0.5), axis]
+        with tf.Graph().as_default(), estimators.Session() as session:
+            table = estimators.get_variable("table", initializer=saved, use_resource=True)
+            session.run(table.initializer)
+            estimators.train.Saver().save(session, checkpoint)
+        with tf.Graph().as_default(), estimators.Session() as session:
+            shape = [5 + buckets, 3] if axis == 0 else [3, 5 + buckets]
+            table = estimators.get_variable("table", shape, use_resource=True)
+            old_info = estimators.train.VocabInfo(*info)
+            estimators.train.warm_start(checkpoint, var_name_to_vocab_info={"table": old_info})
+            session.run(table.initializer)
+            expected = session.run(table)
+        np.testing.assert_array_equal(VocabInfo(*info).moved(saved), expected)
+    with pytest.raises(ValueError, match="new.txt has fewer than 7 words"):
+        VocabInfo(str(new_words), 7, 0, str(old_words)).moved(value)
+
+
+def test_only_variables_with_a_vocabulary(tmp_path: Path) -> None:
+    first = model(tmp_path / "first")
+    train(first, input_fn)
+    words, others = tmp_path / "words.txt", tmp_path / "others.txt"
+    words.write_text("a\nb\nc\nd\n")
+    others.write_text("d\nc\nb\nx\n")
+    info = {EMBEDDING: VocabInfo(str(others), 4, 0, str(words))}
+    second = model(tmp_path / "second", warm_start_from=WarmStartSettings(str(tmp_path / "first"), None, info))
+    evaluate(second, input_fn)
+    values = {estimator_name(v.name.partition(":")[0]): v.numpy() for v in second.trainable_variables}
+    old = variable_value(first, EMBEDDING)
+    np.testing.assert_array_equal(values[EMBEDDING], [old[3], old[2], old[1], [0, 0]])
+    assert not np.allclose(values[HIDDEN], variable_value(first, HIDDEN))
+    unknown = WarmStartSettings(str(tmp_path / "first"), ".*", {"none": info[EMBEDDING]})
+    with pytest.raises(ValueError, match="var_name_to_vocab_info has names that are not used: .'none'"):
+        evaluate(model(tmp_path / "third", warm_start_from=unknown), input_fn)

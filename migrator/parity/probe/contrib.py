@@ -25,7 +25,7 @@ _PLACES = {
     "data": ("tensorflow.compat.v1.data.experimental",),
     "distribute": ("tensorflow.compat.v1.distribute", "tensorflow.compat.v1.distribute.experimental"),
     "feature_column": ("tensorflow.compat.v1.feature_column",),
-    "estimator": ("tensorflow.compat.v1.estimator.experimental",),
+    "estimator": ("tensorflow.compat.v1.estimator.experimental", "tensorflow.compat.v1.estimator"),
     "lookup": ("tensorflow.python.ops.lookup_ops",),
     "summary": ("tensorflow.compat.v1.summary",),
     "tpu": ("tensorflow.compat.v1.estimator.tpu", "tensorflow.compat.v1.tpu"),
