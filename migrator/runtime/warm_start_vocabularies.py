@@ -32,8 +32,8 @@ class VocabInfo(NamedTuple):
     def moved(self, value: Any) -> Any:
         """The matrix for the words of today, of the one for the words of the checkpoint; buckets are not taken over."""
         old_size = self.old_vocab_size if self.axis == 0 and self.old_vocab_size > 0 else None
-        places = {word: place for place, word in enumerate(words(self.old_vocab)[:old_size])}
-        new_words = words(self.new_vocab)[: self.new_vocab_size]
+        places = {word: place for place, word in enumerate(vocabulary_lines(self.old_vocab)[:old_size])}
+        new_words = vocabulary_lines(self.new_vocab)[: self.new_vocab_size]
         if len(new_words) < self.new_vocab_size:
             raise ValueError(f"{self.new_vocab} has fewer than {self.new_vocab_size} words.")
         old = np.moveaxis(value, self.axis, 0)
@@ -46,7 +46,7 @@ class VocabInfo(NamedTuple):
         return np.moveaxis(np.concatenate([np.reshape(rows, [-1, width]), buckets]), 0, self.axis)
 
 
-def words(path: str) -> list[bytes]:
+def vocabulary_lines(path: str) -> list[bytes]:
     """The lines of a file."""
     with tf.io.gfile.GFile(path, "rb") as file:
         lines: list[bytes] = file.read().splitlines()

@@ -96,7 +96,7 @@ def test_a_program_in_the_bridge_says_all_that_keeps_it_there(tmp_path: Path) ->
     [
         "wide = tf.estimator.LinearClassifier(columns, loss_reduction=REDUCTION)\n"
         "deep = tf.estimator.DNNClassifier([2], columns, optimizer=tf.train.AdagradOptimizer(1.0))",
-        "settings = tf.estimator.WarmStartSettings(\n    'old',\n    var_name_to_vocab_info={'x': info})",
+        "settings = tf.estimator.WarmStartSettings(\n    'old',\n    vocabularies={'x': info})",
         "tf.contrib.layers.maxout(\n    tf.contrib.layers.maxout(x, 2), 2)",
     ],
 )
