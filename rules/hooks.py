@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .driver import Driver
 
 LOGGING, PROFILER, SAVING = "LoggingTensorHook", "ProfilerHook", "CheckpointSaverHook"
+BROADCAST = "BroadcastGlobalVariablesHook"
 # Those that a graph runs itself.
 IN_GRAPH = frozenset({LOGGING, "StepCounterHook"})
 
@@ -34,6 +35,7 @@ _ESTIMATOR = ("estimator", "model")
 HOOKS = {
     LOGGING: Hook("TensorLogger", "tensors every_n_iter every_n_secs at_end formatter"),
     "StopAtStepHook": Hook("StopAtStep", "num_steps last_step"),
+    BROADCAST: Hook("BroadcastVariables", "root_rank device"),
     "StepCounterHook": Hook("StepCounter", "every_n_steps every_n_secs output_dir summary_writer"),
     PROFILER: Hook("StepProfiler", "save_steps save_secs output_dir show_dataflow show_memory"),
     "InMemoryEvaluatorHook": Hook(
@@ -64,6 +66,7 @@ _FAMILIES = (
     "tensorflow.contrib.estimator",
     "tensorflow.contrib.hooks",
 )
+_OF_HOROVOD = "horovod.tensorflow.keras"
 
 
 # Arguments that go, where they have these values.
@@ -82,7 +85,8 @@ ANY: tuple[object, ...] = (object(),)
 def hook_of(name: str | None) -> str | None:
     """The hook that a qualified name means."""
     family, _, last = (name or "").rpartition(".")
-    return last if family in _FAMILIES and last in HOOKS else None
+    known = family == _OF_HOROVOD if last == BROADCAST else family in _FAMILIES
+    return last if known and last in HOOKS else None
 
 
 def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:

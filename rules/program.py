@@ -29,12 +29,13 @@ from .estimator_values import ESTIMATOR, Construction
 from .fed_iterators import settle_fed_iterators
 from .graph_heads import own_head
 from .groups import program_groups, speaks_of_estimators
+from .horovod import keep_horovod
 from .library import is_mode_file, library_files, mode_files
 from .obstacles import independent
 from .preparing import prepared
 from .queue_inputs import refuse_queues
 from .reached import reached
-from .replication import refuse_replication
+from .replication import refuse_horovod, refuse_replication
 from .rewrite import ProgramRewrite
 from .shared_programs import Sharing
 from .without_tpu import settle_tpus
@@ -236,6 +237,7 @@ class EstimatorProgram(ProgramRule):
                     raise Unsupported("--style bridge", None)
                 if shared:
                     raise Unsupported(shared)
+                keep_horovod(drafts, [module.path for module in rewrite.group])
                 settle_tpus(drafts, [module.path for module in reached(project, group, False)])
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
@@ -248,6 +250,10 @@ class EstimatorProgram(ProgramRule):
                 drafts = _started(project, group)
                 choose_strategy(drafts, group, settings.strategy)
                 rewrite = self._rewrite(functools.partial(BridgeRewrite, reasons=reasons), drafts, group)
+                for module in rewrite.group:
+                    rewrite.at = module
+                    refuse_horovod(module)
+                rewrite.at = None
                 rewrite.run()
         except Unsupported as problem:
             yield from self._manual(rewrite, group, problem, "" if style == "bridge" else reasons[0])

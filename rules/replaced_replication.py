@@ -18,15 +18,13 @@ from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.syntax import walk
 
-from .replication import HOROVOD, REPLICATE, SYNC, TOWERS
+from .horovod import OPTIMIZER_SIGNATURE
+from .replication import HOROVOD, REPLICATE, SYNC, TOWERS, horovod_references
 from .wrappers import rebinding, unwrapped
 
 Root = Callable[[Module, ast.AST], str]
 
 _SYNC = "opt replicas_to_aggregate total_num_replicas variable_averages variables_to_average use_locking name"
-_HOROVOD = (
-    "optimizer name use_locking device_dense device_sparse compression sparse_as_dense backward_passes_per_step op"
-)
 _HOW_IT_SENDS = frozenset("name use_locking device_dense device_sparse compression sparse_as_dense".split())
 _MEANS = tuple(f"tensorflow.losses.Reduction.{name}" for name in ("MEAN", "SUM_BY_NONZERO_WEIGHTS"))
 _RUNS = frozenset("train evaluate predict train_and_evaluate export_saved_model export_savedmodel".split())
@@ -81,7 +79,7 @@ class _Replacement:
                 found += self._tower(call)
             elif name == REPLICATE and call is not None:
                 found += self._replicated(call)
-        horovod = [(node, name) for node, name in _horovod(module)]
+        horovod = list(horovod_references(module))
         if horovod and self.strategy not in _PROCESSES:
             text = "Horovod trains in step, and on no TPU: --strategy none, mirrored or multi_worker can take its place"
             raise Unsupported(text, horovod[0][0])
@@ -160,7 +158,7 @@ class _Replacement:
             self.doomed.add(module.statement(call))
             return []
         if short == "DistributedOptimizer":
-            given = bind(call, _HOROVOD, "DistributedOptimizer")
+            given = bind(call, OPTIMIZER_SIGNATURE, "DistributedOptimizer")
             for field, value in given.items():
                 mean = field == "op" and (module.resolve(value) or "").endswith(".Average")
                 once = field == "backward_passes_per_step" and is_literal(value, 1)
@@ -291,20 +289,9 @@ def _is_shard(module: Module, call: ast.Call) -> bool:
     ]
 
 
-def _horovod(module: Module) -> Iterator[tuple[ast.expr, str]]:
-    """References to what Horovod has, as wide as they are written."""
-    if not any(f"{entry.target}.".startswith(HOROVOD) for entry in module.imports):
-        return
-    for part in walk(module.tree):
-        if isinstance(part, (ast.Name, ast.Attribute)) and not isinstance(module.parent(part), ast.Attribute):
-            name = module.resolve(part) or ""
-            if name.startswith(HOROVOD):
-                yield part, name
-
-
 def _idle_imports(module: Module) -> Iterator[Edit]:
     """Deletions of imports of Horovod that nothing reads."""
-    if any(True for _ in _horovod(module)):
+    if any(True for _ in horovod_references(module)):
         return
     for node in module.tree.body:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

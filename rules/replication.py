@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
@@ -14,8 +15,8 @@ REPLICATE = "tensorflow.contrib.estimator.replicate_model_fn"
 TOWERS = "tensorflow.contrib.estimator.TowerOptimizer"
 
 _OF_HOROVOD = (
-    "Horovod trains with sessions here: --strategy mirrored or multi_worker has a MirroredStrategy or "
-    "MultiWorkerMirroredStrategy in its place; or move to horovod.tensorflow.keras by hand"
+    "a model_fn that stays a graph cannot keep Horovod: --strategy mirrored or multi_worker has a MirroredStrategy or "
+    "MultiWorkerMirroredStrategy in its place"
 )
 _OF_SYNC = (
     "SyncReplicasOptimizer has no place in TensorFlow 2, whose parameter servers train asynchronously: --strategy "
@@ -33,7 +34,22 @@ def refuse_replication(module: Module) -> None:
     for node, name in module.references():
         if name in _REFUSED:
             raise Unsupported(_REFUSED[name], node)
-    if any(f"{entry.target}.".startswith(HOROVOD) for entry in module.imports):
-        for part in walk(module.tree):
-            if isinstance(part, (ast.Name, ast.Attribute)) and (module.resolve(part) or "").startswith(HOROVOD):
-                raise Unsupported(_OF_HOROVOD, part)
+
+
+def refuse_horovod(module: Module) -> None:
+    """Raises Unsupported where a module reads anything of Horovod."""
+    for node, _ in horovod_references(module):
+        raise Unsupported(_OF_HOROVOD, node)
+
+
+def horovod_references(module: Module) -> Iterator[tuple[ast.expr, str]]:
+    """References to what Horovod has, as wide as they are written."""
+    if not any(f"{entry.target}.".startswith(HOROVOD) for entry in module.imports):
+        return
+    for part in walk(module.tree):
+        if not isinstance(part, (ast.Name, ast.Attribute)) or not isinstance(part.ctx, ast.Load):
+            continue
+        if not isinstance(module.parent(part), ast.Attribute):
+            name = module.resolve(part) or ""
+            if name.startswith(HOROVOD):
+                yield part, name

@@ -12,6 +12,8 @@ from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.syntax import walk
 
+from .horovod import OPTIMIZER
+
 Need = Callable[[str, ast.AST], str]
 
 CONFIG_FIELDS = {"train_distribute": "strategy", "eval_distribute": "eval_strategy"}
@@ -125,11 +127,11 @@ _KINDS = {
 
 
 def trains_on_replicas(modules: Iterable[Module]) -> bool:
-    """Whether files name a strategy that may train on several devices or workers at once, each with a copy of the model."""
+    """Whether files name what may train on several devices or workers at once, each with a copy of the model."""
     return any(
-        is_strategy(name) and name.rpartition(".")[2] in _REPLICATING
+        (is_strategy(name) and name.rpartition(".")[2] in _REPLICATING) or name == OPTIMIZER
         for module in modules
-        if b"Strategy" in module.source
+        if b"Strategy" in module.source or b"horovod" in module.source
         for _, name in module.references()
     )
 

@@ -115,8 +115,8 @@ def train(
 ) -> tf.keras.Model:
     """Trains from the newest checkpoint on, `steps` further or to `max_steps` in all, else until the data end.
 
-    With `callbacks`, steps are not grouped, and each computes the metrics. `after_save` gets the step of each
-    checkpoint but the one at the start.
+    With `callbacks`, steps are not grouped, and each computes the metrics; one that has `on_restore` is called before the
+    first step instead. `after_save` gets the step of each checkpoint but the one at the start.
     """
     limits = [limit for limit in (steps, max_steps) if limit is not None]
     if len(limits) > 1 or min(limits, default=1) <= 0:
@@ -126,7 +126,9 @@ def train(
     if max_steps is not None and checkpoints.steps_done() >= max_steps:
         tf.get_logger().info("Skipping training since max_steps has already saved.")
         return model
-    loss_alone = not (callbacks or model.run_state.training_metrics)
+    starters = [callback for callback in callbacks if hasattr(callback, "on_restore")]  # these see no steps
+    watchers = [callback for callback in callbacks if callback not in starters]
+    loss_alone = not (watchers or model.run_state.training_metrics)
     if loss_alone != model.run_state.loss_alone:
         model.run_state.loss_alone, model.train_function = loss_alone, None  # to be traced anew
     dataset = read_input(model, input_fn, "train")
@@ -135,6 +137,8 @@ def train(
     with logger.writer(logger.config.model_dir).as_default(logger.step), record:
         most = create_variables(model, dataset.element_spec, training=True)
         checkpoints.restore(with_optimizer=True)
+        for callback in starters:
+            callback.on_restore(model)
         checkpoints.after_save = after_save
         if max_steps is not None:
             steps = max_steps - int(model.optimizer.iterations.numpy())
@@ -147,7 +151,7 @@ def train(
         batches = share_out(model.distribute_strategy, dataset, steps)
         saves = config.save_checkpoints_steps or config.save_checkpoints_secs
         all_callbacks = [logger, *([checkpoints] if saves else []), *callbacks]
-        if not callbacks:  # which may want to see each step
+        if not watchers:  # which may want to see each step
             intervals = [config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps]
             intervals.append(checkpoints.steps_between_questions)
             in_step = isinstance(model.distribute_strategy, tf.distribute.MultiWorkerMirroredStrategy)

@@ -194,6 +194,6 @@ def test_compression_says_how_gradients_are_sent() -> None:
 
 
 def test_without_the_option_the_programs_stay() -> None:
-    for text in (HOROVOD, SYNC, TOWERS):
+    for text in (SYNC, TOWERS):
         after, manual = migrated(text, "auto")
         assert after == text and "--strategy" in manual[0]
