@@ -80,22 +80,32 @@ def test_ways_to_write_it(old: str, new: str, expected: str) -> None:
     assert expected.replace("'", '"') in joined(migrate(PROGRAM.replace(old, new))).replace("'", '"')
 
 
+IMPORT = "import horovod.tensorflow as hvd"
+WRAPPED = "DistributedOptimizer(optimizer)"
+MINIMIZE = "train_op = optimizer.minimize(loss, tf.train.get_global_step())"
+CLIPPED = """pairs = optimizer.compute_gradients(loss)
+    pairs = [(tf.clip_by_norm(gradient, 1.0), variable) for gradient, variable in pairs]
+    train_op = optimizer.apply_gradients(pairs, tf.train.get_global_step())"""
+SESSION = "session = tf.ConfigProto()\n    session.gpu_options.visible_device_list = str(hvd.local_rank())"
+OPTIONS = "session = tf.ConfigProto(gpu_options=tf.GPUOptions(visible_device_list=str(hvd.local_rank())))"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("hvd.DistributedOptimizer(optimizer)", "hvd.DistributedOptimizer(optimizer, op=hvd.Adasum)", "Adasum has no counterpart"),
-        ("hvd.DistributedOptimizer(optimizer)", "hvd.DistributedOptimizer(optimizer, backward_passes_per_step=4)", "passes_per_step"),
-        ("loss = tf.losses.mean_squared_error(labels, predictions)", "loss = hvd.allreduce(tf.reduce_mean(predictions))", "allreduce"),
-        ("import horovod.tensorflow as hvd", "import horovod.keras as hvd", "no counterpart"),
-        ("import horovod.tensorflow as hvd", "import horovod.tensorflow as hvd\nimport horovod.torch as other\nother.init()", "torch"),
-        ("train_op = optimizer.minimize(loss, tf.train.get_global_step())",
-         "pairs = optimizer.compute_gradients(loss)\n"
-         "    pairs = [(tf.clip_by_norm(g, 1.0), v) for g, v in pairs]\n"
-         "    train_op = optimizer.apply_gradients(pairs, tf.train.get_global_step())", "more than to minimize"),
-        ("session = tf.ConfigProto()\n    session.gpu_options.visible_device_list = str(hvd.local_rank())",
-         "session = tf.ConfigProto(gpu_options=tf.GPUOptions(visible_device_list=str(hvd.local_rank())))", "which GPU"),
+        (WRAPPED, "DistributedOptimizer(optimizer, op=hvd.Adasum)", "Adasum has no counterpart"),
+        (WRAPPED, "DistributedOptimizer(optimizer, backward_passes_per_step=4)", "passes_per_step"),
+        (
+            "= tf.losses.mean_squared_error(labels, predictions)",
+            "= hvd.allreduce(tf.reduce_mean(predictions))",
+            "allreduce",
+        ),
+        (IMPORT, "import horovod.keras as hvd", "no counterpart"),
+        (IMPORT, f"{IMPORT}\nimport horovod.torch as other\nother.init()", "torch"),
+        (MINIMIZE, CLIPPED, "more than to minimize"),
+        (SESSION, OPTIONS, "which GPU"),
     ],
-)  # fmt: skip
+)
 def test_refused(old: str, new: str, reason: str) -> None:
     assert old in PROGRAM
     assert reason in manual_reason(PROGRAM.replace(old, new))
