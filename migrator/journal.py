@@ -21,7 +21,7 @@ from migrator.diagnostics import Diagnostic, Outcome
 from migrator.discovery import within
 from migrator.problems import UNREADABLE, problem
 from migrator.vendoring import MARKER
-from migrator.writing import write_groups
+from migrator.writing import discard_leftovers, write_groups
 
 VERSION = 2
 
@@ -121,6 +121,7 @@ def undo(folder: str | None = None) -> tuple[list[str], list[Diagnostic]]:
     failed: dict[int, str] = {}
     for entry in sorted(_read(target, folder), key=lambda entry: bool(entry["helper"])):
         shown, group = os.path.relpath(entry["path"]), entry["group"]
+        discard_leftovers(os.path.realpath(entry["path"]))
         if entry["helper"] and group in failed:
             if _content(entry["path"]) != _before(entry):
                 done.append(f"kept {shown}: {failed[group]}, which was written with it, is not restored")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import stat
 import tempfile
@@ -13,6 +14,8 @@ from migrator.diagnostics import Diagnostic, Outcome
 from migrator.discovery import within
 from migrator.interrupts import put_off
 from migrator.problems import UNREADABLE, problem
+
+_SUFFIX = ".migrate-tmp"
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,21 @@ def _temporary(outcome: Outcome, roots: tuple[str, ...]) -> _Prepared:
             if file.read() != outcome.before:
                 raise _Refused("it has changed meanwhile; run again")
         mode = stat.S_IMODE(found.st_mode)
+    discard_leftovers(target)
     return _Prepared(outcome, target, _write_beside(target, outcome.after, mode))
+
+
+def discard_leftovers(target: str) -> None:
+    """Remove what runs that were killed had made ready to take the place of a file."""
+    folder, name = os.path.split(target)
+    for temporary in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name[:64])}.*{_SUFFIX}")):
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
 
 
 def _write_beside(target: str, content: bytes, mode: int) -> str:
     folder, name = os.path.split(target)
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:64]}.", suffix=".tmp")
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:64]}.", suffix=_SUFFIX)
     try:
         with open(descriptor, "wb") as file:
             file.write(content)

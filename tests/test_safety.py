@@ -41,6 +41,20 @@ LINES = [
     "# tf.old",
     "w = f'{tf.old!r}'",
 ]
+LETTERS = {
+    **dict.fromkeys(("utf-8", "latin-1", "cp1252", "iso8859-15", "cp437", "mac-roman"), "é"),
+    **{"koi8-r": "я", "cp1251": "ж", "iso8859-7": "λ", "cp1255": "ש", "tis-620": "ก", "hz": "汉"},
+    **{
+        "shift_jis": "表",
+        "euc-jp": "日",
+        "iso2022-jp": "日",
+        "gb18030": "漢",
+        "big5": "功",
+        "euc-kr": "한",
+        "johab": "한",
+    },
+}
+"""A letter beyond ASCII in each encoding."""
 bodies = st.lists(st.sampled_from(LINES), max_size=8)
 slow = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -63,10 +77,11 @@ def encoded(lines: list[str], newlines: list[str], encoding: str, bom: bool) -> 
 @given(
     bodies,
     st.sampled_from([["\n"], ["\r\n"], ["\r"], ["\n", "\r\n"], ["\r\n", "\n", "\n"]]),
-    st.sampled_from([("utf-8", False), ("utf-8", True), ("latin-1", False), ("cp1252", False), ("iso8859-15", False)]),
+    st.sampled_from([("utf-8", True), *((encoding, False) for encoding in LETTERS)]),
 )
 def test_modules(sample_rules: Registry, lines: list[str], newlines: list[str], form: tuple[str, bool]) -> None:
-    raw = encoded(lines, newlines, *form)
+    letter = LETTERS[form[0]]  # in Shift JIS and Big 5, with bytes that mean `\\` and `|` alone
+    raw = encoded([line.replace("é", letter) for line in lines], newlines, *form)
     outcome = migrate(sample_rules, "a.py", raw)
     source, result = decode("a.py", raw), decode("a.py", outcome.after)
     assert source.raw == source.encode() == outcome.before == raw
@@ -128,6 +143,35 @@ def test_a_kill_leaves_each_file_old_or_new(tmp_path: Path, delay: float) -> Non
     contents = {path.read_bytes() for path in tmp_path.glob("f*.py")}
     assert contents <= {b"old\n" * 500, b"new\n" * 500}
     assert len(list(tmp_path.glob("f*.py"))) == 200
+
+
+def test_a_run_that_is_killed_is_undone_or_run_again(sample_folder: Path) -> None:
+    for number in range(200):
+        write(f"f{number:03}.py", "tf.old\n" + "# more\n" * 3000)
+    before = (sample_folder / "f000.py").read_bytes()
+    arguments = [sys.executable, "-m", "migrator", ".", "--apply"]
+    partly = False
+    for end in ("undo", "run again"):
+        with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, **with_pack({})) as running:
+            limit = time.monotonic() + 60
+            while not list(sample_folder.glob(".f*tmp")) and running.poll() is None and time.monotonic() < limit:
+                time.sleep(0.002)
+            time.sleep(0.02 if end == "undo" else 0.05)
+            running.kill()
+        contents = [path.read_bytes() for path in sorted(sample_folder.glob("f*.py"))]
+        after = before.replace(b"tf.old", b"tf.new")
+        assert len(contents) == 200 and {*contents} <= {before, after}
+        partly = partly or bool(list(sample_folder.glob(".f*tmp")))
+        done = subprocess.run(
+            [*arguments[:3], *(["--undo"] if end == "undo" else arguments[3:])],
+            check=False,
+            timeout=60,
+            **with_pack({}),
+        )
+        assert done.returncode == 0
+        assert {path.read_bytes() for path in sample_folder.glob("f*.py")} == {before if end == "undo" else after}
+        assert not list(sample_folder.glob(".f*"))
+    assert partly, "no kill came while files were written"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
