@@ -44,10 +44,9 @@ def outcomes(sample_rules: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyP
     return list(runner.migrate(["."], Settings(select=("TST",))).outcomes)
 
 
-def test_programs_that_stay_for_the_same_reasons_are_one_card() -> None:
-    made = [
-        ProgramUnit(f"m{n}", Location(f"{n}.py", n), "manual", "it is <hard>", others=("old",)) for n in range(1, 5)
-    ]
+@pytest.mark.parametrize("tier", ["manual", "bridge"])
+def test_programs_that_stay_for_the_same_reasons_are_one_card(tier: str) -> None:
+    made = [ProgramUnit(f"m{n}", Location(f"{n}.py", n), tier, "it is <hard>", others=("old",)) for n in range(1, 5)]
     own = ProgramUnit("own", Location("a.py", 5), "manual", "it is <hard>")
     page = Page(formats.render("html", [Outcome("a.py", "unchanged", units=(*made, own))]).decode())
     assert page.found.count("4 programs") == page.found.count("old") == 1 and page.found.count("it is <hard>") == 2

@@ -18,7 +18,7 @@ from migrator.reporting.html_diff import table
 from migrator.reporting.text import is_unsafe, summary
 
 _MANY = 3
-"""More programs than this that stay for the same reasons are shown as one."""
+"""More programs than this that are no Keras layers for the same reasons are shown as one."""
 _LEVELS = {Severity.INFO: "remark", Severity.WARNING: "to do", Severity.ERROR: "error"}
 
 
@@ -73,17 +73,19 @@ def _programs(units: Sequence[ProgramUnit]) -> Iterator[str]:
     yield "<h2>Programs</h2>"
     alike: dict[tuple[str, ...], list[ProgramUnit]] = {}
     for unit in units:
-        alike.setdefault(unit.reasons if unit.tier == "manual" else (str(unit.location),), []).append(unit)
+        key = (unit.tier, *unit.reasons) if unit.reasons and not unit.variables else (str(unit.location),)
+        alike.setdefault(key, []).append(unit)
     for group in alike.values():
         yield from [_together(group)] if len(group) > _MANY else map(_program, group)
 
 
 def _together(units: Sequence[ProgramUnit]) -> str:
-    """Programs that stay for the same reasons."""
+    """Programs that stay, or stay graphs, for the same reasons."""
+    tier = units[0].tier
     places = "".join(f"<li><code>{escape(unit.name)}</code> {escape(str(unit.location))}</li>" for unit in units)
     return (
         f'<section class="item" data-level="program"><div class="head">{len(units)} programs'
-        f'<span class="tier manual">manual</span></div>{_why(units[0].reasons)}'
+        f'<span class="tier {tier}">{tier}</span></div>{_why(units[0].reasons)}'
         f"<details><summary>which</summary><ul>{places}</ul></details></section>"
     )
 
