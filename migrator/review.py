@@ -29,6 +29,7 @@ A - make it and all others of this rule
 d - leave it and all others in this file
 e - edit the file with the change in it, in $EDITOR, and make what you save
 s - split: ask about the changes of a program one by one
+v - view all of the change, in $PAGER
 b - back to the change before
 q - quit; nothing is written, and the next review goes on here
 ? - this help"""
@@ -153,6 +154,7 @@ def ask(
     show: Callable[[Item, int, int], None],
     read: Callable[[], str],
     say: Callable[[str], None],
+    view: Callable[[Item], None],
 ) -> bool:
     """Ask about what has no answer yet, and fill `answers`. Returns False where the user quits.
 
@@ -162,6 +164,7 @@ def ask(
       show: prints an item, given its number from 0 and how many there are.
       read: reads an answer; raises EOFError at the end of the input.
       say: prints why something could not be done.
+      view: shows all of an item.
     """
     path: list[list[str]] = []  # keys answered by each step, for going back
     shown = expanded(questions, answers)
@@ -181,6 +184,8 @@ def ask(
             for key in path.pop():
                 answers.chosen.pop(key, None)
                 answers.edits.pop(key, None)
+        elif letter == "v":
+            view(item)
         elif letter == "s":
             if item.files and parts(item):
                 answers.split.add(item.key)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +21,7 @@ from migrator.reporting.text import Line
 from migrator.runner import Result
 from migrator.settings import Settings
 from migrator.suggesting import dangling, suggestion
-from migrator.terminal import EXIT_DONE, EXIT_LEFT, fail, print_styled, progress
+from migrator.terminal import EXIT_DONE, EXIT_LEFT, colours, fail, print_styled, progress
 
 if TYPE_CHECKING:
     from migrator.parity.report import CaseReport
@@ -199,25 +201,32 @@ def review_paths(paths: Sequence[str], settings: Settings, writing: Writing) -> 
     """Ask about each change; what makes those accepted. Leaves the program where the user quits."""
     from migrator import review
     from migrator.reporting.review_text import question
+    from migrator.reporting.text import diff_lines, harmless, print_lines
 
     questions = review.items(_guarded(lambda: runner.migrate(paths, settings, progress())))
     answers = review.remembered(questions)
 
     def show(item: review.Item, number: int, total: int) -> None:
-        print_styled(question(item, number, total), sys.stdout)
+        print_styled(question(item, number, total, shutil.get_terminal_size().lines), sys.stdout)
+
+    def view(item: review.Item) -> None:
+        text = io.StringIO()
+        coloured = colours(sys.stdout)
+        print_lines((replace(line, text=harmless(line.text)) for line in diff_lines(item.diff)), text, coloured)
+        click.echo_via_pager(text.getvalue(), color=coloured)
 
     def read() -> str:
         while True:
-            click.echo("Make this change? [y,n,a,A,d,e,s,b,q,?] ", nl=False)
+            click.echo("Make this change? [y,n,a,A,d,e,s,v,b,q,?] ", nl=False)
             line = sys.stdin.readline()
             if not line:
                 raise EOFError
-            if line.strip() in tuple("ynaAdesbq"):
+            if line.strip() in tuple("ynaAdesvbq"):
                 return line
             click.echo(review.HELP)
 
     try:
-        complete = review.ask(questions, answers, show, read, click.echo)
+        complete = review.ask(questions, answers, show, read, click.echo, view)
     finally:
         review.remember(answers)
     if not complete:

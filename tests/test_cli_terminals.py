@@ -48,6 +48,14 @@ class Terminal(io.StringIO):
         return True
 
 
+def test_control_characters_do_not_act_on_terminals() -> None:
+    line = text.Line("x = 1  # \x1b]0;title\x07\r", verbatim=True)
+    shown, piped = Terminal(), io.StringIO()
+    text.print_lines([line], shown, colour=False)
+    text.print_lines([line], piped, colour=False)
+    assert shown.getvalue() == "x = 1  # \\x1b]0;title\\x07\n" and piped.getvalue() == line.text + "\n"
+
+
 @pytest.mark.parametrize("colour", [False, True])
 def test_prose_is_wrapped_at_words_on_terminals_only(monkeypatch: pytest.MonkeyPatch, colour: bool) -> None:
     monkeypatch.setenv("COLUMNS", "30")

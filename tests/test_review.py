@@ -62,7 +62,7 @@ LINES = "# one\n# two\ntf.placed\n"
         ("An", "x = tf.new\ny = tf.new\ntf.lines\n", "tf.new\n"),
         ("ybnyny", "x = tf.old\ny = tf.new\ntf.lines\n", "tf.new\n"),
         ("dbyyyy", "x = tf.new\ny = tf.new\n" + LINES, "tf.new\n"),
-        ("?byyzyy", "x = tf.new\ny = tf.new\n" + LINES, "tf.new\n"),
+        ("?bvyyzyy", "x = tf.new\ny = tf.new\n" + LINES, "tf.new\n"),
     ],
 )
 def test_answers(answers: str, a: str, b: str) -> None:

@@ -12,7 +12,7 @@ from cli_tools import HEAD, write
 from terminal_tools import Terminal
 
 pytestmark = pytest.mark.usefixtures("sample_folder")
-PROMPT = "Make this change? [y,n,a,A,d,e,s,b,q,?] "
+PROMPT = "Make this change? [y,n,a,A,d,e,s,v,b,q,?] "
 
 
 @pytest.fixture
@@ -131,3 +131,14 @@ def test_a_review_starts_anew_where_that_is_asked_for() -> None:
     assert "(1 of 3)" in terminal.until(PROMPT)
     terminal.type("q")
     terminal.close()
+
+
+def test_a_long_change_is_shown_in_part_and_viewed_whole() -> None:
+    write("a.py", "def program(): 1\n" + "tf.old\n" * 100)
+    terminal = Terminal(".", "--review", LINES="20", PAGER="cat")
+    shown = terminal.until(PROMPT)
+    assert shown.count("-tf.old") < 12 and "more lines; v shows the whole change" in shown and "(1 of 1)" in shown
+    terminal.type("v")
+    assert terminal.until(PROMPT).count("-tf.old") > 100
+    terminal.type("q")
+    assert terminal.close() == 1

@@ -5,15 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from migrator.diagnostics import Applicability
-from migrator.reporting.text import Line, diff_lines
+from migrator.reporting.text import Line, count, diff_lines
 from migrator.review import Item
 
+_BELOW = 8
+"""Lines of a terminal that are left for what stands below the beginning of a long diff."""
 
-def question(item: Item, number: int, total: int) -> Iterator[Line]:
-    """The diff, and what the change is for: rule, reason, safety and guide."""
+
+def question(item: Item, number: int, total: int, height: int) -> Iterator[Line]:
+    """The diff, and what the change is for: rule, reason, safety and guide.
+
+    Of a diff that is longer than two terminals of `height` lines, only the beginning.
+    """
     first = item.first
     yield Line("")
-    yield from diff_lines(item.diff)
+    if len(item.diff) <= 2 * height:
+        yield from diff_lines(item.diff)
+    else:
+        shown = max(height - _BELOW, 1)
+        yield from diff_lines(item.diff[:shown])
+        files = sum(line.startswith("--- ") for line in item.diff)
+        rest = f"{len(item.diff) - shown} more lines" + (f", of {count(files, 'file')} in all" if files > 1 else "")
+        yield Line(f"... {rest}; v shows the whole change", "bold")
     yield Line(f"({number + 1} of {total}) {first.location}: {first.code} {first.rule}: {first.message}", "bold")
     if len(item.diagnostics) > 1:
         yield Line(f"with {len(item.diagnostics) - 1} more that go together with it")

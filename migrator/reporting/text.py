@@ -96,10 +96,11 @@ def count(number: int, noun: str) -> str:
 
 def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
     """Print with colours, or plainly and byte for byte; prose is wrapped at words on terminals."""
-    width = shutil.get_terminal_size().columns if stream.isatty() else 0
+    terminal = stream.isatty()
+    width = shutil.get_terminal_size().columns if terminal else 0
     if not colour:
         for line in lines:
-            stream.write(_wrapped(line, line.text, width) + "\n")
+            stream.write(_wrapped(line, harmless(line.text) if terminal else line.text, width) + "\n")
         stream.flush()
         return
     from rich.console import Console  # only a terminal pays for it
@@ -107,9 +108,12 @@ def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
 
     console = Console(file=stream, force_terminal=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
     for line in lines:
-        # Control characters in code must not act on the terminal.
-        shown = _CONTROL.sub(lambda match: repr(match.group())[1:-1], line.text.rstrip("\r"))
-        console.print(Text(_wrapped(line, shown, width), style=line.style))
+        console.print(Text(_wrapped(line, harmless(line.text), width), style=line.style))
+
+
+def harmless(text: str) -> str:
+    """`text` with the control characters, which must not act on the terminal, written out."""
+    return _CONTROL.sub(lambda match: repr(match.group())[1:-1], text.rstrip("\r"))
 
 
 def _wrapped(line: Line, text: str, width: int) -> str:
