@@ -195,11 +195,26 @@ def in_repository(path: str) -> bool:
         directory = parent
 
 
+_OF_ONE_REPOSITORY = frozenset(
+    [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_PREFIX",
+        "GIT_COMMON_DIR",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_NAMESPACE",
+    ]
+)
+"""What git tells its hooks: the folder that is asked about may be in another repository, or deeper in this one."""
+
+
 def git(directory: str, *arguments: str) -> bytes | None:
     """Output of a git command that only reads, or None when it fails."""
     # A hostile repository must not run a program of its own through its configuration.
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
-    environment = dict(os.environ, GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_ONE_REPOSITORY}
+    environment.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
     try:
         done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, timeout=120, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -197,6 +197,20 @@ def test_a_repository_cannot_run_programs_of_its_own(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_hook_of_another_repository_does_not_hide_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        tree(tmp_path / name, "sub/a.py", "sub/b.py")
+        (tmp_path / name / ".gitignore").write_text("b.py\n")
+        git(tmp_path / name, "init", "-q")
+        git(tmp_path / name, "add", ".")
+        git(tmp_path / name, "commit", "-qm", "x")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "one" / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "one" / ".git" / "index"))
+    for name in ("one", "two"):
+        assert found(tmp_path / name / "sub") == ["a.py"]
+        assert dirty_files([str(tmp_path / name / "sub" / "a.py")]) == []
+
+
 def test_symbolic_link_loops_end(tmp_path: Path) -> None:
     tree(tmp_path, "pkg/a.py")
     (tmp_path / "pkg" / "loop").symlink_to(tmp_path)
