@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
@@ -78,7 +77,7 @@ class Checker:
         for module in editable:
             found = self._check_file(module, findings, banned)
             kept = [finding for finding in found if self._wanted(finding, modules, banned)]
-            module.find_fixes = functools.partial(self._applicable_fixes, kept)
+            module.fixes = self._applicable_fixes(kept)
             findings.found += kept
         for rule in self._program_rules:
             if (rule.code, ANYWHERE) not in banned and any(rule.concerns(module) for module in modules.values()):

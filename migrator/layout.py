@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from migrator.diagnostics import Edit
 from migrator.fixes import in_order, splice
 from migrator.module import Module
+from migrator.syntax import children, statements
 from migrator.wrapping import WIDTH, aligned, wrapped
 
 
@@ -116,7 +117,7 @@ class _Pieces:
 def _regions(old: Module, new: Module, pieces: _Pieces) -> Iterator[_Region]:
     """The statements to be broken over lines anew, none of them inside another one."""
     long = {line.rstrip() for line in old.source.split(b"\n")}
-    for node in _statements(new.tree):
+    for node in _touched(new, statements(new.tree), pieces):
         lines = _own_lines(new, node)
         if lines is None:
             continue
@@ -136,12 +137,17 @@ def _regions(old: Module, new: Module, pieces: _Pieces) -> Iterator[_Region]:
             yield _Region(start, end, new.newline.join(found))
 
 
-def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt):
-            yield child
-        if isinstance(child, (ast.stmt, ast.ExceptHandler)):
-            yield from _statements(child)
+def _touched(module: Module, found: Iterable[ast.stmt], pieces: _Pieces) -> Iterator[ast.stmt]:
+    """Those statements that have an edit in one of their lines; what is below one that has none is not looked at."""
+    behind = 0
+    for node in found:
+        if node.lineno <= behind:
+            continue
+        start, last = module.line_starts[node.lineno - 1], node.end_lineno or node.lineno
+        if pieces.touched(start, _end(module, last)):
+            yield node
+        else:
+            behind = last
 
 
 def _own_lines(module: Module, node: ast.stmt) -> tuple[int, int] | None:
@@ -160,7 +166,7 @@ def _own_lines(module: Module, node: ast.stmt) -> tuple[int, int] | None:
 def _head(node: ast.AST) -> Iterator[ast.AST]:
     """What stands in the head of a compound statement, without its decorators."""
     decorators = getattr(node, "decorator_list", [])
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if not isinstance(child, ast.stmt) and child not in decorators:
             if hasattr(child, "end_lineno"):
                 yield child

@@ -39,13 +39,13 @@ class Module(Text):
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
         """What a rule worked out about the file as a whole, by the rule's name."""
-        self.find_fixes: Callable[[], list[Fix]] = list
-        """Gives `fixes`; set by the engine for the program rules."""
+        self.find_fixes: Callable[[Module], list[Fix]] = lambda module: []
+        """Gives `fixes`; set by the engine for the program rules, before anybody asks."""
 
-    @property
+    @cached_property
     def fixes(self) -> list[Fix]:
         """The safe fixes that the file rules of this round propose."""
-        return self.find_fixes()
+        return self.find_fixes(self)
 
     @cached_property
     def mentions_tensorflow(self) -> bool:
@@ -215,6 +215,23 @@ class Module(Text):
                 seen.add(scope)
                 found.update(scope.bindings)
         return frozenset(found)
+
+    def unused_name(self, name: str, at: ast.AST) -> str:
+        """`name` for a variable of the function around a node, with underscores behind it where the function has such a
+        name or reads one from around it."""
+        function = next((a for a in self.ancestors(at) if isinstance(a, ast.FunctionDef)), self.tree)
+        scope = self.scope(function)
+        outside = {id(None)}
+        around: Scope | None = scope
+        while around is not None:
+            outside.add(id(around))
+            around = around.parent
+        while name in scope.bindings or any(
+            id(where.lookup(name)) in outside and function in self.ancestors(load)
+            for load, where in self._loads.get(name, [])
+        ):
+            name += "_"
+        return name
 
     def references(self) -> list[tuple[ast.expr, str]]:
         """Every place that reads a resolved library name: outermost dotted expression and its name, in source order.

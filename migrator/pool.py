@@ -46,17 +46,22 @@ class _Worker:
 def _serve(
     function: Callable[[Any], Any],
     tasks: Sequence[Any] | None,
+    tired: Callable[[], bool],
     pipe: connection.Connection,
     others: Sequence[connection.Connection],
 ) -> None:
-    """Life of a worker: take a task, or its place in `tasks`, send its result, until the pipe is closed or broken."""
+    """Life of a worker: take a task, or its place in `tasks`, send its result and whether it was the last one it takes,
+    until the pipe is closed or broken."""
     for other in others:  # a pipe ends only when nobody holds its other end any more
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     with contextlib.suppress(EOFError, OSError):
-        while True:
+        last = False
+        while not last:
             given = pipe.recv()
-            pipe.send(function(given if tasks is None else tasks[given]))
+            result = function(given if tasks is None else tasks[given])
+            last = tasks is not None and tired()
+            pipe.send((result, last))
 
 
 def default_context() -> BaseContext:
@@ -65,12 +70,17 @@ def default_context() -> BaseContext:
     return multiprocessing.get_context("fork" if forks and threading.active_count() == 1 else "spawn")
 
 
+def _never() -> bool:
+    return False
+
+
 def run_tasks(
     function: Callable[[Any], Any],
     tasks: Sequence[Any],
     jobs: int,
     timeout: float,
     context: BaseContext | None = None,
+    tired: Callable[[], bool] = _never,
 ) -> Iterator[tuple[int, Any]]:
     """Yield number and result of every task, as they finish. The result is `Died` or `TimedOut` where there is none.
 
@@ -79,10 +89,11 @@ def run_tasks(
       tasks: what to call it with; picklable.
       jobs: number of workers.
       timeout: seconds for one task.
+      tired: asked in a forked worker after each task, whether another worker is to take its place.
     """
     context = context or default_context()
     forks = context.get_start_method() == "fork"
-    start = functools.partial(_start, context, function, tasks if forks else None)
+    start = functools.partial(_start, context, function, tasks if forks else None, tired)
     given = range(len(tasks)) if forks else tasks  # what is forked holds the tasks already
     waiting = list(range(len(tasks)))[::-1]
     workers: list[_Worker] = []
@@ -105,12 +116,16 @@ def run_tasks(
 
 
 def _start(
-    context: BaseContext, function: Callable[[Any], Any], tasks: Sequence[Any] | None, others: Sequence[_Worker]
+    context: BaseContext,
+    function: Callable[[Any], Any],
+    tasks: Sequence[Any] | None,
+    tired: Callable[[], bool],
+    others: Sequence[_Worker],
 ) -> _Worker:
     """A worker; one that is forked holds `tasks`, and the pipes of the others until it closes them."""
     ours, theirs = context.Pipe()
     inherited = [] if tasks is None else [ours, *(worker.pipe for worker in others)]
-    process = context.Process(target=_serve, args=(function, tasks, theirs, inherited), daemon=True)  # type: ignore[attr-defined]
+    process = context.Process(target=_serve, args=(function, tasks, tired, theirs, inherited), daemon=True)  # type: ignore[attr-defined]
     with _interrupts_blocked():
         process.start()
     theirs.close()
@@ -149,8 +164,11 @@ def _collect(workers: list[_Worker]) -> Iterator[tuple[int, Any]]:
         assert number is not None
         if worker.pipe in ready:
             try:
-                result = worker.pipe.recv()
+                result, last = worker.pipe.recv()
                 worker.task = None
+                if last:
+                    workers.remove(worker)
+                    _stop(worker)
             except (EOFError, OSError):
                 workers.remove(worker)
                 _stop(worker)

@@ -27,7 +27,10 @@ Progress = Callable[[int, int], None]
 """Called with the number of files done and of all files."""
 
 _OBJECTS = 2_000_000
-"""How many more objects than before the garbage collector waits for: those of some hundred files."""
+"""How many more objects than before the garbage collector waits for: those of some hundred programs."""
+
+_LEFT_OVER = 600_000
+"""How many objects that it did not free make a forked worker give way to a new one: some 100 MiB."""
 
 _SMALL = 100_000
 """Bytes; less is faster done than handed to another process."""
@@ -62,13 +65,13 @@ def migrate(paths: Iterable[str], settings: Settings, progress: Progress | None 
 
     Raises RegistryError when the rules cannot be loaded.
     """
-    with _rare_garbage_collection():
+    with rare_garbage_collection():
         return _migrate(paths, settings, progress)
 
 
 @contextlib.contextmanager
-def _rare_garbage_collection() -> Iterator[None]:
-    """Syntax trees are many objects and few cycles: looking for cycles takes a tenth of the time and finds nothing.
+def rare_garbage_collection() -> Iterator[None]:
+    """Syntax trees are many objects, and looking for cycles among them takes a tenth of the time.
 
     Worker processes that are forked inherit it.
     """
@@ -157,9 +160,14 @@ def _results(tasks: list[_Task], settings: Settings) -> Iterable[tuple[int, list
             yield number, _here(task)
         return
     order = sorted(range(len(tasks)), key=lambda number: -sum(len(raw) for _, raw in tasks[number].files))
-    for place, result in run_tasks(work, [tasks[number] for number in order], jobs, settings.timeout):
+    for place, result in run_tasks(work, [tasks[number] for number in order], jobs, settings.timeout, tired=_tired):
         number = order[place]
         yield number, result if isinstance(result, list) else _alone(tasks[number], result)
+
+
+def _tired() -> bool:
+    """Whether a process holds so much garbage that its end is a cheaper way to be rid of it than collecting it."""
+    return gc.get_count()[0] > _LEFT_OVER
 
 
 def _cores() -> int:

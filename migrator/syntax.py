@@ -7,6 +7,8 @@ import ast
 # Fields that never hold a node that anybody looks for: names, numbers, and whether a name is read or written.
 _PLAIN = frozenset({"ctx", "id", "attr", "arg", "module", "asname", "level", "kind", "type_comment", "conversion"})
 _FIELDS: dict[type, tuple[str, ...]] = {}
+_BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
+"""Fields with the statements of a statement, the last ones first."""
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
@@ -42,4 +44,22 @@ def children(node: ast.AST) -> list[ast.AST]:
             found += [item for item in value if isinstance(item, tree)]
         elif isinstance(value, tree):
             found.append(value)
+    return found
+
+
+def statements(node: ast.AST) -> list[ast.stmt]:
+    """All statements below `node` (not `node` itself), those of functions and classes in it too, each before its own.
+
+    Expressions hold no statements, so that most of the tree is not looked at.
+    """
+    found: list[ast.stmt] = []
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if one is not node and isinstance(one, ast.stmt):
+            found.append(one)
+        for name in _BLOCKS:
+            block = getattr(one, name, None)
+            if block.__class__ is list:  # a lambda has one expression
+                stack += reversed(block)
     return found

@@ -40,7 +40,7 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
         return []
     alone = isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1
     target = statement.targets[0] if isinstance(statement, ast.Assign) and alone else None
-    name = target.id if isinstance(target, ast.Name) else _fresh(module, "train_op")
+    name = target.id if isinstance(target, ast.Name) else module.unused_name("train_op", call)
     unit = " " * 4 if "\t" not in indent else "\t"
     test = module.segment(predicate)
     text = module.newline.join(
@@ -93,9 +93,3 @@ def _value(project: Project, module: Module, branch: ast.expr | None) -> str | N
         known = project.definition(module, branch) is not None or module.resolve(branch) == "tensorflow.no_op"
         return f"{module.segment(branch)}()" if known else None
     return None
-
-
-def _fresh(module: Module, name: str) -> str:
-    while name in module.bound_names:
-        name += "_"
-    return name

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from migrator.diagnostics import Fix
 from migrator.module import Module
 from migrator.symbols import dotted
-from migrator.syntax import walk
+from migrator.syntax import statements, walk
 
 SCOPE = "tensorflow.get_variable_scope"
 
@@ -34,7 +34,7 @@ def graph_name_fixes(module: Module) -> list[Fix]:
 
 def _tensor_names(module: Module) -> Iterator[ast.Attribute]:
     """``tensor.name`` of ``if name is None: name = tensor.name``, of a parameter whose shape the function reads."""
-    for node in walk(module.tree):
+    for node in statements(module.tree):
         if not isinstance(node, ast.If):
             continue
         test, body = node.test, node.body

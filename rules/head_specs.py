@@ -96,12 +96,12 @@ class _Spelling:
 
     def _lines(self, start: str) -> list[str]:
         given, tf = self.given, self._tensorflow()
-        head = self._fresh("head") if isinstance(self.head, ast.Call) else self._text(self.head)
+        head = self._unused("head") if isinstance(self.head, ast.Call) else self._text(self.head)
         for name in ("mode", "logits", "features"):
             if name not in given:
                 raise Stuck(f"{METHOD} lacks `{name}`", self.call)
-        mode, features, loss = self._text(given["mode"]), self._text(given["features"]), self._fresh("loss")
-        predictions, labels = self._fresh("predictions"), given.get("labels")
+        mode, features, loss = self._text(given["mode"]), self._text(given["features"]), self._unused("loss")
+        predictions, labels = self._unused("predictions"), given.get("labels")
         spec, modes = f"{start}{tf}.estimator.EstimatorSpec({mode}, ", f"{tf}.estimator.ModeKeys."
         lines = [f"{head} = {self._text(self.head)}"] if isinstance(self.head, ast.Call) else []
         lines += [
@@ -115,7 +115,7 @@ class _Spelling:
         metrics = f"{head}.{METRICS}({batch})"
         inner, penalty = [f"{loss} = {head}.loss({batch})"], given.get("regularization_losses")
         if penalty is not None:
-            added = self._fresh("regularization_loss")
+            added = self._unused("regularization_loss")
             inner = [f"{added} = {tf}.add_n({self._text(penalty)})", f"{loss} = {head}.loss({batch}) + {added}"]
             metrics = f"dict({metrics}, regularization_loss={tf}.metrics.mean({added}))"
         inner += [f"if {mode} == {modes}EVAL:", f"    {spec}loss={loss}, eval_metric_ops={metrics})"]
@@ -138,7 +138,7 @@ class _Spelling:
         else:
             assert function is not None
             made = self._applied(function, loss)
-        name = self._fresh("train_op")
+        name = self._unused("train_op")
         updates = f"*{tf}.get_collection({tf}.GraphKeys.UPDATE_OPS)"
         return [f"{name} = {made}", f"{spec}loss={loss}, train_op={tf}.group({name}, {updates}))"]
 
@@ -173,14 +173,8 @@ class _Spelling:
         text = self.module.segment(node)
         return text if isinstance(node, (*_ATOMS, ast.Constant, ast.List, ast.Tuple, ast.Dict)) else f"({text})"
 
-    def _fresh(self, name: str) -> str:
-        """A name that the function does not bind, a function inside of it aside."""
-        function = next(a for a in self.module.ancestors(self.call) if isinstance(a, ast.FunctionDef))
-        taken = {node.id for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        taken |= {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
-        while name in taken:
-            name += "_"
-        return name
+    def _unused(self, name: str) -> str:
+        return self.module.unused_name(name, self.call)
 
     def _tensorflow(self) -> str:
         """How the file names TensorFlow 1 as a whole."""

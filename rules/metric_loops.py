@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.draft import Change
-from migrator.preparing.returns import own_nodes
+from migrator.preparing.returns import own_nodes, own_statements
 from migrator.syntax import walk
 
 from .metrics import METRICS
@@ -24,7 +24,7 @@ _VIEWS = ("items", "keys", "values")
 
 def unrolled(module: Module, function: ast.FunctionDef) -> list[Change]:
     """Edits for the first such loop of a function; none if there is none that can be written out."""
-    for node in own_nodes(function.body):
+    for node in own_statements(function.body):
         if isinstance(node, ast.For) and not node.orelse:
             changes = _Loop.changes(module, function, node)
             if changes:
@@ -108,7 +108,7 @@ class _Loop:
         return found, changes
 
     def _statements(self) -> list[ast.stmt]:
-        stores = [s for s in own_nodes(self.function.body) if isinstance(s, ast.Assign) and self._fills(s)]
+        stores = [s for s in own_statements(self.function.body) if isinstance(s, ast.Assign) and self._fills(s)]
         return sorted(stores, key=lambda statement: statement.lineno)
 
     def _fills(self, statement: ast.Assign) -> bool:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 from migrator.modelfn.body import Body
 from migrator.modelfn.translate import Translations
-from migrator.syntax import walk
+from migrator.preparing.roots import calls_below
 
 
 def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str, bool]:
     """Answers over all `bodies`: whether rows are looked up, rates decay, and layers of either kind are regularized."""
-    called = {
-        body.module.resolve(node.func) for body in bodies for node in walk(body.function) if isinstance(node, ast.Call)
-    }
+    called = {body.module.resolve(call.func) for body in bodies for call in calls_below(body.module, body.function)}
     regularized = any(
         (name or "").endswith("regularizer") and not site.layer.keras
         for body in bodies

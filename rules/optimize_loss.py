@@ -68,7 +68,7 @@ class _Spelling:
                 raise Stuck("optimize_loss stands where no statement can be put before it", self.call)
         alone = isinstance(statement, ast.Assign) and statement.value is self.call
         target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
-        name = target.id if alone and isinstance(target, ast.Name) else self._fresh("train_op")
+        name = target.id if alone and isinstance(target, ast.Name) else self._unused("train_op")
         lines = self._lines(name)
         text = module.newline.join(indent + line if i else line for i, line in enumerate(lines))
         if alone and isinstance(target, ast.Name):
@@ -86,9 +86,9 @@ class _Spelling:
         norm = "global_gradient_norm" in summaries
         clip = given.get("clip_gradients")
         if norm or clip is not None:
-            made = optimizer if optimizer.isidentifier() else self._fresh("optimizer")
+            made = optimizer if optimizer.isidentifier() else self._unused("optimizer")
             lines += [f"{made} = {optimizer}"] if made != optimizer else []
-            gradients, variables = self._fresh("gradients"), self._fresh("variables")
+            gradients, variables = self._unused("gradients"), self._unused("variables")
             lines.append(f"{gradients}, {variables} = zip(*{made}.compute_gradients({loss}))")
             before = f'{tf}.summary.scalar("{scope}/global_norm/gradient_norm", {tf}.global_norm({gradients}))'
             lines += [before] if norm else []
@@ -128,7 +128,7 @@ class _Spelling:
         if value is None:
             raise Stuck("optimize_loss lacks arguments", self.call)
         rate = self._applied(decay, [self.module.segment(value), f"{tf}.train.get_global_step()"])
-        name = self._fresh("learning_rate")
+        name = self._unused("learning_rate")
         lines = [f"{name} = {rate}"]
         if "learning_rate" in summaries:
             lines.append(f'{tf}.summary.scalar("{scope}/learning_rate", {name})')
@@ -198,7 +198,5 @@ class _Spelling:
             return root.id
         raise Stuck("the file has no name for TensorFlow as a whole", self.call)
 
-    def _fresh(self, name: str) -> str:
-        while name in self.module.bound_names:
-            name += "_"
-        return name
+    def _unused(self, name: str) -> str:
+        return self.module.unused_name(name, self.call)

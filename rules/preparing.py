@@ -20,7 +20,7 @@ from migrator.preparing.returns import own_returns
 from migrator.preparing.roots import calls_below
 from migrator.preparing.steps import Preparation
 from migrator.project import Definition, Project
-from migrator.syntax import children, walk
+from migrator.syntax import children, statements, walk
 
 from . import added_metrics, conditional_steps, head_specs, metric_loops, normalization_by_condition, optimize_loss
 from .estimator_values import Construction
@@ -209,7 +209,7 @@ class _Judge:
         assert isinstance(function, ast.FunctionDef)
         made = {
             target.id: node.value
-            for node in walk(function)
+            for node in statements(function)
             if isinstance(node, ast.Assign)
             for target in node.targets
             if isinstance(target, ast.Name)

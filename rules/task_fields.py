@@ -9,7 +9,6 @@ from typing import Any
 
 from migrator.modelfn.translate import is_none
 from migrator.module import Module
-from migrator.syntax import walk
 
 from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
 from .estimator_kinds import KINDS
@@ -20,6 +19,7 @@ from .tpu import short_name
 
 _OWN = frozenset({"num_ps_replicas", "num_worker_replicas", "global_id_in_cluster"})
 """Fields that nothing but a RunConfig has."""
+_FIELDS = frozenset({*TASK_FIELDS, *CONFIG_FIELDS, "master", "evaluation_master"})
 _CALLED_SO = re.compile(r"(^|_)(config|conf|cfg)$", re.IGNORECASE)
 
 
@@ -29,11 +29,12 @@ def configuration_edits(driver: Driver, inside: list[tuple[int, int]], obstacles
     `inside` are the spans of functions that are written anew, which see to their own parameters.
     """
     module = driver.module
-    for part in walk(module.tree):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "replace":
+    for call in module.nodes(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "replace":
             with obstacles:
-                driver.replacement(part)
-        elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load) and part not in driver.handled:
+                driver.replacement(call)
+    for part in module.nodes(ast.Attribute):
+        if part.attr in _FIELDS and isinstance(part.ctx, ast.Load) and part not in driver.handled:
             _field(driver, part, own=within(module.span(part), inside))
 
 
@@ -51,9 +52,7 @@ def task_reference(driver: Driver, node: ast.expr, name: str) -> bool:
 
 def _field(driver: Driver, node: ast.Attribute, own: bool) -> None:
     module, base = driver.module, node.value
-    known = node.attr in (*TASK_FIELDS, *CONFIG_FIELDS, "master", "evaluation_master") and (
-        is_configuration(module, base) or (not own and _is_handed(module, base))
-    )
+    known = is_configuration(module, base) or (not own and _is_handed(module, base))
     if node.attr in TASK_FIELDS and (known or (node.attr in _OWN and not own and _is_called_so(base))):
         driver.replace(node, f"{driver.need('current_task', node)}().{node.attr}")
     elif known and node.attr in CONFIG_FIELDS:

@@ -254,6 +254,24 @@ def test_tasks_survive_their_workers(method: str) -> None:
     assert not multiprocessing.active_children()
 
 
+def process(task: int) -> int:
+    """The process that does a task."""
+    return os.getpid()
+
+
+def always() -> bool:
+    return True
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are started anew only where that is cheap")
+def test_a_tired_worker_gives_way_to_another() -> None:
+    context = multiprocessing.get_context("fork")
+    results = dict(run_tasks(process, list(range(5)), 2, 60.0, context, tired=always))
+    assert sorted(results) == list(range(5))
+    assert len(set(results.values())) == 5
+    assert len(set(dict(run_tasks(process, list(range(5)), 2, 60.0, context)).values())) <= 2
+
+
 def test_leaving_early_ends_the_workers() -> None:
     results = run_tasks(square, [1, 5], 2, 60.0)
     assert next(results) == (0, 1)

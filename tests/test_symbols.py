@@ -310,3 +310,32 @@ def test_file_without_tensorflow_is_not_parsed() -> None:
 def test_deep_expressions_do_not_exhaust_the_stack() -> None:
     found = Module("p.py", "import tensorflow as tf\nx = " + " + ".join(["tf.one"] * 900) + "\n")
     assert len(found.references()) == 900
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("fresh", "fresh"),
+        ("local", "local_"),  # of the function
+        ("given", "given_"),
+        ("helper", "helper_"),  # of the file, and read in the function
+        ("read", "read_"),  # in a function in the function
+        ("other", "other"),  # of another function
+        ("inner", "inner"),  # a name of a lambda's own
+        ("len", "len_"),
+        ("twice", "twice__"),
+    ],
+)
+def test_names_that_a_function_may_use_for_more(name: str, expected: str) -> None:
+    source = """
+        helper = read = 1
+        def g():
+            other = 2
+        def f(given):
+            local = twice = twice_ = [helper, len(given)]
+            def h():
+                return read
+            return h(lambda inner: inner + 1)
+    """
+    module = Module("m.py", textwrap.dedent(source))
+    assert module.unused_name(name, module.nodes(ast.Call)[0]) == expected

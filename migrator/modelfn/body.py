@@ -22,7 +22,7 @@ from migrator.modelfn.tags import write_collected
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
 from migrator.modelfn.translate import Time, Translations, Writing
-from migrator.syntax import walk
+from migrator.syntax import children, walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.sublayers import Sublayers
@@ -391,7 +391,7 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     yield node
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield from _own_nodes(child)
 
 

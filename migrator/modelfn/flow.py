@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.modes import ALL_MODES, Modes
@@ -24,15 +25,19 @@ class Frame:
     silent: bool = False
     """A scope that leaves no trace in the generated code, so that nobody needs what its head reads."""
 
-    def reads(self) -> set[str]:
+    def reads(self) -> Set:
         """Names that the head of the statement reads."""
+        return self._reads
+
+    @cached_property
+    def _reads(self) -> Set:
         if self.silent:
-            return set()
+            return frozenset()
         if isinstance(self.node, ast.If):
-            return reads(self.node.test)
+            return frozenset(reads(self.node.test))
         if isinstance(self.node, ast.For):
-            return reads(self.node.iter)
-        return reads([item.context_expr for item in self.node.items])
+            return frozenset(reads(self.node.iter))
+        return frozenset(reads([item.context_expr for item in self.node.items]))
 
     def binds(self) -> set[str]:
         """Names that the head of the statement binds."""
@@ -74,7 +79,7 @@ class Leaf:
         mutated = self.defs - self.kills if not isinstance(self.node, ast.FunctionDef) else frozenset()
         self.uses = frozenset(reads(self.node)) | mutated
 
-    @property
+    @cached_property
     def loops(self) -> tuple[ast.For, ...]:
         """The loops around the statement, outermost first."""
         return tuple(f.node for f in self.frames if isinstance(f.node, ast.For))
@@ -165,6 +170,8 @@ class Flow:
 
     def _sets_flag(self, node: ast.stmt, frames: tuple[Frame, ...]) -> bool:
         """Whether a statement gives a flag a value that the mode alone decides, wherever the flag has one."""
+        if not self._flags:
+            return False
         names = binds(node) & set(self._flags)
         if not frames:
             return bool(names)
@@ -311,9 +318,10 @@ class Slicer:
                 found.append(leaf)
                 if name in leaf.kills and self._certain(leaf, at, mode):
                     break
-        if at is not None and at.loops:
+        around = at.loops[:1] if at is not None else ()
+        if around:
             for leaf in self.leaves[before:]:
-                if name in leaf.defs and leaf.loops[:1] == at.loops[:1] and (mode is None or mode in leaf.modes):
+                if name in leaf.defs and leaf.loops[:1] == around and (mode is None or mode in leaf.modes):
                     found.append(leaf)
         return found
 

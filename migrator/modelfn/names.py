@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from migrator.syntax import walk
+from migrator.syntax import children, walk
 
 MUTATORS = frozenset(
     "append extend insert update setdefault pop remove clear add discard sort reverse popitem __setitem__".split()
@@ -62,8 +62,9 @@ def _reads(node: ast.AST, found: set[str], bound: frozenset[str]) -> None:
             _reads(node.target, found, bound)
         _reads(node.value, found, bound)
     else:
-        for child in ast.iter_child_nodes(node):
-            _reads(child, found, bound)
+        for child in children(node):
+            if child.__class__ is not ast.Constant:
+                _reads(child, found, bound)
 
 
 def parameters(node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
@@ -84,18 +85,23 @@ def binds(statement: ast.stmt) -> set[str]:
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
+        kind = node.__class__
+        if kind is ast.Name:
+            if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
+                found.add(node.id)  # type: ignore[attr-defined]
+            continue
+        if kind is ast.Constant:
+            continue
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found.add(node.name)
             continue
-        if isinstance(node, ast.Lambda):
+        if kind is ast.Lambda:
             continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            found.add(node.id)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             found.update((a.asname or a.name.split(".")[0]) for a in node.names)
         elif isinstance(node, ast.ExceptHandler) and node.name:
             found.add(node.name)
-        elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
             root = root_name(node)
             if root is not None:
                 found.add(root)
@@ -105,15 +111,15 @@ def binds(statement: ast.stmt) -> set[str]:
                 root = root_name(function)
                 if root is not None:
                     found.add(root)
-        stack.extend(_own_children(node))
+        stack += _own_children(node)
     return found
 
 
-def _own_children(node: ast.AST) -> Iterable[ast.AST]:
+def _own_children(node: ast.AST) -> list[ast.AST]:
     """Children of a node that share its scope: comprehension targets do not."""
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         return [w for w in walk(node) if isinstance(w, ast.NamedExpr)]
-    return ast.iter_child_nodes(node)
+    return children(node)
 
 
 def root_name(node: ast.expr) -> str | None:

@@ -194,11 +194,11 @@ def _check_use(plan: Body, site: Site, held: str | None) -> None:
 
 def _learning_phase(plan: Body, sites: list[Site]) -> str:
     """What a Keras layer is told that is not told `training`: the learning phase of the graph, off by default."""
-    everywhere = [
-        n for n in walk(plan.module.tree) if isinstance(n, ast.Call) and plan.module.resolve(n.func) == LEARNING_PHASE
-    ]
     asking = [s for s in sites if s.layer.keras and s.layer.applied]
-    if not everywhere or not asking:
+    everywhere = (
+        [n for n in plan.module.nodes(ast.Call) if plan.module.resolve(n.func) == LEARNING_PHASE] if asking else []
+    )
+    if not everywhere:
         return "False"
     table = {"train": False, "eval": False, "infer": False}
     found = 0

@@ -14,7 +14,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.render import Renderer, Transform
-from migrator.syntax import walk
+from migrator.syntax import children, walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -98,7 +98,7 @@ def _names(body: Body, node: ast.AST, at: Leaf) -> set[str]:
         if value is not node:
             return _names(body, value, where)
         return reads(node)
-    return set().union(*(_names(body, child, at) for child in ast.iter_child_nodes(node)))
+    return set().union(*(_names(body, child, at) for child in children(node)))
 
 
 def look_through(body: Body) -> None:

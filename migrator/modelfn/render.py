@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.diagnostics import Edit
-from migrator.syntax import walk
+from migrator.syntax import children, walk
 
 if TYPE_CHECKING:
     from migrator.module import Module
@@ -89,7 +89,7 @@ class Renderer:
         return position
 
     def _replacements(self, node: ast.AST, transform: Transform, header: bool = False) -> Iterator[Splice]:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if header and isinstance(child, ast.stmt):
                 continue
             if not hasattr(child, "lineno"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.times import TENSOR_SHAPE
 from migrator.modelfn.translate import Time
+from migrator.syntax import children
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -46,4 +47,4 @@ def _is_static(plan: Body, node: ast.AST, above: tuple[str, ...]) -> bool:
         return node.func.attr == "get_shape" or (
             node.func.attr == "as_list" and _is_static(plan, node.func.value, above)
         )
-    return isinstance(node, _PLAIN) and all(_is_static(plan, child, above) for child in ast.iter_child_nodes(node))
+    return isinstance(node, _PLAIN) and all(_is_static(plan, child, above) for child in children(node))

@@ -22,7 +22,7 @@ from migrator.modelfn.sharing import name_attributes, share
 from migrator.modelfn.sums import makes_sums
 from migrator.modelfn.translate import Layer, Time
 from migrator.modelfn.walks import Comprehension, Loop, comprehensions, turns_time
-from migrator.syntax import walk
+from migrator.syntax import children, walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body as Plan
@@ -182,7 +182,7 @@ def _calls(node: ast.AST, turns: Turns) -> Iterator[tuple[ast.Call, Turns]]:
         for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
             yield from _calls_in(part, inner)
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield from _calls_in(child, turns)
 
 

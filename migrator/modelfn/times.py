@@ -12,7 +12,7 @@ from migrator.modelfn.modes import ALL_MODES, Modes
 from migrator.modelfn.names import binds, reads, root_name, targets
 from migrator.modelfn.translate import Time, Translations
 from migrator.modelfn.walks import bound_times, comprehensions, turns_time
-from migrator.syntax import walk
+from migrator.syntax import children, walk
 
 TENSOR_SHAPE = frozenset({"shape", "get_shape"})
 _CHEAP_CALLS = frozenset({"int", "float", "str", "len", "bool", "tuple", "list", "range", "min", "max", "dict"})
@@ -167,7 +167,7 @@ class Times:
             names = max((self.name(n) for n in self._reads(node)), default=Time.STATIC)
             inner = [self._library_call(n) or Time.STATIC for n in walk(node) if isinstance(n, ast.Call)]
             return max([names, *inner])
-        return max((self.of(child) for child in ast.iter_child_nodes(node)), default=Time.STATIC)
+        return max((self.of(child) for child in children(node)), default=Time.STATIC)
 
 
 def is_cheap(node: ast.expr) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from migrator.module import Module
 from migrator.preparing.draft import Change
-from migrator.preparing.returns import own_nodes
+from migrator.preparing.returns import own_nodes, own_statements
 from migrator.syntax import walk
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
@@ -20,7 +20,7 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
     """Edits that give the variables of one name below a loop another name than those that its turns make."""
     looped = {
         name
-        for loop in own_nodes(function.body)
+        for loop in own_statements(function.body)
         if isinstance(loop, ast.For)
         for node in walk(loop)
         if (name := _made(module, node)) is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from migrator.modelfn.assertions import DEPENDENCIES, is_assertion
 from migrator.module import Module
 from migrator.preparing.draft import Change
-from migrator.preparing.returns import own_nodes
+from migrator.preparing.returns import own_statements
 
 
 def asserted_in_place(module: Module, function: ast.FunctionDef) -> list[Change]:
@@ -31,7 +31,7 @@ def asserted_in_place(module: Module, function: ast.FunctionDef) -> list[Change]
 
 def _bodies(function: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
     yield function.body
-    for node in own_nodes(function.body):
+    for node in own_statements(function.body):
         for name in ("body", "orelse"):
             body = getattr(node, name, None)
             if isinstance(body, list) and isinstance(node, (ast.With, ast.If, ast.For)):

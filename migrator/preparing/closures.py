@@ -12,14 +12,12 @@ from migrator.preparing.lambdas import functools_partial
 from migrator.preparing.lift import free_name, keywords, moved, removal
 from migrator.preparing.stuck import Stuck
 from migrator.symbols import Scope
-from migrator.syntax import walk
+from migrator.syntax import statements, walk
 
 
 def nested_functions(function: ast.AST) -> Iterator[ast.FunctionDef]:
     """The functions that a function defines."""
-    for node in walk(function):
-        if isinstance(node, ast.FunctionDef) and node is not function:
-            yield node
+    return (node for node in statements(function) if isinstance(node, ast.FunctionDef))
 
 
 def handed_closure(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -81,7 +80,7 @@ class Drafts:
             text = splice(old.source, [change.edit for change in mine]).decode("utf-8", "surrogatepass")
             new = Module(path, text)
             new.inherited_dialect = old.module_dialect
-            new.find_fixes = functools.cache(functools.partial(self.project.fixes, new))
+            new.find_fixes = self.project.fixes
             table = self._moved(old, new, {change.edit: change.origins for change in mine})
             new.tree  # noqa: B018 - a draft that does not parse must not come into being
             self._origins[path] = table

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrator.modelfn.names import binds
-from migrator.syntax import walk
+from migrator.syntax import children, walk
 
 
 def binds_locally(statement: ast.stmt) -> set[str]:
@@ -27,7 +27,7 @@ def _own_scope(node: ast.AST) -> Iterator[ast.AST]:
         return
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield from _own_scope(child)
 
 

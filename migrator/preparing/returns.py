@@ -28,6 +28,18 @@ def own_nodes(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
             stack.extend(reversed(children(node)))
 
 
+def own_statements(nodes: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements in source order, without what stands in functions and classes in them."""
+    stack: list[ast.AST] = list(reversed(nodes))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        if not isinstance(node, _ROOMS):
+            for block in reversed(_BLOCKS):
+                stack += reversed(getattr(node, block, ()))
+
+
 def _returns(nodes: Iterable[ast.AST]) -> Iterator[ast.Return]:
     for node in nodes:
         if isinstance(node, ast.Return):

@@ -14,7 +14,7 @@ from migrator.preparing.inline import Inliner
 from migrator.preparing.methods import lookup
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition, Project
-from migrator.syntax import walk
+from migrator.syntax import statements, walk
 
 # Methods that change what an attribute or a new object is.
 _MAGIC = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__")
@@ -53,7 +53,7 @@ class Box:
 
 def boxes(project: Project, definition: Definition) -> Iterator[tuple[ast.Assign, Definition]]:
     """Statements of a function that make an object of a class of the program, with the class."""
-    for node in walk(definition.node):
+    for node in statements(definition.node):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             made = project.definition(definition.module, node.value.func) if isinstance(node.value, ast.Call) else None
             if made is not None and isinstance(made.node, ast.ClassDef):

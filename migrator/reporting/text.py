@@ -10,19 +10,20 @@ import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TextIO
+from itertools import islice
+from typing import NamedTuple, TextIO
 
 from migrator.diagnostics import Applicability, Diagnostic, Outcome, Severity
-from migrator.reporting.diffs import NO_NEWLINE, readable_diff
+from migrator.reporting.diffs import readable_diff
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_BLOCK = 1000
+"""Lines that are written at once."""
 _SEVERITIES = {Severity.INFO: "cyan", Severity.WARNING: "yellow", Severity.ERROR: "bold red"}
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """Text without its line end, and a style of `rich`."""
 
     text: str
@@ -39,8 +40,10 @@ def diff(outcome: Outcome) -> Iterator[Line]:
 def diff_lines(lines: Iterable[str]) -> Iterator[Line]:
     """The lines of a unified diff with their styles."""
     for line in lines:
-        style = "bold" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[0], "")
-        yield Line(line[:-1], "" if line == NO_NEWLINE else style, verbatim=True)
+        style = _STYLES.get(line[0], "")
+        if style and line.startswith(("--- ", "+++ ")):
+            style = "bold"
+        yield Line(line[:-1], style, True)
 
 
 def finding(diagnostic: Diagnostic, applied: bool = False) -> Line:
@@ -99,8 +102,9 @@ def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
     terminal = stream.isatty()
     width = shutil.get_terminal_size().columns if terminal else 0
     if not colour:
-        for line in lines:
-            stream.write(_wrapped(line, harmless(line.text) if terminal else line.text, width) + "\n")
+        texts = (_wrapped(line, harmless(line.text), width) if terminal else line.text for line in lines)
+        while block := list(islice(texts, _BLOCK)):
+            stream.write("\n".join(block) + "\n")
         stream.flush()
         return
     from rich.console import Console  # only a terminal pays for it
