@@ -212,7 +212,7 @@ def review_paths(paths: Sequence[str], settings: Settings, writing: Writing) -> 
     def view(item: review.Item) -> None:
         text = io.StringIO()
         coloured = colours(sys.stdout)
-        print_lines((replace(line, text=harmless(line.text)) for line in diff_lines(item.diff)), text, coloured)
+        print_lines((line._replace(text=harmless(line.text)) for line in diff_lines(item.diff)), text, coloured)
         click.echo_via_pager(text.getvalue(), color=coloured)
 
     def read() -> str:
