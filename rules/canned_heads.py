@@ -27,24 +27,21 @@ _REDUCTIONS = {
     "weighted_mean": "mean",
 }
 CONTRIB = "tensorflow.contrib.estimator."
-GRAPH_HEADS = {
+HEADS = {
     "tensorflow.estimator.BinaryClassHead": "BinaryClassHead",
     "tensorflow.estimator.MultiClassHead": "MultiClassHead",
     "tensorflow.estimator.RegressionHead": "RegressionHead",
-    f"{CONTRIB}binary_classification_head": "BinaryClassHead",
-    f"{CONTRIB}multi_class_head": "MultiClassHead",
-    f"{CONTRIB}regression_head": "RegressionHead",
-}
-"""Heads that may also make the EstimatorSpec of a model_fn, and what they become."""
-HEADS = {
-    **GRAPH_HEADS,
     "tensorflow.estimator.MultiLabelHead": "MultiLabelHead",
     "tensorflow.estimator.PoissonRegressionHead": "poisson_regression_head",
     "tensorflow.estimator.LogisticRegressionHead": "logistic_regression_head",
+    f"{CONTRIB}binary_classification_head": "BinaryClassHead",
+    f"{CONTRIB}multi_class_head": "MultiClassHead",
+    f"{CONTRIB}regression_head": "RegressionHead",
     f"{CONTRIB}multi_label_head": "MultiLabelHead",
     f"{CONTRIB}poisson_regression_head": "poisson_regression_head",
     f"{CONTRIB}logistic_regression_head": "logistic_regression_head",
 }
+"""Heads, and what they become."""
 _MULTI_LABEL = "classes_for_class_based_metrics name"
 _SIGNATURES = {
     "BinaryClassHead": "weight_column thresholds label_vocabulary loss_reduction loss_fn name",

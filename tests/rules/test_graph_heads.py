@@ -39,6 +39,42 @@ def test_a_head_and_its_spec() -> None:
     ]
 
 
+def test_several_heads_with_names() -> None:
+    text, _, tiers = migrated(
+        PROGRAM.replace("multi_class_head(3)", "multi_head([A, B], [1.0, 0.5])").replace(
+            "import tensorflow as tf\n",
+            "import tensorflow as tf\nNAME = 'b'\nA = tf.contrib.estimator.multi_label_head(3, name='a')\n"
+            "B = tf.contrib.estimator.poisson_regression_head(name=NAME)\n",
+        )
+    )
+    assert tiers == ["bridge"]
+    mean = 'loss_reduction="sum_over_batch_size"'
+    assert f"A = named_head(MultiLabelHead, n_classes=3, name='a', {mean})\n" in text
+    assert f"B = named_head(poisson_regression_head, name=NAME, {mean})\n" in text
+    assert "head = MultiHead([A, B], [1.0, 0.5])\n" in text and 'features["x"], head.units)' in text
+    assert "return create_head_spec(head, features, mode, logits, labels, " in text
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("train_op_fn=f", "train_op_fn=f, update_ops=()"),
+        ("None, None, f", None),
+        ("optimizer=None, train_op_fn=f, update_ops=None", "train_op_fn=f, update_ops=()"),
+        ("train_op_fn=f, trainable_variables=None, update_ops=ops", "train_op_fn=f, update_ops=ops"),
+    ],
+)
+def test_a_head_of_tensorflow_2(given: str, written: str | None) -> None:
+    text = PROGRAM.replace("optimizer=tf.train.AdamOptimizer()", given).replace(
+        "tf.contrib.estimator.multi_class_head", "tf.estimator.MultiClassHead"
+    )
+    after, said, tiers = migrated(text)
+    if written is None:
+        assert after == text and "arguments behind the labels are not given by name" in " ".join(said)
+    else:
+        assert f"create_estimator_spec(head, features, mode, logits, labels, {written})" in after
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -141,11 +177,20 @@ def test_a_head_that_leaves_the_spec_to_another_class_is_refused() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("multi_class_head(3)", "multi_label_head(3)", "a multi_label_head in a model_fn is not migrated yet"),
         (
             "tf.contrib.estimator.multi_class_head",
             "tf.estimator.MultiClassHead",
-            "a head of TensorFlow 2 in a model_fn",
+            "`optimizer` of a head of TensorFlow 2",
+        ),
+        (
+            "estimator =",
+            "h = tf.estimator.RegressionHead()\nestimator =",
+            "heads of TensorFlow 2 and of tf.contrib make EstimatorSpecs",
+        ),
+        (
+            "labels, optimizer",
+            "labels, regularization_losses=[tf.contrib.estimator.multi_head([head])], optimizer",
+            "`regularization_losses` of several heads",
         ),
         ("_head(3)", "_head(3, loss_reduction=how)", "`loss_reduction` is none of tf.losses.Reduction"),
         ("labels, optimizer", "labels, update_ops=[], optimizer", "create_estimator_spec has no argument"),
