@@ -182,8 +182,8 @@ def _excused(report: CaseReport, rows: list[ArrayRow], idle: set[str]) -> list[A
     if names:
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         report.notes.append(
-            f"{', '.join(names[:3])}{more}: moved by less than a thousandth of what other weights did, as rounding moves weights "
-            "without a gradient; all losses are equal, so that they may differ"
+            f"{', '.join(names[:3])}{more}: moved by far less than other weights, as rounding moves weights without a gradient; "
+            "all losses are equal, so that they may differ"
         )
     return [replace(row, equal=True) if row.name in names else row for row in rows]
 

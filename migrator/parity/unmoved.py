@@ -1,7 +1,7 @@
 """Which weights a training moved by rounding alone, as they have no gradient: the bias before a softmax over the same axis.
 
 Adam divides a gradient by its own size, so that what rounding leaves of a gradient of zero moves such a weight, on each side
-another way. It stays far behind the others, as the optimizer's epsilon is larger than such gradients.
+another way. It stays behind the others, as the optimizer's epsilon is about as large as such gradients.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ from migrator.parity.probe.store import Reader
 
 BEHIND = 1e-3
 """How far a weight without a gradient may move, as a part of the largest movement of all weights."""
+ROUNDING = 1e-6
+"""A gradient that is never a larger part of the largest one of its step is what rounding leaves of zero."""
+BEHIND_IF_ROUNDING = 2e-2
+"""What `BEHIND` is for a weight whose gradients are seen to be that small."""
 
 
 def unmoved(old: Reader, new: Reader, stream: int) -> set[str]:
-    """Names of trained variables that both sides moved, by less than `BEHIND` of what the most moved variable did.
+    """Names of trained variables that both sides moved, by far less than the most moved variable.
 
     One that stands still on a single side is not among them: there it is not trained.
     """
@@ -35,7 +39,22 @@ def unmoved(old: Reader, new: Reader, stream: int) -> set[str]:
             if all(map(np.isfinite, distances)):
                 moved[name] = distances
     most = max((distances[0] for distances in moved.values()), default=0.0)
-    return {name for name, distances in moved.items() if 0 < min(distances) <= max(distances) <= BEHIND * most}
+    near = _near_zero(old, stream)
+    return {
+        name
+        for name, distances in moved.items()
+        if 0 < min(distances) <= max(distances) <= (BEHIND_IF_ROUNDING if name in near else BEHIND) * most
+    }
+
+
+def _near_zero(old: Reader, stream: int) -> set[str]:
+    """Variables whose gradients were seen in all steps, and were next to nothing."""
+    steps = [event.get("gradients") or {} for event in old.of("step") if event["stream"] == stream]
+    near = set.intersection(*map(set, steps)) if steps else set()
+    for sizes in steps:
+        largest = max(sizes.values(), default=0.0)
+        near = {name for name in near if sizes[name] <= ROUNDING * largest}
+    return near
 
 
 def _distance(start: Any, end: Any) -> float:

@@ -67,22 +67,43 @@ class TwoWeights:
     def array(self, value: float) -> dict[str, Any]:
         return self.side.writer.array(np.array([value], np.float32))
 
-    def train(self, bias: float, loss: float = 1.0) -> Side:
+    def train(self, bias: float, loss: float = 1.0, gradients: dict[str, float] | None = None) -> Side:
         kept = {"kernel": self.array(2.0), "bias": self.array(bias)}
         sums = {"kernel": checksums(np.array([2.0], np.float32)), "bias": checksums(np.array([bias], np.float32))}
-        self.side.writer.event("step", stream=0, step=1, loss=loss, batch=[None, None], sums=sums, values=kept)
+        fields = {"batch": [None, None], "sums": sums, "values": kept, "gradients": gradients or {}}
+        self.side.writer.event("step", stream=0, step=1, loss=loss, **fields)
         self.side.writer.event("final", stream=0, call=1, variables=kept)
         return self.side
 
 
-def two(folder: Path, old: float, new: float, loss: float = 1.0) -> CaseReport:
-    return judge((TwoWeights(folder, "old").train(old), TwoWeights(folder, "new").train(new, loss)))
+def two(folder: Path, old: float, new: float, loss: float = 1.0, size: float | None = None) -> CaseReport:
+    """`size` is how large the gradient of the bias was, where that is known."""
+    gradients = {} if size is None else {"kernel": 0.1, "bias": size}
+    return judge((TwoWeights(folder, "old").train(old, 1.0, gradients), TwoWeights(folder, "new").train(new, loss)))
 
 
 def test_a_weight_that_only_rounding_moves_may_differ(tmp_path: Path) -> None:
     report = two(tmp_path, 8e-6, -6e-6)
     assert report.verdict == "equal" and all(row.equal for row in report.weights)
-    assert any("bias: moved by less than a thousandth" in note for note in report.notes)
+    assert any("bias: moved by far less than other weights" in note for note in report.notes)
+
+
+def test_adam_moves_a_weight_without_a_gradient_further(tmp_path: Path) -> None:
+    report = two(tmp_path, 8e-3, -6e-3, size=2e-9)
+    assert report.verdict == "equal" and any("bias: moved" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "size"),
+    [
+        (8e-3, -6e-3, 2e-5),  # small, but there
+        (8e-3, -6e-3, math.nan),
+        (8e-3, 6e-2, 2e-9),  # the new side has one
+        (8e-3, 0.0, 2e-9),  # or does not train it
+    ],
+)
+def test_a_gradient_that_is_there_excuses_nothing(tmp_path: Path, old: float, new: float, size: float) -> None:
+    assert two(tmp_path, old, new, size=size).verdict == "different"
 
 
 def test_nothing_is_said_where_such_a_weight_does_not_differ(tmp_path: Path) -> None:

@@ -17,7 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from . import clusters, distributed, dropout, exports, lookups, ordering, program, randomness, store
+from . import (
+    clusters,
+    containers,
+    distributed,
+    dropout,
+    exports,
+    gradients,
+    lookups,
+    ordering,
+    program,
+    randomness,
+    store,
+)  # fmt: skip
 from .slots import is_power
 
 FULL_STEP_BYTES = 50_000_000
@@ -75,7 +87,7 @@ class Recorder:
         """Write what one `predict` has yielded; `complete` if the program took it to its end."""
         if call in self.open_predictions:
             rows, single = self.open_predictions.pop(call)
-            outputs = {key: self.writer.array(value) for key, value in _stack(rows, single).items()}
+            outputs = {key: self.writer.array(value) for key, value in containers.stacked(rows, single).items()}
             self.writer.event("predictions", call=call, outputs=outputs, complete=complete)
 
 
@@ -148,6 +160,7 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
             self.trainable = {_logical(v)[0] for v in tf.compat.v1.trainable_variables()}
             self.global_step = tf.compat.v1.train.get_global_step()
             self.kind, self.call = recorder.stack[-1] if recorder.stack else (mode, 0)
+            self.gradients = gradients.sizes(tf.compat.v1.get_default_graph()) if not recorder.asynchronous else {}
 
         def after_create_session(self, session: Any, coord: Any) -> None:
             if recorder.asynchronous and clusters.job() == "chief":  # before other trainers can have made a step
@@ -179,7 +192,7 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
             batches = [{k: v for k, v in (("f", f), ("l", labels)) if v is not None} for f, labels, _ in replicas]
             fetches: dict[str, Any] = {"batches": batches}
             if mode == "train":
-                fetches["losses"] = [loss for _, _, loss in replicas]
+                fetches.update(losses=[loss for _, _, loss in replicas], gradients=self.gradients)
             return tf.compat.v1.train.SessionRunArgs(fetches)
 
         def after_run(self, run_context: Any, run_values: Any) -> None:
@@ -200,7 +213,8 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 recorder.budget -= size
                 kept = {name: recorder.writer.array(value) for name, value in values.items()}
             sums = {name: store.checksums(value) for name, value in values.items()}
-            self.record_loss(results["losses"], batch=encoded, others=others, sums=sums, values=kept)
+            sizes = {name: float(size) for name, size in results["gradients"].items()}
+            self.record_loss(results["losses"], batch=encoded, others=others, sums=sums, values=kept, gradients=sizes)
             recorder.progress.say(recorder.taken[stream], recorder.steps)
             if recorder.steps and recorder.taken[stream] >= recorder.steps:
                 run_context.request_stop()
@@ -245,7 +259,7 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         graph = tf.compat.v1.get_default_graph()
         if graph.seed is None:  # so that a verdict can be had twice
             graph.seed = recorder.cluster.get("seed", 1)
-        copy = [None if tree is None else _shallow(tree) for tree in (features, labels)]
+        copy = [None if tree is None else containers.shallow(tree) for tree in (features, labels)]
         within.model_fn = True
         try:
             with draws.switched(True):
@@ -353,33 +367,6 @@ def _own_folder(recorder: Recorder, estimator: Any) -> None:
     recorder.folders.add(full)
 
 
-def _shallow(tree: Any) -> Any:
-    """A copy of the containers of `tree`: model_fns like to add to and pop from their features."""
-    if isinstance(tree, dict):
-        return {key: _shallow(value) for key, value in tree.items()}
-    if isinstance(tree, list) or type(tree) is tuple:
-        return type(tree)(_shallow(value) for value in tree)
-    return tree
-
-
-def _stack(rows: list[Any], single: bool) -> dict[str, Any]:
-    """Rows as `predict` yields them -> arrays [n, ...] by key; rows that are no dicts go under ``output``."""
-    if not rows:
-        return {}
-    tables = [row if isinstance(row, dict) else {"output": row} for row in rows]
-    result = {}
-    for key in tables[0]:
-        values = [np.asarray(row[key]) for row in tables]
-        if not single:
-            values = [part for value in values for part in (value if value.ndim else [value])]
-        result[key] = (
-            np.stack(values)
-            if len({np.shape(v) for v in values}) == 1
-            else np.concatenate([np.reshape(v, -1) for v in values])
-        )
-    return result
-
-
 def main(config_path: str) -> int:
     """Run the old program that the configuration names, recorded; the exit status of the process."""
     with open(config_path, encoding="utf-8") as file:
@@ -406,6 +393,7 @@ def main(config_path: str) -> int:
         from . import shuffling
 
         shuffling.install(recorder.writer, estimators=True)
+    gradients.install()
     install(recorder, randomness.install(recorder.note, active=False))
     if recorder.cluster:
         clusters.hasten_estimators(recorder.cluster["steps"], recorder.cluster["mirrored"])

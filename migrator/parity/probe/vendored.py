@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Callable
 
 from . import batches, clusters, steps
-from .old import _stack
+from .containers import stacked
 from .replay import Replay
 
 
@@ -93,7 +93,7 @@ def close(replay: Replay, call: int) -> None:
     """Write what one `predict` has yielded."""
     if call in replay.open_predictions:
         rows, single = replay.open_predictions.pop(call)
-        outputs = {key: replay.writer.array(value) for key, value in _stack(rows, single).items()}
+        outputs = {key: replay.writer.array(value) for key, value in stacked(rows, single).items()}
         replay.writer.event("predictions", call=call, outputs=outputs, complete=True)
 
 
