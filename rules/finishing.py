@@ -18,6 +18,7 @@ from .graph_names import graph_name_fixes
 from .helpers import Helpers
 from .hyperparameters import HPARAMS, MODULES
 from .translations import is_old_only, is_refused, translations
+from .unused_code import GRAPH_SCOPES, old_name
 
 
 def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple[int, int]]) -> list[Fix]:
@@ -29,7 +30,7 @@ def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tup
     rewritten = [*spans, *((edit.start, edit.end) for fix in named for edit in fix.edits)]
 
     def excused(node: ast.expr) -> bool:
-        return node in driver.handled or within(module.span(node), rewritten)
+        return node in driver.handled or within(module.span(node), [*rewritten, *helpers.unused])
 
     fixes = [*module.fixes, *dimension_fixes(module), *named]
     for diagnostic in rename_edits(module, excused=excused):
@@ -57,7 +58,7 @@ def finished(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple
                 raise Unsupported("two rewrites of one place get in each other's way", None)
             continue  # its turn comes in the next round
         own += [e for e in outside if e not in own]
-    _check_leftovers(module, own, spans)
+    own += _leftovers(module, own, spans, helpers)
     return own + helpers.import_edits()
 
 
@@ -70,21 +71,32 @@ def _swallowed(edit: Edit, spans: list[tuple[int, int]], replaced: list[tuple[in
     return within((edit.start, edit.end), replaced)
 
 
-def _check_leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int]]) -> None:
-    """Refuse names of the old library that nobody rewrites: the program would stop at them."""
+def _leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int]], helpers: Helpers) -> list[Edit]:
+    """The edits of names of the old library in code that nothing names. Refuses all other such names that nobody rewrites:
+    the program would stop at them."""
+    found: list[Edit] = []
     for node, name in module.references():
         span = module.span(node)
-        if within(span, spans) or touches(span, own) or not is_refused(name):
+        if within(span, spans) or touches(span, own) or not (is_refused(name) or name in GRAPH_SCOPES):
             continue
         statement = module.statement(node)
         alias = isinstance(statement, ast.Assign) and statement.value is node  # goes when nothing reads it
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or alias:
             continue
         if module.dialect(node) != "v2" or is_old_only(name):
-            short, known = name.replace("tensorflow", "tf", 1), translations()
-            if name in known.layers or name in known.training or name in known.metrics or name in known.expressions:
-                raise Unsupported(f"{short} is in code that does not move with the model_fn", node)
-            raise Unsupported(f"{short} is not migrated yet", node)
+            edits = old_name(module, node, name, helpers.tensorflow()) if within(span, helpers.unused) else None
+            if edits is not None:
+                found += [edit for edit in edits if edit not in (*own, *found)]
+            elif is_refused(name):
+                _refuse(name, node)
+    return found
+
+
+def _refuse(name: str, node: ast.expr) -> None:
+    short, known = name.replace("tensorflow", "tf", 1), translations()
+    if name in known.layers or name in known.training or name in known.metrics or name in known.expressions:
+        raise Unsupported(f"{short} is in code that does not move with the model_fn", node)
+    raise Unsupported(f"{short} is not migrated yet", node)
 
 
 def _dead_imports(module: Module, own: list[Edit]) -> list[Edit]:

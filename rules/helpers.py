@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from functools import cached_property
 
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
@@ -14,6 +15,7 @@ from migrator.symbols import normalize
 from .hyperparameters import HPARAMS
 from .import_roots import in_package, package_prefix
 from .tensorflow_names import PLAIN, VERSION_1
+from .unused_code import unused_spans
 
 MODULE = "tf2_training"
 
@@ -35,6 +37,11 @@ class Helpers:
         }
         self._plain: set[str] = set()
         self._qualified: set[str] = set()
+
+    @cached_property
+    def unused(self) -> list[tuple[int, int]]:
+        """The spans of what nothing in the program names."""
+        return unused_spans(self.project.modules.values(), self.module)
 
     def need(self, name: str, at: ast.AST | None = None) -> str:
         """Asks for a helper where the code at `at` needs it; returns how that code writes it."""
