@@ -84,7 +84,8 @@ def _leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int]], he
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or alias:
             continue
         if module.dialect(node) != "v2" or is_old_only(name):
-            edits = old_name(module, node, name, helpers.tensorflow()) if within(span, helpers.unused) else None
+            unused = within(span, helpers.unused)
+            edits = old_name(module, node, name, helpers.tensorflow(), helpers.need) if unused else None
             if edits is not None:
                 found += [edit for edit in edits if edit not in (*own, *found)]
             elif is_refused(name):

@@ -6,13 +6,13 @@ A file of helpers holds more of them than a program calls. What calls none of th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from migrator.diagnostics import Edit
 from migrator.module import Module
 from migrator.syntax import walk
 
-from .contrib_graphs import contrib_edits
+from .contrib_graphs import contrib_edits, contrib_helper
 from .tensorflow_names import whole_name
 
 # Names of variable scopes, which only TensorFlow 1 has, though much else that is migrated knows them.
@@ -74,11 +74,14 @@ def _names(node: ast.AST) -> tuple[str, ...]:
     return ()
 
 
-def old_name(module: Module, node: ast.expr, name: str, tensorflow: str) -> list[Edit] | None:
-    """The edits that let a reference mean the graph's function, where the file will call TensorFlow `tensorflow`; None where
-    nothing is known to hold it."""
+def old_name(
+    module: Module, node: ast.expr, name: str, tensorflow: str, need: Callable[[str, ast.AST], str]
+) -> list[Edit] | None:
+    """The edits that let a reference mean the graph's function, where the file will call TensorFlow `tensorflow`, and `need`
+    asks for a vendored helper; None where nothing is known to hold it."""
     if name.startswith("tensorflow.contrib."):
-        return contrib_edits(module, node, name)
+        helper = contrib_helper(module, node, name)
+        return contrib_edits(module, node, name) if helper is None else [module.edit(node, need(helper, node))]
     if whole_name(module) is None:
         return None
     return [module.edit(node, f"{tensorflow}.compat.v1.{name[len('tensorflow.') :]}")]

@@ -6,6 +6,7 @@ A layer finds such a weight again by its name, so each must have one of its own;
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,22 +15,24 @@ from migrator.modelfn.names import reads, targets
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.shapes import asks_shapes
 from migrator.modelfn.translate import Layer, Time
+from migrator.modelfn.walks import Loop
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
     from migrator.modelfn.sites import Site
 
 
-def late(plan: Body, layer: Layer, looped: bool) -> Layer:
-    """A layer, made by `call` if its size is known only then; `looped` says whether the turns of a loop make more of it."""
+def late(plan: Body, layer: Layer, loops: Iterable[Loop]) -> Layer:
+    """A layer, made by `call` if its size is known only then; in each turn of `loops` another one, by another name."""
     if (layer.weight and layer.vendored) or layer.built:
         return layer
     values = [value for _, value in layer.arguments if not isinstance(value, str)]
     if max((plan.times.of(value) for value in values), default=Time.STATIC) <= Time.MODE:
         return layer
     if not layer.weight:
-        alone = layer.inputs is not None and layer.maker is None and not looped
-        return replace(layer, late=alone and all(asks_shapes(plan, value) for value in values))
+        told = reads(layer.name) if layer.name is not None else set()
+        apart = layer.inputs is not None and layer.maker is None and all(told & targets(loop.target) for loop in loops)
+        return replace(layer, late=apart and all(asks_shapes(plan, value) for value in values))
     return replace(
         layer,
         constructor="get_weight",

@@ -232,6 +232,9 @@ def _pairs(
                 yield "", "", (*around, site)
             continue
         own_path = path + site.attribute + ".*" * len(site.loops)
+        if site.layer.late and site.loops and not site.layer.weight:
+            yield "", "", (*around, site)
+            continue
         if site.layer.late and site.layer.weight:
             own_path = f"{path}late_weights.{_late_key(plan, site, names)}"
         if site.layer.helper is not None:

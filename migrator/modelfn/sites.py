@@ -127,7 +127,7 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, turns: Turns) -> Iterator[
         layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
     layer = with_defaults(plan, leaf, layer)
     layer = layer if shaped and layer.weight else built(plan, leaf, layer)
-    layer = late(plan, layer, looped=bool(leaf.loops or turns))
+    layer = late(plan, layer, [*leaf.loops, *turns])
     if shaped and (layer.helper is not None or (layer.weight and not layer.late)):
         raise Unsupported("variables are made under a condition on a shape", call)
     yield Site(call, leaf, layer, turns=turns)

@@ -293,7 +293,8 @@ class Writer:
         if site.layer.late and site.layer.weight:
             return self._made(site)
         if site.layer.late:
-            made = ["self", f'"{site.attribute}"', self.constructor(site)]
+            attribute = self.text(site.layer.name) if site.loops and site.layer.name else f'"{site.attribute}"'
+            made = ["self", attribute, self.constructor(site)]
             layer = format_call(self.need("get_layer"), [*((None, text) for text in made), *self.made_arguments(site)])
         if site.layer.inputs is None:
             return layer

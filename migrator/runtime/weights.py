@@ -37,11 +37,13 @@ def get_layer(owner: Any, attribute: str, make: Any, /, *args: Any, **settings: 
     """The layer that `owner` has as its `attribute`. The first call makes it: ``make(*args, **settings)``.
 
     For layers that are as wide as a tensor inside of ``call``: use it there. Raises ValueError if a later call asks for
-    other numbers, as for another width.
+    other numbers, as for another width, and if `owner` has something else by that name.
     """
     numbers = [value for value in (*args, *settings.values()) if isinstance(value, (int, float))]
     made = vars(owner).setdefault("late_layers", {})
     if attribute not in made:
+        if hasattr(owner, attribute):
+            raise ValueError(f"{type(owner).__name__} has an attribute {attribute} already.")
         setattr(owner, attribute, make(*args, **settings))
         made[attribute] = numbers
     if made[attribute] != numbers:

@@ -93,6 +93,17 @@ def test_a_layer_as_wide_as_another_tensor_is_made_in_call(body: str, head: str,
     assert "def build" not in text and "from tf2_training import" in text
 
 
+def test_layers_of_a_loop_as_wide_as_another_tensor() -> None:
+    body = """
+x0 = tf.concat([features['x'], features['x']], 1)
+predictions = x0
+for i in range(params["layers"]):
+    predictions += x0 * tf.layers.dense(predictions, x0.shape[-1].value, name="v%d" % i)"""
+    call = joined(method(migrate(model_fn(body)), "call", "Model"))
+    made = 'get_layer(self, "v%d" % i, tf.keras.layers.Dense, x0.shape[-1], name="v%d" % i)(predictions)'
+    assert f"    predictions += x0 * {made}\n" in call
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -98,3 +98,8 @@ def test_a_late_layer_of_another_width_is_refused() -> None:
     layer(tf.ones([4, 2]), tf.ones([4, 3]))
     with pytest.raises(ValueError, match="dense was made with"):
         layer(tf.ones([4, 2]), tf.ones([4, 1]))
+
+
+def test_a_late_layer_takes_no_other_name() -> None:
+    with pytest.raises(ValueError, match="Layer has an attribute name already"):
+        get_layer(tf.keras.layers.Layer(), "name", tf.keras.layers.Dense, 1)
