@@ -45,6 +45,7 @@ _HELPERS = {
     "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
     "tensorflow.train.list_variables": "list_variables",
     "tensorflow.train.load_variable": "load_variable",
+    "tensorflow.feature_column.shared_embedding_columns": "graph_shared_embedding_columns",
     **dict.fromkeys(OPTIMIZERS, "get_optimizer_instance"),
 }
 

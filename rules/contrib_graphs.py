@@ -49,6 +49,8 @@ def contrib_helper(module: Module, node: ast.expr, name: str) -> str | None:
         return None
     if package in ("layers", "slim") or (package == "framework" and "arg_scope" in short):
         return _LAYERS.get(short)
+    if package == "feature_column" and short == "sequence_input_layer":
+        return short
     if package == "training" and short == "create_train_op":
         return short
     if package == "crf" and short in _CRF:

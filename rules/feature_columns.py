@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _INPUT_LAYER = "features feature_columns weight_collections trainable cols_to_vars cols_to_output_tensors"
 _LINEAR_MODEL = "features feature_columns units sparse_combiner weight_collections trainable cols_to_vars"
+_SEQUENCE_INPUT_LAYER = "features feature_columns weight_collections trainable"
 _SHARED = (
     "categorical_columns dimension combiner initializer shared_embedding_collection_name ckpt_to_load_from "
     "tensor_name_in_ckpt max_norm trainable use_safe_embedding_lookup"
@@ -60,6 +61,16 @@ def linear_model(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     return Layer("LinearFeatures", tuple(arguments), ((None, given["features"]),), "linear_model", vendored=True)
 
 
+def sequence_input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
+    """The columns of sequences side by side, and the lengths of the sequences."""
+    given = _columns(call, _SEQUENCE_INPUT_LAYER, "tf.contrib.feature_column.sequence_input_layer")
+    arguments: list[tuple[str | None, Value]] = [(None, given["feature_columns"])]
+    if "trainable" in given:
+        arguments.append(("trainable", given["trainable"]))
+    inputs = ((None, given["features"]),)
+    return Layer("tf.keras.experimental.SequenceFeatures", tuple(arguments), inputs, "sequence_input_layer")
+
+
 def _on_columns(rule: Callable[..., Layer]) -> Callable[..., Layer]:
     """The same layer on columns of `preprocessing_columns`."""
 
@@ -78,6 +89,9 @@ LAYERS = {
 }
 PREPROCESSED = {name: _on_columns(rule) for name, rule in LAYERS.items()}
 """The same with ``--features preprocessing``."""
+SEQUENCES = {"tensorflow.contrib.feature_column.sequence_input_layer": sequence_input_layer}
+SEQUENCE_COLUMNS = tuple(f"tensorflow.contrib.feature_column.sequence_{kind}" for kind in ("categorical", "numeric"))
+"""What names of columns of sequences start with that are found elsewhere today."""
 
 
 def shared_columns(driver: Driver, node: ast.expr, name: str, trained: bool) -> None:

@@ -14,7 +14,7 @@ from migrator.modelfn.translate import Layer, Value, bind, is_none
 
 from .contrib_layers import LAYERS as CONTRIB
 from .feature_columns import LAYERS as COLUMNS
-from .feature_columns import PREPROCESSED
+from .feature_columns import PREPROCESSED, SEQUENCES
 from .graph_variables import VARIABLE, from_value, variable, weight
 from .keras_layers import TRAINING_OFF, is_keras_object, keras_layer
 from .rnn import LAYERS as RECURRENT
@@ -181,7 +181,7 @@ class LayerTable:
     """Layer rules by qualified name; `features` says what layers on feature columns become."""
 
     def __init__(self, features: str = "columns") -> None:
-        self.columns = PREPROCESSED if features == "preprocessing" else COLUMNS
+        self.columns = PREPROCESSED if features == "preprocessing" else {**COLUMNS, **SEQUENCES}
 
     def get(self, name: str | None) -> Callable[..., Layer | None] | None:
         """The rule for a callable, None if it makes no layer."""

@@ -21,6 +21,7 @@ from . import (
 )
 from .compat_v1 import is_legacy
 from .driver import TASK_FIELDS
+from .feature_columns import SEQUENCE_COLUMNS
 from .graph_variables import VARIABLE
 from .keras_layers import is_keras_object, is_phased
 from .layers import LayerTable
@@ -32,7 +33,8 @@ from .symbol_rows import endpoints
 # Callables whose result is a plain object, known when the model is built, if their arguments are.
 _STATIC_PREFIXES = (
     "tensorflow.keras.regularizers.", "tensorflow.keras.initializers.", "tensorflow.keras.constraints.",
-    "tensorflow.feature_column.", "tensorflow.io.gfile.", "tensorflow.gfile.", "tensorflow.logging.", "tensorflow.initializers.",
+    "tensorflow.feature_column.", *SEQUENCE_COLUMNS, "tensorflow.initializers.",
+    "tensorflow.io.gfile.", "tensorflow.gfile.", "tensorflow.logging.",
     "tensorflow.TensorShape", "tensorflow.dtypes.as_dtype", "tensorflow.as_dtype", "tensorflow.app.", "tensorflow.flags.",
     "tensorflow.contrib.layers.l2_regularizer", "tensorflow.contrib.layers.l1_regularizer",
     "tensorflow.contrib.layers.xavier_initializer", "tensorflow.contrib.layers.variance_scaling_initializer",
@@ -47,7 +49,8 @@ _LOOKUPS = frozenset(
     for name in (
         "nn.embedding_lookup", "nn.embedding_lookup_sparse", "nn.safe_embedding_lookup_sparse", "gather", "gather_nd",
         "contrib.layers.embed_sequence", "feature_column.input_layer", "keras.layers.Embedding", "nn.sampled_softmax_loss",
-        "nn.nce_loss", "batch_gather", "keras.layers.DenseFeatures",
+        "nn.nce_loss", "batch_gather", "keras.layers.DenseFeatures", "keras.experimental.SequenceFeatures",
+        "contrib.feature_column.sequence_input_layer",
     )
 )  # fmt: skip
 
@@ -87,7 +90,7 @@ def is_static(name: str) -> bool:
 
 def is_refused(name: str) -> bool:
     """Whether a name works on a graph, its collections or its variables, so that its use must be translated."""
-    if name in _ALLOWED or not name.startswith("tensorflow."):
+    if name in _ALLOWED or not name.startswith("tensorflow.") or name.startswith(SEQUENCE_COLUMNS):
         return False
     return name.startswith("tensorflow.contrib.") or is_legacy(name[len("tensorflow.") :])
 

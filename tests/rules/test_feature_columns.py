@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import manual_reason, method, migrate, model_fn
+from modelfn.programs import HELPERS, PATH, manual_reason, method, migrate, model_fn, run, units
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,37 @@ def test_layers_on_columns(old: str, made: str, used: str) -> None:
     assert made in method(text, "__init__") and used in method(text, "call")
 
 
+LAYER = "x, lengths = tf.contrib.feature_column.sequence_input_layer({})"
+SEQUENCES = f"{LAYER}\npredictions = x[:, 0] * tf.cast(lengths, tf.float32)"
+
+
+def test_columns_of_sequences() -> None:
+    before = """\
+    from tensorflow.contrib.feature_column import sequence_numeric_column
+    words = tf.contrib.feature_column.sequence_categorical_column_with_vocabulary_file("words", "words.txt", 9)
+    COLUMNS = [tf.feature_column.embedding_column(words, 4), sequence_numeric_column("price")]
+    """
+    text = migrate(model_fn(SEQUENCES.format("features, COLUMNS"), before=before))
+    assert 'tf.feature_column.sequence_categorical_column_with_vocabulary_file("words", "words.txt", 9)' in text
+    assert 'tf.feature_column.sequence_numeric_column("price")' in text and "contrib" not in text
+    assert "self.sequence_input_layer = tf.keras.experimental.SequenceFeatures(COLUMNS)" in method(text, "__init__")
+    assert "x, lengths = self.sequence_input_layer(features)" in method(text, "call")
+
+
+def test_columns_of_sequences_in_a_graph() -> None:
+    text = run(model_fn(SEQUENCES.format("features, params")), "bridge")[PATH].after.decode()
+    assert "x, lengths = sequence_input_layer(features, params)" in text and "graph_model, sequence_input_layer" in text
+
+
+def test_columns_that_share_a_table_are_made_outside_of_the_graph() -> None:
+    """TensorFlow 2 makes them in graphs alone, and a program may make them anywhere."""
+    before = "COLUMNS = tf.feature_column.shared_embedding_columns([A, B], dimension=3)"
+    outcomes = run(model_fn("predictions = tf.feature_column.input_layer(features, COLUMNS)", before=before), "auto")
+    assert [unit.tier for unit in units(outcomes)] == ["bridge"]
+    assert "COLUMNS = graph_shared_embedding_columns([A, B], dimension=3)" in outcomes[PATH].after.decode()
+    assert "with tf.Graph().as_default():" in outcomes[HELPERS].after.decode()
+
+
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
@@ -47,3 +78,8 @@ def test_layers_on_columns(old: str, made: str, used: str) -> None:
 )
 def test_refused(call: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(f"predictions = tf.feature_column.{call}"))
+
+
+def test_collections_of_columns_of_sequences_are_refused() -> None:
+    source = model_fn(SEQUENCES.format("features, params, ['mine']"))
+    assert "`weight_collections` of tf.contrib.feature_column.sequence_input_layer" in manual_reason(source)

@@ -163,6 +163,12 @@ def _clip_gradients_by_norm() -> Any:
     return clip_gradients_by_norm
 
 
+def _sequences(name: str) -> Any:
+    from . import sequences
+
+    return getattr(sequences, name)
+
+
 def _forward_features() -> Any:
     from .forwarding import forward_features
 
@@ -218,6 +224,10 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("estimator", "clip_gradients_by_norm"): _clip_gradients_by_norm,
     ("estimator", "add_metrics"): _of("tensorflow_estimator.python.estimator.extenders", "add_metrics"),
     ("estimator", "forward_features"): _forward_features,
+    **{
+        ("feature_column", name): functools.partial(_sequences, name)
+        for name in ("sequence_input_layer", "sequence_numeric_column")
+    },
     ("estimator", "multi_class_head"): _head("_multi_class_head_with_softmax_cross_entropy_loss"),
     ("estimator", "binary_classification_head"): _head("_binary_logistic_head_with_sigmoid_cross_entropy_loss"),
     ("estimator", "regression_head"): _head("_regression_head"),

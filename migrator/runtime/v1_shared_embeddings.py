@@ -1,0 +1,15 @@
+"""Embedding columns with one table for a `model_fn`; TensorFlow 2 makes them in graphs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+
+def graph_shared_embedding_columns(categorical_columns: Sequence[Any], dimension: int, *args: Any, **named: Any) -> Any:
+    """Does `tf.compat.v1.feature_column.shared_embedding_columns` wherever it is called; each graph has a table."""
+    with tf.Graph().as_default():  # the columns hold nothing of it
+        make = tf.compat.v1.feature_column.shared_embedding_columns
+        return make(categorical_columns, dimension, *args, **named)
