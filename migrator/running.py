@@ -16,7 +16,7 @@ import click
 from migrator import runner
 from migrator.diagnostics import Diagnostic, Outcome
 from migrator.reporting import closing, text
-from migrator.reporting.moved import placed_in_result
+from migrator.reporting.moved import placed_in_result, unwritten_stay
 from migrator.reporting.text import Line
 from migrator.runner import Result
 from migrator.settings import Settings
@@ -55,7 +55,7 @@ def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: W
         journal = _Journal()
         written, problems = _write(result, settings, writing, migrate, journal)
         shown = replace(shown, undoable=journal.kept)
-        placed = placed_in_result(result.outcomes, written)
+        placed = placed_in_result(unwritten_stay(result.outcomes, written), written)
         result = replace(result, outcomes=tuple(runner.with_problems(outcome, problems) for outcome in placed))
     outcomes = list(result.outcomes)
     shown.show(outcomes, written)

@@ -167,6 +167,18 @@ def test_a_bad_file_stays_and_the_others_are_written(sample_rules: Registry) -> 
     assert bad.read_text() == HEAD + "print 'x'\n" and good.read_text() == HEAD + "tf.new\n"
 
 
+def test_a_program_that_cannot_be_written_is_not_counted_as_migrated(sample_rules: Registry) -> None:
+    write("p/model.py", "def program(): 1\n")
+    task = write("p/task.py", "import model\ntf.old\n")
+    write("q/other.py", "def program(): 1\n")
+    task.chmod(0o444)
+    result = invoke(".", "--apply")
+    assert result.exit_code == EXIT_LEFT and "1 of 2 programs migrated (1 native, 1 manual)" in result.output
+    assert "p/task.py:1:1: E004 not written: it is read-only; nor were p/model.py" in result.output
+    assert "manual: p/model.py was not written (could become native)" in result.output
+    assert "def program(): 1" in Path("p/model.py").read_text() and "migrated" in Path("q/other.py").read_text()
+
+
 def test_apply_refuses_files_that_git_cannot_bring_back(sample_rules: Registry) -> None:
     path = write("a.py", "tf.old\n")
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]

@@ -27,6 +27,20 @@ def placed_in_result(outcomes: Sequence[Outcome], written: Collection[str]) -> l
     return [replace(o, units=tuple(_unit(unit, moved) for unit in o.units)) if o.units else o for o in outcomes]
 
 
+def unwritten_stay(outcomes: Sequence[Outcome], written: Collection[str]) -> list[Outcome]:
+    """The outcomes with the programs that would have moved, but have a file that could not be written, left as they were."""
+    missing = {o.path for o in outcomes if o.status in ("changed", "created")} - set(written)
+
+    def staying(unit: ProgramUnit, path: str) -> ProgramUnit:
+        lacking = sorted({path, *unit.files} & missing)
+        if unit.tier == "manual" or not lacking:
+            return unit
+        reason = f"{lacking[0]} was not written (could become {unit.tier})"
+        return replace(unit, tier="manual", reason=reason, others=(), variables=())
+
+    return [replace(o, units=tuple(staying(unit, o.path) for unit in o.units)) if missing else o for o in outcomes]
+
+
 def _unit(unit: ProgramUnit, moved: Mapping[str, _Lines]) -> ProgramUnit:
     lines = moved.get(unit.location.path)
     location = unit.location if lines is None else lines.location(unit.location)
