@@ -12,7 +12,16 @@ import click
 from migrator import __version__
 from migrator.choices import FEATURES, STRATEGIES, STYLES, TARGETS
 from migrator.reporting import FORMATS
-from migrator.terminal import EXIT_ABNORMAL, EXIT_INTERRUPTED, colours, fail, print_styled
+from migrator.terminal import (
+    EXIT_ABNORMAL,
+    EXIT_INTERRUPTED,
+    ReportFile,
+    colours,
+    fail,
+    full_disks_told,
+    open_streams,
+    print_styled,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -179,7 +188,7 @@ class _Default(click.Command):
 @click.option("--allow-dirty", is_flag=True, help="In a git repository: write over what is not committed, too.")
 @click.option("--stdin-filename", default="<stdin>", metavar="PATH", help="What to call the input when PATH is -.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the report.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report to a file.")
+@click.option("-o", "--output", type=ReportFile(), metavar="FILE", help="Write the report to a file.")
 @click.option(
     "--parity", metavar="FILE", type=click.Path(), help="Show in the html page what `migrate parity --json FILE` found."
 )
@@ -326,8 +335,6 @@ def _load_rules() -> Any:
 
 def main() -> None:
     """Entry point of the `migrate` command."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:  # code may hold what the terminal's encoding lacks
-            reconfigure(errors="backslashreplace")
-    cli(prog_name="migrate")
+    open_streams()
+    with full_disks_told():
+        cli(prog_name="migrate")

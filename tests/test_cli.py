@@ -207,6 +207,12 @@ def test_standard_input(sample_rules: Registry) -> None:
     assert applied.exit_code == EXIT_DONE and applied.stdout_bytes == raw.replace(b"old", b"new")
 
 
+def test_no_next_step_needs_a_file_that_standard_input_is_not(sample_rules: Registry) -> None:
+    result = invoke("-", stdin=(HEAD + "def program(): 1\n").encode())
+    assert "1 of 1 program migrated" in result.output and "migrate parity" not in result.output
+    assert "--review" not in result.output
+
+
 def test_standard_input_that_cannot_be_parsed_comes_back_as_it_was(sample_rules: Registry) -> None:
     raw = b"import tensorflow\nprint 'x'\n"
     result = invoke("--apply", "-", "--stdin-filename", "x.py", stdin=raw)
@@ -239,6 +245,8 @@ def test_a_named_pipe_is_not_read(sample_rules: Registry) -> None:
         (["none.py"], "migrate: no such file or directory: none.py"),
         (["b.py"], "no such file or directory: b.py; did you mean a.py?"),
         (["dangling.py"], "migrate: dangling.py is a dangling link: there is no nowhere.py\n"),
+        (["a.py", "-o", "a.py"], "a.py is the name of a program; the report would be written over it"),
+        (["a.py", "--format", "html", "-o", "new.ipynb"], "new.ipynb is the name of a program"),
         (["chekpoint", "a.py"], "chekpoint; did you mean `migrate checkpoint`?"),
         (["explian", "E001"], "no such file or directory: explian, E001; did you mean `migrate explain`?"),
         (["a.py", "-"], "- stands alone"),

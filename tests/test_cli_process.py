@@ -97,3 +97,25 @@ def test_starting_is_quick_and_light(arguments: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **with_pack({}))
     assert done.stderr == "[]\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [["a.py"], ["a.py", "--format", "json"], ["a.py", "--apply"], ["rules"], ["--help"]]
+)
+def test_standard_output_without_room_is_told(arguments: list[str]) -> None:
+    path = write("a.py", "tf.old\n")
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "migrator", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60, **with_pack({}))
+    assert done.returncode == 2
+    assert done.stderr == b"migrate: cannot write to standard output: No space left on device\n"
+    assert path.read_text() == HEAD + ("tf.new\n" if "--apply" in arguments else "tf.old\n")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_may_be_closed(closed: str) -> None:
+    path = write("a.py", "tf.old\n")
+    command = f"{sys.executable} -m migrator a.py --apply {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=60, **with_pack({}))
+    assert (done.returncode, done.stderr) == (0, b"") and path.read_text() == HEAD + "tf.new\n"

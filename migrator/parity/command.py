@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from migrator.terminal import ReportFile
+
 MISSING = "migrate parity needs numpy in this interpreter, and TensorFlow in the ones that run the programs: {}"
 
 
@@ -56,10 +58,10 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
               help="Keep logs, working copies and recordings here.")  # fmt: skip
 @click.option("--recordings", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Run an old program only if DIR holds no recording of it in its present state; record it there.")  # fmt: skip
-@click.option("--json", "json_file", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write JSON.")
-@click.option("--junit-xml", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write JUnit XML.")
-@click.option("--markdown", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write Markdown.")
-@click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write one HTML page.")
+@click.option("--json", "json_file", type=ReportFile(Path), default=None, metavar="FILE", help="Write JSON.")
+@click.option("--junit-xml", type=ReportFile(Path), default=None, metavar="FILE", help="Write JUnit XML.")
+@click.option("--markdown", type=ReportFile(Path), default=None, metavar="FILE", help="Write Markdown.")
+@click.option("--html", type=ReportFile(Path), default=None, metavar="FILE", help="Write one HTML page.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while the programs run.")
 @click.pass_context
 def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> None:
@@ -101,9 +103,9 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
     except KeyboardInterrupt:
         click.echo("interrupted; both programs were ended", err=True)
         ctx.exit(130)
-    _write(reports, options)  # first: who reads the terminal's part may stop reading
+    written = _write(reports, options)  # first: who reads the terminal's part may stop reading
     show(reports)
-    ctx.exit(exit_code(reports))
+    ctx.exit(exit_code(reports) if written else 2)
 
 
 def _configured() -> tuple[str, ...]:
@@ -158,17 +160,25 @@ def _holds_cases(path: Path) -> bool:
     return path.is_dir() and next(path.rglob("parity.toml"), None) is not None
 
 
-def _write(reports: list[Any], options: dict[str, Any]) -> None:
+def _write(reports: list[Any], options: dict[str, Any]) -> bool:
+    """Write the reports asked for. Returns whether all could be written."""
     from migrator.parity import formats
     from migrator.reporting.parity_html import to_html
 
+    complete = True
     for name, render in (
         ("json_file", formats.to_json),
         ("junit_xml", formats.to_junit),
         ("markdown", formats.to_markdown),
         ("html", to_html),
     ):
-        if options[name] is not None:
+        if options[name] is None:
+            continue
+        try:
             options[name].parent.mkdir(parents=True, exist_ok=True)
             options[name].write_text(render(reports), "utf-8")
             click.echo(f"wrote {options[name]}", err=True)
+        except OSError as error:
+            click.echo(f"Error: cannot write {options[name]}: {error.strerror}", err=True)
+            complete = False
+    return complete

@@ -19,6 +19,9 @@ MANY = 10
 """More notes of one code than this are cut to the first few."""
 FEW = 3
 
+STDIN = "<stdin>"
+"""What standard input is called, unless it gets another name."""
+
 
 def report(
     outcomes: Sequence[Outcome],
@@ -115,7 +118,8 @@ def next_step(
     if written:
         steps = [*_written(written, committed, undoable), left]
     elif written is None and any(outcome.status in ("changed", "created") for outcome in outcomes):
-        steps = [_proof(outcomes), "--review asks about each change", left]
+        piped = any(outcome.path == STDIN for outcome in outcomes)
+        steps = [left] if piped else [_proof(outcomes), "--review asks about each change", left]
     else:
         steps = [left]
     text = "; ".join(step for step in steps if step)

@@ -130,3 +130,21 @@ def test_without_a_path_the_cases_of_the_settings_are_run(tmp_path: Path, monkey
     assert code == 2 and "none.py: no such file or folder" in output
     (tmp_path / "pyproject.toml").write_text("[[tool.migrate.parity]]\nprogramm = 'none.py'\n")
     assert "unknown key programm; did you mean program?" in run("-q")[1]
+
+
+def test_reports_are_not_written_over_programs_and_what_cannot_be_written_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from migrator.parity import runner
+    from migrator.parity.report import CaseReport
+
+    monkeypatch.setattr(runner, "run_case", lambda case, *rest: CaseReport(case.name, "equal"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text("x = 1\n")
+    (tmp_path / "file").touch()
+    for option in ("--json", "--html", "--junit-xml", "--markdown"):
+        code, output = run("program.py", option, "program.py")
+        assert code == 2 and "is the name of a program" in output
+    code, output = run("-q", "program.py", "--json", "file/x.json", "--html", "page.html")
+    assert code == 2 and "cannot write file/x.json" in output and (tmp_path / "page.html").exists()
+    assert "program: equal" in output and (tmp_path / "program.py").read_text() == "x = 1\n"
