@@ -88,4 +88,7 @@ def commit(top: str, step: Step) -> None:
         done = subprocess.run(["git", *arguments, *paths], cwd=top, capture_output=True, text=True, check=False)
         if done.returncode:
             reason = (done.stderr or done.stdout).strip()
-            raise CommitError(f"git {arguments[0]} failed; what this step wrote is not committed:\n{reason}")
+            git(top, "reset", "--quiet", "--", *paths)  # they were as in the last commit
+            raise CommitError(
+                f"git {arguments[0]} failed:\n{reason}\nWhat this step wrote is not committed; `migrate --undo` takes it back."
+            )

@@ -38,18 +38,21 @@ def place(folder: str | None = None) -> Path:
 
 
 @contextlib.contextmanager
-def noted(outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]]) -> Iterator[set[str]]:
+def noted(
+    outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]], steps: Iterable[Outcome] = ()
+) -> Iterator[set[str]]:
     """Note what is about to be written; the older journal comes back where nothing is. Raises JournalError.
 
     Args:
       outcomes: what is to be written; those unchanged or failed are left out.
       groups: paths that are written together or not at all.
+      steps: what is written on the way to that, and stays where something ends the run.
 
     Yields:
       A set to fill with the paths that were written.
     """
     target = place()
-    entries = _entries(outcomes, groups)
+    entries = _entries(outcomes, groups, steps)
     older = _older(target) if entries else None
     if entries:
         _write(target, json.dumps({"version": VERSION, "folder": os.path.realpath(os.curdir), "files": entries}))
@@ -65,13 +68,19 @@ def noted(outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]]) -> Itera
                 target.unlink() if older is None else _write(target, older)
 
 
-def _entries(outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
+def _entries(
+    outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]], steps: Iterable[Outcome]
+) -> list[dict[str, Any]]:
+    on_the_way: dict[str, list[str]] = {}
+    for step in steps:
+        on_the_way.setdefault(step.path, []).append(hashlib.sha256(step.after).hexdigest())
     number = {path: index for index, group in enumerate(groups) for path in group}
     return [
         {
             "path": os.path.abspath(outcome.path),
             "before": None if outcome.status == "created" else base64.b64encode(outcome.before).decode(),
             "after": hashlib.sha256(outcome.after).hexdigest(),
+            "steps": on_the_way.get(outcome.path, []),
             "mode": None if outcome.status == "created" else _mode(outcome.path),
             "group": number.get(outcome.path, -1),
             "helper": outcome.status == "created" or outcome.after.startswith(MARKER.encode()),
@@ -168,7 +177,7 @@ def _restore(entry: dict[str, Any], shown: str, done: list[str], problems: list[
     before, now = _before(entry), _content(path)
     if now == before:  # was never written, or is restored already
         return
-    if now is not None and hashlib.sha256(now).hexdigest() != entry["after"]:
+    if now is not None and hashlib.sha256(now).hexdigest() not in (entry["after"], *entry.get("steps", ())):
         problems.append(problem(UNREADABLE, shown, "not restored: it has changed since it was written"))
     elif before is None:
         os.unlink(path)

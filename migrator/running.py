@@ -95,7 +95,7 @@ def _write(
     try:
         top = commits.repository(pending) if pending else ""
         steps = list(commits.steps(result.outcomes, settings, lambda chosen: migrate(chosen).outcomes))
-        with journal.noted(result) as noted:
+        with journal.noted(result, [outcome for step in steps for outcome in step.outcomes]) as noted:
             for step in steps:
                 group = [outcome.path for outcome in step.outcomes]
                 paths, problems = write_groups(step.outcomes, [group], result.roots)
@@ -250,13 +250,13 @@ class _Journal:
     kept = True
 
     @contextlib.contextmanager
-    def noted(self, result: Result) -> Iterator[set[str]]:
+    def noted(self, result: Result, steps: Sequence[Outcome] = ()) -> Iterator[set[str]]:
         """What `journal.noted` does."""
         from migrator import journal
 
         with contextlib.ExitStack() as stack:
             try:
-                noted = stack.enter_context(journal.noted(result.outcomes, result.groups))
+                noted = stack.enter_context(journal.noted(result.outcomes, result.groups, steps))
             except journal.JournalError as error:
                 click.echo(f"migrate: {error}", err=True)
                 self.kept = False

@@ -84,6 +84,20 @@ def test_a_refusal_of_git_is_told() -> None:
     hook.chmod(0o755)
     result = migrate(".", "--apply", "--commit-per-rule")
     assert result.exit_code == 2 and "git commit failed" in result.output and "no rights" in result.output
+    assert "migrate --undo" in result.output and git("diff", "--cached", "--name-only") == ""
+    assert git("diff", "--name-only").split() == ["model.py", "other.py"]  # what the first rule changes
+    assert migrate("--undo").exit_code == 0 and git("status", "--porcelain") == ""
+
+
+def test_a_refusal_of_a_later_commit_keeps_those_before() -> None:
+    hook = Path(".git/hooks/commit-msg")
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n! grep -q TST005 $1\n")
+    hook.chmod(0o755)
+    assert migrate(".", "--apply", "--commit-per-rule").exit_code == 2
+    assert git("log", "--format=%s").count("\n") == 2 and git("diff", "--name-only").split() == ["model.py"]
+    assert migrate("--undo").exit_code == 0
+    assert git("diff", "HEAD~1", "--stat") == "" and "tf.new" in git("show", "HEAD:model.py")
 
 
 def test_files_outside_of_git_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
