@@ -145,10 +145,13 @@ class Checker:
         return known[1]
 
     def unused(self, modules: Iterable[Module]) -> Iterator[Diagnostic]:
-        """Ignore comments of `modules` that silenced nothing. Says nothing where only some codes were looked at."""
-        if self.settings.select or self.settings.ignore:
-            return
+        """Ignore comments of `modules` that are misspelt, or silenced nothing; this not where only some codes were looked at."""
         for module in modules:
+            for line, column in self._silenced(module).misspelt:
+                message = "this comment silences nothing: write `# migrate: ignore[CODE]`, or `ignore-file`"
+                yield Diagnostic(UNUSED_IGNORE, message, module.located(line, column), severity=Severity.INFO)
+            if self.settings.select or self.settings.ignore:
+                continue
             for entry in self._silenced(module).unused():
                 what = f"nothing of {entry.prefix}" if entry.prefix else "nothing"
                 where = "in this file" if entry.whole_file else "on this line"

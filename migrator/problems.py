@@ -41,7 +41,7 @@ MEANINGS: Final = {
     NOTEBOOK: "The file is not a notebook that can be read: broken JSON, or a format before nbformat 4. It was left as it was.",
     CELL: "Something about one cell of a notebook: a cell that is left as it is, or a rewrite that would cross the border of "
     "cells or change a magic, and was taken back.",
-    UNUSED_IGNORE: "A `# migrate: ignore` comment has nothing to silence: delete it.",
+    UNUSED_IGNORE: "A `# migrate: ignore` comment has nothing to silence: delete it; or it is misspelt.",
     REQUIREMENT: "The project asks for a TensorFlow that its migrated programs do not run on. The file was left as it was.",
 }
 """What each code means: the text of ``migrate explain``."""

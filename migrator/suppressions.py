@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+_MEANT = re.compile(r"#\s*migrate:\s*(?P<word>i[\w-]*|no-?qa)(?P<rest>\s*\[)?", re.IGNORECASE)
+"""Comments that may be meant as one of ours."""
 _COMMENT = re.compile(r"#\s*migrate:\s*ignore(?P<file>-file)?(?:\[(?P<codes>[^\]]*)\])?(?![\w\[-])")
 
 
@@ -29,6 +32,8 @@ class Suppressions:
     """The ignore comments of a file, and which of them silenced something."""
 
     entries: tuple[Entry, ...] = ()
+    misspelt: tuple[tuple[int, int], ...] = ()
+    """Lines and columns of comments that look like one of ours and are none."""
     used: set[int] = field(default_factory=set)
     """Numbers of entries."""
 
@@ -49,17 +54,31 @@ class Suppressions:
 
 def suppressions(text: str) -> Suppressions:
     """The ignore comments of a file. Text in strings that looks like one is none."""
-    if not _COMMENT.search(text):  # nearly every file: saves tokenizing it
+    if "igrate:" not in text or not _MEANT.search(text):  # nearly every file: saves tokenizing it
         return Suppressions()
     found: list[Entry] = []
+    misspelt: list[tuple[int, int]] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
-            match = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
-            if match:
+            if token.type != tokenize.COMMENT:
+                continue
+            match = _COMMENT.search(token.string)
+            if match is None:
+                meant = _MEANT.search(token.string)
+                if meant is not None and _is_meant(meant):
+                    misspelt.append((token.start[0], token.start[1] + meant.start() + 1))
+            else:
                 codes = match.group("codes")
                 line, column = token.start[0], token.start[1] + match.start() + 1
                 for prefix in [""] if codes is None else re.findall(r"\w+", codes):
                     found.append(Entry(line, column, prefix, match.group("file") is not None))
     except (tokenize.TokenError, SyntaxError):  # `ast` accepts a few files that `tokenize` does not
         pass
-    return Suppressions(tuple(found))
+    return Suppressions(tuple(found), tuple(misspelt))
+
+
+def _is_meant(comment: re.Match[str]) -> bool:
+    """Whether a comment is a misspelt one of ours: ``ignor[EST1]``, ``ignore[EST1``; not ``ignored by the loader``."""
+    word = comment["word"].lower()
+    near = bool(difflib.get_close_matches(word, ["ignore", "ignore-file"], n=1, cutoff=0.8))
+    return comment["rest"] is not None and (near or word.startswith("no")) or (near and word[-1] not in "ds")

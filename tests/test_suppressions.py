@@ -45,6 +45,33 @@ def test_comments(comment: str, entries: list[Entry]) -> None:
     assert suppressions(f"x = '{comment}'\n").entries == ()
 
 
+@pytest.mark.parametrize(
+    ("comment", "columns"),
+    [
+        ("# migrate: ignor[EST001]", [1]),
+        ("# migrate: ignore[EST001", [1]),
+        ("# note  # Migrate: Ignore-files[EST001]", [9]),
+        ("# migrate: ignroe", [1]),
+        ("# migrate: noqa[EST001]", [1]),
+        ("# migrate: ignore-fiel[EST001]", [1]),
+        ("# migrate: ignore[EST001]", []),
+        ("# migrate: ignored by the loader", []),
+        ("# migrate: in two steps", []),
+        ("# migrate: it", []),
+        ("# migrate: input_fn [old]", []),
+        ("# migrate this", []),
+    ],
+)
+def test_misspelt_comments_are_seen(comment: str, columns: list[int]) -> None:
+    assert [column for _, column in suppressions(f"{comment}\n").misspelt] == columns
+
+
+def test_misspelt_comments_are_named(sample_rules: Registry) -> None:
+    outcome = migrate(sample_rules, "tf.old  # migrate: ignor[TST001]\n")
+    assert left(outcome) == ["E014:2:9"] and outcome.status == "changed"
+    assert "write `# migrate: ignore[CODE]`" in outcome.remaining[0].message
+
+
 def test_a_line_and_a_file_can_be_silenced(sample_rules: Registry) -> None:
     assert left(migrate(sample_rules, "tf.gone.x  # migrate: ignore[TST003]\ntf.gone.x\n")) == ["TST003:3:1"]
     silent = migrate(sample_rules, "tf.gone.x\ntf.old\ntf.gone.y\n# migrate: ignore-file[TST003, TST001]\n")
