@@ -1,7 +1,7 @@
 """Review: each change is shown and accepted or declined before anything is written.
 
 What belongs together is asked about together: all changes of a program and of its files are one question, and so is a change with
-those that build on it.
+those that build on it. Programs that only share the file of their helpers are questions of their own.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def items(result: Result) -> list[Item]:
     """The questions about a run, in the order of files and lines."""
     outcomes = {outcome.path: outcome for outcome in result.outcomes}
     found: list[Item] = []
-    for group in result.groups:
+    for group in result.programs:
         members = [outcomes[path] for path in group]
         applied = [item for outcome in members for item in outcome.applied]
         plain = all(outcome.status == "changed" for outcome in members) and not any(_program(item) for item in applied)
@@ -217,8 +217,10 @@ def _chosen(letter: str, item: Item, open_items: Iterable[Item]) -> dict[str, bo
 
 def declined(questions: Iterable[Item], answers: Answers) -> tuple[frozenset[str], frozenset[tuple[str, Location]]]:
     """Files not to be touched, and changes not to be made, by code and place in the original."""
-    refused = [item for item in expanded(questions, answers) if not answers.chosen.get(item.key)]
-    files = frozenset(path for item in refused for path in item.files)
+    asked = expanded(questions, answers)
+    refused = [item for item in asked if not answers.chosen.get(item.key)]
+    wanted = {path for item in asked if answers.chosen.get(item.key) for path in item.files}
+    files = frozenset(path for item in refused for path in item.files) - wanted  # programs may share a helper file
     places = frozenset((found.code, found.location) for item in refused for found in item.diagnostics)
     return files, places
 

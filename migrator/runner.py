@@ -44,6 +44,8 @@ class Result:
     """One for each file found, sorted by path, then by those to create."""
     groups: tuple[tuple[str, ...], ...] = ()
     """Paths that are written together or not at all."""
+    programs: tuple[tuple[str, ...], ...] = ()
+    """The same, but for programs that have nothing in common besides a new file, which is in each of them."""
     roots: tuple[str, ...] = ()
     """Real paths of the directories that may be written to."""
 
@@ -109,17 +111,18 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
         done += len(parts[number].files)
         if progress is not None:
             progress(done, total)
-    groups = _merge(results, finished)
+    groups, programs = _merge(results, finished)
     if any(unit.tier != "manual" for outcome in finished.values() for unit in outcome.units):
         _note_requirements(found.requirements, finished, settings.target)
     ordered = sorted(finished.values(), key=lambda outcome: outcome.path)
-    return Result(tuple(ordered), groups, found.roots)
+    return Result(tuple(ordered), groups, programs, found.roots)
 
 
 def migrate_text(path: str, raw: bytes, settings: Settings) -> Result:
     """Migrate one file that comes from elsewhere, such as standard input."""
     outcomes = work(_Task(((path, raw),), (), settings))
-    return Result(tuple(outcomes), (tuple(outcome.path for outcome in outcomes),))
+    group = tuple(outcome.path for outcome in outcomes)
+    return Result(tuple(outcomes), (group,), (group,))
 
 
 def _task(part: Component, contents: dict[str, bytes], settings: Settings) -> _Task:
@@ -214,11 +217,20 @@ def _failed(path: str, diagnostic: Diagnostic, raw: bytes = b"") -> Outcome:
     return Outcome(path, "failed", raw, raw, remaining=(diagnostic,))
 
 
-def _merge(results: Iterable[Sequence[Outcome]], finished: dict[str, Outcome]) -> tuple[tuple[str, ...], ...]:
-    """Put all outcomes into `finished`. Components that make the same file share it; they form one group."""
+_Groups = tuple[tuple[str, ...], ...]
+
+
+def _merge(results: Iterable[Sequence[Outcome]], finished: dict[str, Outcome]) -> tuple[_Groups, _Groups]:
+    """Put all outcomes into `finished`. Components that make the same file share it; they form one group.
+
+    Returns:
+      The groups, and what each component alone would be.
+    """
     groups: list[set[str]] = []
+    alone: list[tuple[str, ...]] = []
     for outcomes in results:
         group = {outcome.path for outcome in outcomes if outcome.status in ("changed", "created")}
+        alone += [tuple(sorted(group))] if group else []
         for outcome in outcomes:
             shared = finished.get(outcome.path)
             if shared is not None and shared.after and outcome.status in ("changed", "created"):
@@ -230,7 +242,7 @@ def _merge(results: Iterable[Sequence[Outcome]], finished: dict[str, Outcome]) -
             group |= other
         if group:
             groups.append(group)
-    return tuple(tuple(sorted(group)) for group in groups)
+    return tuple(tuple(sorted(group)) for group in groups), tuple(alone)
 
 
 def _note_requirements(paths: Iterable[str], finished: dict[str, Outcome], target: str) -> None:

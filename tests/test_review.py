@@ -97,6 +97,18 @@ def test_a_program_is_one_question() -> None:
     assert "def migrated" in model.read_text() and "tf.new" in task.read_text() and Path("p/tf2_training.py").exists()
 
 
+@pytest.mark.parametrize(
+    ("answers", "migrated"), [("yn", [True, False]), ("ny", [False, True]), ("nn", [False, False])]
+)
+def test_programs_that_share_their_helpers_are_asked_about_alone(answers: str, migrated: list[bool]) -> None:
+    paths = [write(f"p/{name}.py", "def program(): 1\ntf.old\n") for name in ("one", "two")]
+    result = review("dd" + answers)
+    assert result.output.count("new file p/tf2_training.py") == 2
+    assert ["def migrated" in path.read_text() for path in paths] == migrated, result.output
+    assert ["tf.new" in path.read_text() for path in paths] == migrated
+    assert Path("p/tf2_training.py").exists() == any(migrated)
+
+
 def edits_with(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """Let `$EDITOR` be a program that runs this script over the text of its file, with its first line as `head`."""
     editor = Path("..") / "editor.py"
