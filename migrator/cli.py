@@ -16,6 +16,7 @@ from migrator.terminal import (
     EXIT_ABNORMAL,
     EXIT_INTERRUPTED,
     ReportFile,
+    check_folder,
     colours,
     fail,
     full_disks_told,
@@ -336,5 +337,6 @@ def _load_rules() -> Any:
 def main() -> None:
     """Entry point of the `migrate` command."""
     open_streams()
+    check_folder()
     with full_disks_told():
         cli(prog_name="migrate")

@@ -49,6 +49,14 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def check_folder() -> None:
+    """End with status 2 where the current folder is gone, as no relative path means anything there."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        fail(f"the current folder cannot be used ({error.strerror}): change to another one")
+
+
 @contextlib.contextmanager
 def full_disks_told() -> Iterator[None]:
     """End with status 2 where standard output finds no room."""

@@ -113,6 +113,15 @@ def test_standard_output_without_room_is_told(arguments: list[str]) -> None:
     assert path.read_text() == HEAD + ("tf.new\n" if "--apply" in arguments else "tf.old\n")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps folders that are in use")
+def test_a_current_folder_that_is_gone_is_told() -> None:
+    command = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -m migrator ."
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=60, env=environment)
+    assert done.returncode == 2 and b"the current folder cannot be used" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_may_be_closed(closed: str) -> None:
     path = write("a.py", "tf.old\n")
