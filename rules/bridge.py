@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from migrator.diagnostics import Edit, ProgramUnit
+from migrator.diagnostics import Edit, Fix, ProgramUnit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.plan import SPEC, SPEC_FIELDS
 from migrator.modelfn.translate import bind
@@ -36,6 +36,7 @@ from .sessions import session_reference
 from .symbolic_inputs import refuse_symbolic_inputs
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
+from .variable_objects import variable_fixes
 
 # Tables that a program fills as it runs: Estimators keep their entries in checkpoints, for all modes.
 _FILLED = ("tensorflow.lookup.experimental.MutableHashTable", "tensorflow.lookup.experimental.DenseHashTable")
@@ -166,13 +167,13 @@ class BridgeRewrite(ProgramRewrite):
         driver.replace(node, driver.need("EstimatorSpec", node))
 
     def _base_edits(self, module: Module) -> list[Edit]:
-        return [edit for fix in (*module.fixes, *dimension_fixes(module)) for edit in fix.edits]
+        return [edit for fix in _fixes(module) for edit in fix.edits]
 
     def _finished(self, module: Module, driver: Driver, helpers: Helpers) -> list[Edit]:
         own = list(dict.fromkeys(driver.edits))
         switches = [node for node, name in module.references() if name[len("tensorflow.") :] in SWITCHES]
         own += [module.delete_statement(module.statement(node)) for node in switches]
-        for fix in (*module.fixes, *dimension_fixes(module)):
+        for fix in _fixes(module):
             if not any(touches((edit.start, edit.end), own) for edit in fix.edits):
                 own += [edit for edit in fix.edits if edit not in own]
         for node, name in module.references():
@@ -204,3 +205,7 @@ class BridgeRewrite(ProgramRewrite):
             raise Unsupported("the file has no name for TensorFlow as a whole", node)
         root, edits = found
         return [*edits, module.edit(node, f"{root}.compat.v1.{name[len('tensorflow.') :]}")]
+
+
+def _fixes(module: Module) -> list[Fix]:
+    return [*module.fixes, *dimension_fixes(module), *variable_fixes(module)]

@@ -27,6 +27,7 @@ from .drawn_inputs import refuse_drawn_inputs
 from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
 from .fed_iterators import settle_fed_iterators
+from .gathered_specs import spread_specs
 from .graph_heads import own_head
 from .groups import program_groups, speaks_of_estimators
 from .horovod import keep_horovod
@@ -332,6 +333,7 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     drafts = Drafts(project)
     paths = [module.path for module in group]
     settle_imports(drafts, paths)
+    spread_specs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
     settle_fed_iterators(drafts, paths)
     return drafts

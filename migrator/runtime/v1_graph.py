@@ -106,8 +106,8 @@ class GraphModel(tf.keras.Model):
         return [variable for variable in self.tf1_variables.values() if not variable.trainable]
 
     def call(self, features: Any, training: bool = False) -> Any:
-        """The predictions."""
-        return self.predict_step(features)
+        """The `predictions` for a batch of features."""
+        return self.graph("infer", features, None).run(flat_tensors(features))
 
     def train_step(self, data: Any) -> dict[str, Any]:
         """One run of the `train_op`."""
@@ -135,8 +135,8 @@ class GraphModel(tf.keras.Model):
         return self.loss_metric if trains or not self.replicated else self.graphs.evaluated_loss
 
     def predict_step(self, data: Any) -> Any:
-        """The `predictions` for a batch of features."""
-        return self.graph("infer", data, None).run(flat_tensors(data))
+        """The `predictions` for a batch; features that are a tuple stand in another one."""
+        return self.call(tf.keras.utils.unpack_x_y_sample_weight(data)[0])
 
     def serving_outputs(self, features: Any) -> dict[str, Any]:
         """Outputs of an exported model by signature: the `export_outputs`, or else the predictions."""

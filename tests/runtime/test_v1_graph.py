@@ -269,3 +269,15 @@ def test_variables_of_the_newest_checkpoint(tmp_path: Path) -> None:
     assert get_variable_value(fresh, "global_step") == 2
     with pytest.raises(KeyError):
         get_variable_value(new, "other")
+
+
+def test_features_that_are_a_tuple_are_predicted_whole(tmp_path: Path) -> None:
+    def pairs_model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        (first, second), third = features
+        return EstimatorSpec(mode, {"output": first * v1.get_variable("scale", [], first.dtype) * 0.0 + second + third})
+
+    def pairs() -> tf.data.Dataset:
+        return tf.data.Dataset.from_tensor_slices((((X, 2.0 * X), 3.0 * X), Y)).batch(4)
+
+    found = [each["output"] for each in predict(graph_model(pairs_model_fn, str(tmp_path)), pairs)]
+    np.testing.assert_allclose(found, 5.0 * X, rtol=1e-6)

@@ -23,6 +23,7 @@ _PLACES = {
     "metrics": ("tf_slim.metrics",),
     "rnn": ("tensorflow.compat.v1.nn.rnn_cell", "tensorflow.compat.v1.nn"),
     "data": ("tensorflow.compat.v1.data.experimental",),
+    "signal": ("tensorflow.signal",),
     "distribute": ("tensorflow.compat.v1.distribute", "tensorflow.compat.v1.distribute.experimental"),
     "feature_column": ("tensorflow.compat.v1.feature_column",),
     "estimator": ("tensorflow.compat.v1.estimator.experimental", "tensorflow.compat.v1.estimator"),

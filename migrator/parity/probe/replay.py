@@ -9,6 +9,7 @@ import numpy as np
 
 from . import batches, distributed, mapping, program, store
 from .old import FULL_STEP_BYTES
+from .slots import AVERAGE
 
 
 class Stream:
@@ -119,9 +120,12 @@ class Replay:
         own = {name: self.writer.array(store.sample(distributed.value_of(variable))) for name, variable in stream.pairs}
         self.writer.event("initial", stream=stream.index, variables=own)
         values = {item["name"]: item["value"] for item in stream.variables}
+        averages = averages_at_start(model)
         for name, variable in stream.pairs:
             value = self.reader.array(values[name])
             variable.assign(value.reshape([int(n) for n in variable.shape]))
+        for average, variable in averages:
+            average.assign(variable)
 
     @staticmethod
     def _build(model: Any, features: Any) -> None:
@@ -282,6 +286,13 @@ def model_variables(model: Any) -> list[Any]:
         if id(variable) not in skipped and not seed and all(variable is not other for other in found):
             found.append(variable)
     return distributed.joined(found, variable_name)
+
+
+def averages_at_start(model: Any) -> list[tuple[Any, Any]]:
+    """The moving averages of a graph that still have the values of their variables, with these."""
+    known: dict[str, Any] = getattr(model, "tf1_variables", None) or {}
+    pairs = [(known[name], known.get(name.rpartition("/")[0])) for name in known if name.endswith("/" + AVERAGE)]
+    return [(a, v) for a, v in pairs if v is not None and np.array_equal(a.numpy(), v.numpy())]
 
 
 def variable_name(variable: Any) -> str:
