@@ -27,6 +27,7 @@ from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, export_function, 
 from .hook_lists import migrate_hooks
 from .hooks import ANY, hook_reference
 from .saver_listeners import migrate_listeners, saver_reference
+from .session_settings import drop_settings
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
 from .variable_readers import OF_CANNED, READERS
 
@@ -281,8 +282,7 @@ class Driver:
                 self.edits.append(self.module.edit(place, text))
             else:
                 self.edits.append(add_keyword(self.module, call, text))
-        if doomed:
-            self.edits += delete_arguments(self.module, call, doomed)
+        self.edits += drop_settings(self.module, call, doomed)
         return gone
 
     def _strategy_field(self, argument: ast.expr | ast.keyword, name: str) -> list[ast.expr | ast.keyword]:
@@ -314,8 +314,7 @@ class Driver:
                 self.remarks.append((keyword.value, text))
             elif keyword.arg in _STRATEGY_FIELDS:
                 doomed += self._strategy_field(keyword, keyword.arg)
-        if doomed:
-            self.edits += delete_arguments(self.module, call, doomed)
+        self.edits += drop_settings(self.module, call, doomed)
 
     def graph_model(
         self, call: ast.Call, given: dict[str, ast.expr], helper: str = "graph_model", dropped: Collection[str] = ()

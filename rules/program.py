@@ -38,6 +38,7 @@ from .queue_inputs import refuse_queues
 from .reached import reached
 from .replication import refuse_horovod, refuse_replication
 from .rewrite import ProgramRewrite
+from .sessions import refuse_hub_modules
 from .shared_programs import Sharing
 from .without_tpu import settle_tpus
 
@@ -129,6 +130,7 @@ class EstimatorProgram(ProgramRule):
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
         programs: list[list[Module]] = []
+        libraries: list[list[Module]] = []
         for group in program_groups(project):
             if not any(module.path in project.editable for module in group):
                 continue
@@ -140,11 +142,15 @@ class EstimatorProgram(ProgramRule):
                 yield from mode_files(self, group)
             elif other:
                 yield from self._left(drafts, group, constructions, other)
-            elif not constructions:
-                yield from library_files(self, group)
             else:
-                programs.append(group)
-        yield from self._programs(project, programs, settings)
+                (programs if constructions else libraries).append(group)
+        moved: set[str] = set()
+        for result in self._programs(project, programs, settings):
+            if isinstance(result, Diagnostic) and result.fix is not None:
+                moved.update(edit.path for edit in result.fix.edits)
+            yield result
+        for group in libraries:
+            yield from library_files(self, [module for module in group if module.path not in moved])
 
     def _programs(
         self, project: Project, programs: list[list[Module]], settings: Settings
@@ -239,7 +245,10 @@ class EstimatorProgram(ProgramRule):
                 if shared:
                     raise Unsupported(shared)
                 keep_horovod(drafts, [module.path for module in rewrite.group])
-                settle_tpus(drafts, [module.path for module in reached(project, group, False)])
+                around = reached(project, group, False)
+                for module in around:
+                    refuse_hub_modules(module)
+                settle_tpus(drafts, [module.path for module in around])
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
                     rewrite = self._rewrite(native, drafts, group)

@@ -18,6 +18,7 @@ SESSIONS = frozenset(
 )
 _GRAPH = "tensorflow.Graph"
 _MODULE = "tensorflow_hub.Module"
+_OF_MODULES = "a hub.Module starts its variables in a session; hub.KerasLayer is its successor"
 _READERS = frozenset({"tensorflow.train.Saver", "tensorflow.train.import_meta_graph"})
 
 
@@ -30,11 +31,19 @@ def session_reference(driver: Driver, node: ast.expr, name: str) -> None:
     if name in SESSIONS and not own:
         raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
     if name == _MODULE and not own:
-        raise Unsupported("a hub.Module starts its variables in a session; hub.KerasLayer is its successor", node)
+        raise Unsupported(_OF_MODULES, node)
     if name in _READERS and own:
         driver.remark(
             node, "this reads checkpoints as TensorFlow 1 writes them: those of the migrated model are others"
         )
+
+
+def refuse_hub_modules(module: Module) -> None:
+    """Raises Unsupported where a module of a program that becomes layers makes a `hub.Module`."""
+    if b"tensorflow_hub" in module.source:
+        for node, name in module.references():
+            if name == _MODULE and not on_own_graph(module, node):
+                raise Unsupported(_OF_MODULES, node)
 
 
 def on_own_graph(module: Module, node: ast.expr) -> bool:

@@ -118,3 +118,27 @@ def test_helpers_of_a_program_that_stays_still_work_for_it() -> None:
 def test_a_second_run_changes_nothing() -> None:
     text = after(HELPER)
     assert after(text) == text
+
+
+def test_a_class_that_a_program_reaches_is_no_library() -> None:
+    base = f"""import tensorflow as tf
+
+
+class Base:
+    def model_fn(self, features, labels, mode):
+        predictions = {{"y": tf.layers.dense(features["x"], 1)}}
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            outputs = {{"serving_default": tf.estimator.export.PredictOutput(predictions)}}
+            return tf.estimator.EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+        {LOSS.replace("predictions", 'predictions["y"]')}
+        {TRAIN_OP}
+        {SPEC}
+
+
+MODELS = {{"base": Base}}
+"""
+    main = "import tensorflow as tf\nfrom base import MODELS\n\nmodel = MODELS[name]()\n"
+    main += "estimator = tf.estimator.Estimator(model.model_fn)\n"
+    outcomes = run({"base.py": base, "main.py": main}, style="auto")
+    assert "tf.estimator" not in outcomes["base.py"].after.decode()
+    assert not [d.message for outcome in outcomes.values() for d in outcome.remaining]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from modelfn.programs import model_fn, run, units
 from test_bridge import PROGRAM, migrated
 
 
@@ -82,3 +83,20 @@ def test_a_hub_module_on_a_graph_of_its_own_stays() -> None:
     helper = INFO.replace('tf.get_variable("size", initializer=3)', "hub.Module(path)(signature='info')")
     _, said, units = migrated("import tensorflow_hub as hub\n" + program(helper))
     assert units == ["bridge: --style bridge"], said
+
+
+@pytest.mark.parametrize("style", ["native", "bridge", "auto"])
+def test_a_hub_module_in_a_helper_of_another_file_is_refused(style: str) -> None:
+    helper = "import tensorflow as tf\nimport tensorflow_hub as hub\n\n\ndef embed(x):\n    return hub.Module('m')(x)\n"
+    plain = model_fn("predictions = tf.layers.dense(features['x'], 1)")
+    files = {
+        "program.py": "from text import embed\n" + plain.replace("dense(features['x']", "dense(embed(features['x'])"),
+        "plain.py": plain,
+        "text.py": helper,
+    }
+    outcomes = run(files, style=style)
+    assert {unit.location.path: unit.tier for unit in units(outcomes)} == {
+        "program.py": "manual",
+        "plain.py": "bridge" if style == "bridge" else "native",
+    }
+    assert outcomes["text.py"].after.decode() == helper
