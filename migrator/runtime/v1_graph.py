@@ -14,7 +14,7 @@ from migrator.runtime.coordinator import is_coordinated
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.strategy import make_strategy
 from migrator.runtime.training import configure
-from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession
+from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession, begin
 from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
 from migrator.runtime.v1_partitions import restore_any_parts
@@ -331,7 +331,7 @@ class Graph:
             self.fresh = mode == "train" and bool(tf.compat.v1.get_collection("new_variables"))
             tf.identity(step.read_value(), "global_step/")  # for those that ask for it by name; a slash keeps it
             for hook in self.all_hooks():
-                hook.begin()
+                begin(hook)
         if mode == "train":
             order_writes(flat_tensors(spec.loss, self.update, self.summaries), flat_tensors(flat))
         return []

@@ -37,6 +37,15 @@ class StepCounterHook(tf.compat.v1.train.StepCounterHook):
         self._summary_tag = "global_step/sec"
 
 
+def begin(hook: Any) -> None:
+    """Calls `begin` of a hook in its graph. Variables that it logs are outside of that, and are read in it."""
+    if isinstance(hook, tf.compat.v1.train.LoggingTensorHook) and isinstance(hook._tensors, dict):
+        hook._tensors = {
+            tag: tf.identity(each) if isinstance(each, tf.Variable) else each for tag, each in hook._tensors.items()
+        }
+    hook.begin()
+
+
 class GraphSession:
     """What hooks and `init_fn` know as the session: runs tensors and operations of a traced graph by themselves.
 

@@ -76,7 +76,7 @@ def slim_create_train_op(
 
     def edited(pairs: Pairs) -> Pairs:
         for name, factor in (gradient_multipliers or {}).items():
-            pairs = [(each_value(g, lambda x: x * factor) if name_of(v) == name else g, v) for g, v in pairs]
+            pairs = [(each_value(g, lambda x: x * factor) if operation_name(v) == name else g, v) for g, v in pairs]
         if clip_gradient_norm > 0:
             pairs = [(each_value(g, lambda x: tf.clip_by_norm(x, clip_gradient_norm)), v) for g, v in pairs]
         return pairs
@@ -109,10 +109,12 @@ def summarize(pairs: Pairs) -> None:
         for gradient, variable in pairs:
             if gradient is not None:
                 values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
-                tf.compat.v1.summary.histogram(f"{name_of(variable)}/gradient", values)
-                tf.compat.v1.summary.scalar(f"{name_of(variable)}/gradient_norm", tf.linalg.global_norm([values]))
+                tf.compat.v1.summary.histogram(f"{operation_name(variable)}/gradient", values)
+                tf.compat.v1.summary.scalar(
+                    f"{operation_name(variable)}/gradient_norm", tf.linalg.global_norm([values])
+                )
 
 
-def name_of(variable: tf.Variable) -> str:
+def operation_name(variable: tf.Variable) -> str:
     """The name that the operation of a variable has in TensorFlow 1."""
     return str(variable.name).split(":")[0]

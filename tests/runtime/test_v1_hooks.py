@@ -181,3 +181,19 @@ def test_hooks_that_train_and_evaluate_are_given(tmp_path: Path, old_variables: 
     np.testing.assert_allclose(numbers[1], numbers[0], rtol=1e-6)
     assert [v for v in new if isinstance(v, (str, tuple))] == [v for v in old if isinstance(v, (str, tuple))]
     assert "global_step/sec" in read_events(logged)
+
+
+def test_variables_are_logged(tmp_path: Path) -> None:
+    logged: list[str] = []
+
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        weight = v1.get_variable("weight", [], initializer=v1.ones_initializer())
+        step = v1.train.get_or_create_global_step()
+        loss = tf.reduce_mean(tf.square(features["x"] * weight))
+        train_op = v1.train.GradientDescentOptimizer(0.1).minimize(loss, step)
+        shown = {"loss": loss, "step": step, "weight": weight, "constant": tf.constant(3)}
+        hook = v1.train.LoggingTensorHook(shown, every_n_iter=1, formatter=lambda now: logged.append(sorted(now)) or "")
+        return EstimatorSpec(mode, loss=loss, train_op=train_op, training_hooks=[hook])
+
+    train(graph_model(model_fn, str(tmp_path)), lambda: tf.data.Dataset.from_tensors(({"x": X}, Y)).repeat(), steps=2)
+    assert logged == [["constant", "loss", "step", "weight"]] * 2
