@@ -5,8 +5,8 @@ from __future__ import annotations
 STYLES = ("auto", "native", "bridge")
 """Tiers that a model_fn may move to: the best that holds it, Keras layers only, or a graph inside a Keras model only."""
 
-STRATEGIES = ("auto", "none", "mirrored", "multi_worker", "parameter_server")
-"""What a program trains on: what it says itself, one device, several of one machine, or a cluster."""
+STRATEGIES = ("auto", "none", "mirrored", "multi_worker", "parameter_server", "tpu")
+"""What a program trains on: what it says itself, one device, several of one machine, a cluster, or a TPU."""
 
 FEATURES = ("columns", "preprocessing")
 """What feature columns become: they stay as they are, or become columns on Keras preprocessing layers."""

@@ -33,6 +33,7 @@ from .prediction_hooks import predicts_with_hooks
 from .reached import reached
 from .rewrite import ProgramRewrite
 from .sessions import session_reference
+from .strategies import trains_on_tpu
 from .symbolic_inputs import refuse_symbolic_inputs
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
@@ -96,6 +97,8 @@ class BridgeRewrite(ProgramRewrite):
                 if "model_fn" not in construction.arguments:
                     raise Unsupported("the arguments of Estimator are not seen", construction.call)
                 driver = self._driver(construction.module)
+                if (at := trains_on_tpu(self.project.modules.values())) is not None:
+                    raise Unsupported("a model_fn that stays a graph does not train on TPUs", at)
                 if construction.tpu:
                     tpu.construction(driver, construction.call, construction.arguments)
                 else:

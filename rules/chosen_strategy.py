@@ -23,6 +23,7 @@ _STRATEGIES = {
     "mirrored": "MirroredStrategy()",
     "multi_worker": "experimental.MultiWorkerMirroredStrategy()",
     "parameter_server": "",  # of the cluster, which TF_CONFIG describes
+    "tpu": "experimental.TPUStrategy({0})",
 }
 _FIELDS = ("train_distribute", "eval_distribute", "experimental_distribute")
 
@@ -77,8 +78,9 @@ def _with_config(module: Module, call: ast.Call, strategy: str) -> Iterator[Edit
 
 
 def _strategy(module: Module, at: ast.Call, strategy: str) -> str:
-    """The text of the strategy; none where TF_CONFIG decides."""
-    chosen = _STRATEGIES[strategy]
+    """The text of the strategy; none where TF_CONFIG decides. A TPU is the one that a configuration names, if it does."""
+    resolver = next((module.segment(k.value) for k in at.keywords if k.arg == "cluster" and not is_none(k.value)), "")
+    chosen = _STRATEGIES[strategy].format(resolver)
     return f"{_root(module, at)}.distribute.{chosen}" if chosen else ""
 
 

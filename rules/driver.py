@@ -385,9 +385,8 @@ class Driver:
             factory = module.segment(value) if module.span(value)[0] >= span[0] else module.segment(span)
         self.edits.append(module.edit(call.func, factory))
         if params:
-            place = next(
-                argument for argument in doomed if isinstance(argument, ast.keyword) and argument.arg == "use_tpu"
-            )
+            keywords = [argument for argument in doomed if isinstance(argument, ast.keyword)]
+            place = next((argument for argument in keywords if argument.arg == "use_tpu"), keywords[-1])
             doomed.remove(place)
             self.edits.append(module.edit(place, f"params={params}"))
         elif has_params and "params" not in given:  # a model_fn that takes params got {}

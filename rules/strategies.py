@@ -23,7 +23,11 @@ _CONTRIB, _CORE = "tensorflow.contrib.distribute.", "tensorflow.distribute."
 _GPUS = ("num_gpus", "num_gpus_per_worker")
 _MIRRORED = "devices num_gpus num_gpus_per_worker cross_device_ops auto_shard_dataset cross_tower_ops"
 _MOST_LISTED = 8
-_REPLICATING = frozenset({"MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy"})
+_REPLICATING = frozenset(
+    {"MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy", "TPUStrategy"}
+)
+_TPU = "tpu_cluster_resolver device_assignment"
+_OF_TPU = "TPUs need batches of one known shape: give batch() a drop_remainder=True"
 
 
 def strategy_edits(module: Module, node: ast.expr, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
@@ -33,8 +37,6 @@ def strategy_edits(module: Module, node: ast.expr, name: str, need: Need, alias:
         if name.startswith(_CONTRIB) and kind != "DistributeConfig":
             raise Unsupported(f"tf.{name.partition('.')[2]} is not migrated yet", node)
         return [], ""
-    if kind == "TPUStrategy":
-        raise Unsupported("TPUStrategy is not migrated yet", node)
     parent = module.parent(node)
     if not isinstance(parent, ast.Call) or parent.func is not node:
         if name.startswith(_CORE) and kind in ("MirroredStrategy", "OneDeviceStrategy"):
@@ -111,6 +113,22 @@ def _with_condition(module: Module, call: ast.Call) -> ast.expr:
         node = outer
 
 
+def _tpu(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
+    signature = "tpu_cluster_resolver steps_per_run device_assignment"
+    given = bind(call, signature if name.startswith(_CONTRIB) else _TPU, "TPUStrategy")
+    for field, value in given.items():
+        if field not in ("tpu_cluster_resolver", "steps_per_run") and not is_none(value):
+            raise Unsupported(f"TPUStrategy({field}=…) is not migrated yet", value)
+    resolver = given.get("tpu_cluster_resolver")
+    (start, end), (opening, closing) = module.span(call.func), parentheses(module, call)
+    edits = [module.edit((start, end), need("tpu_strategy", call))]
+    if resolver is None or is_none(resolver):
+        return [*edits, module.edit((opening + 1, closing), "")] if given else edits, _OF_TPU
+    first, last = module.span(resolver)
+    around = ((opening + 1, first), (last, closing))
+    return [*edits, *(module.edit(span, "") for span in around if span[0] < span[1])], _OF_TPU
+
+
 def _central(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
     raise Unsupported("CentralStorageStrategy is not migrated yet: use MirroredStrategy", call)
 
@@ -122,7 +140,7 @@ _KINDS = {
     "CollectiveAllReduceStrategy": _multi_worker,
     "ParameterServerStrategy": _parameter_server,
     "CentralStorageStrategy": _central,
-    "TPUStrategy": _central,
+    "TPUStrategy": _tpu,
 }
 
 
@@ -134,6 +152,18 @@ def trains_on_replicas(modules: Iterable[Module]) -> bool:
         if b"Strategy" in module.source or b"horovod" in module.source
         for _, name in module.references()
     )
+
+
+def trains_on_tpu(modules: Iterable[Module]) -> ast.expr | None:
+    """Where files name the strategy for TPUs."""
+    found = (
+        node
+        for module in modules
+        if b"TPUStrategy" in module.source
+        for node, name in module.references()
+        if is_strategy(name) and name.endswith(".TPUStrategy")
+    )
+    return next(found, None)
 
 
 def is_strategy(name: str) -> bool:

@@ -31,6 +31,7 @@ _FIELDS = {
     "master": "it names a TPU",
     "cluster": "it names a TPU",
 }
+ASKS = "the program asks for a TPU: --strategy tpu gives it one"
 _RESOLVER = "tensorflow.contrib.cluster_resolver.TPUClusterResolver"
 
 
@@ -48,9 +49,9 @@ def construction(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> 
     """``TPUEstimator(model_fn, …)`` becomes ``tpu_graph_model(model_fn, …)``."""
     use = given.get("use_tpu")
     if isinstance(use, ast.Constant) and use.value is True:
-        raise Unsupported("the program asks for a TPU", use)
+        raise Unsupported(ASKS, use)
     if use is None:
-        raise Unsupported("the program asks for a TPU: use_tpu is True where it is not given", call)
+        raise Unsupported(f"{ASKS}; use_tpu is True where it is not given", call)
     if is_none(given.get("warm_start_from")):
         driver.graph_model(call, given, "tpu_graph_model", (*_DROPPED, "warm_start_from"))
     else:
@@ -86,7 +87,9 @@ def cross_shard(module: Module, call: ast.Call) -> list[Edit]:
 def _drop_names(module: Module, driver: Driver, value: ast.expr) -> None:
     """Deletes `is_per_host = tf.contrib.tpu.…` where only a dropped argument reads the name."""
     inside = set(walk(value))
-    driver.handled |= {node for node, name in module.references() if node in inside and short_name(name)}
+    driver.handled |= {
+        node for node, name in module.references() if node in inside and (short_name(name) or name == _RESOLVER)
+    }
     for node in inside:
         if not isinstance(node, ast.Name):
             continue

@@ -1,6 +1,7 @@
-"""Programs around a TPUEstimator that train without a TPU, as those around an Estimator: before they are taken apart.
+"""Programs around a TPUEstimator as those around an Estimator, before they are taken apart.
 
-`TPUEstimatorSpec` becomes `EstimatorSpec`, with the metrics as `metric_fn` gives them; what only runs on a TPU goes.
+`TPUEstimatorSpec` becomes `EstimatorSpec`, with the metrics as `metric_fn` gives them; what only a graph for TPUs needs
+goes. They train without a TPU, unless `--strategy tpu` has given their RunConfig a TPUStrategy.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from migrator.syntax import walk
 
 from .driver import Driver
 from .estimator_values import Construction
+from .strategies import trains_on_tpu
 from .tensorflow_names import tensorflow_root
-from .tpu import cross_shard, short_name
+from .tpu import ASKS, cross_shard, short_name
 
 if TYPE_CHECKING:
     from migrator.modelfn.plan import Plan
@@ -35,6 +37,7 @@ _SIZES = ("use_tpu", "train_batch_size", "eval_batch_size", "predict_batch_size"
 def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
     """Write specs and optimizers of TPUs as those of an Estimator. Raises Unsupported."""
     changes: list[Change] = []
+    on_tpu = trains_on_tpu(drafts.project.modules.values()) is not None
     for path in paths:
         module = drafts.project.modules[path]
         for node, name in module.references():
@@ -42,14 +45,14 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
             if not isinstance(call, ast.Call) or call.func is not node:
                 continue
             if short_name(name) == "TPUEstimatorSpec":
-                changes += map(Change, _spec(module, call))
+                changes += map(Change, _spec(module, call, on_tpu))
             elif short_name(name) == "CrossShardOptimizer":
                 changes += map(Change, cross_shard(module, call))
     if changes:
         drafts.apply(changes)
 
 
-def _spec(module: Module, call: ast.Call) -> Iterator[Edit]:
+def _spec(module: Module, call: ast.Call, on_tpu: bool) -> Iterator[Edit]:
     given = bind(call, _SPEC, "TPUEstimatorSpec")
     if len(call.args) > 5:
         raise Unsupported("a TPUEstimatorSpec with that many positional arguments is not migrated yet", call)
@@ -63,7 +66,7 @@ def _spec(module: Module, call: ast.Call) -> Iterator[Edit]:
     doomed = [k for k in call.keywords if k.arg == "host_call"]
     for keyword in call.keywords:
         if keyword.arg == "scaffold_fn":
-            _check_scaffold(module, keyword.value)
+            _check_scaffold(module, keyword.value, on_tpu)
             doomed.append(keyword)
         elif keyword.arg == "eval_metrics":
             yield rename_keyword(module, keyword, "eval_metric_ops")
@@ -106,8 +109,8 @@ def _assigned(module: Module, node: ast.Name) -> list[ast.expr]:
     return values
 
 
-def _check_scaffold(module: Module, node: ast.expr) -> None:
-    """Refuse a `scaffold_fn` that may be more than None where there is no TPU."""
+def _check_scaffold(module: Module, node: ast.expr, trains_on_tpu: bool) -> None:
+    """Refuse a `scaffold_fn` that may be more than None; without a TPU, what is made for one is none."""
     if is_none(node):
         return
     try:
@@ -116,8 +119,8 @@ def _check_scaffold(module: Module, node: ast.expr) -> None:
         values = [node]  # a function
     for value in values:
         tests = [ast.unparse(a.test) for a in module.ancestors(value) if isinstance(a, ast.If)]
-        on_tpu = any(test.rstrip("'\"])").endswith("use_tpu") and not test.startswith("not ") for test in tests)
-        if not is_none(value) and not on_tpu:
+        for_tpu = any(test.rstrip("'\"])").endswith("use_tpu") and not test.startswith("not ") for test in tests)
+        if not is_none(value) and (trains_on_tpu or not for_tpu):
             raise Unsupported("a scaffold_fn prepares a graph", value)
 
 
@@ -130,9 +133,10 @@ def parameters(driver: Driver, construction: Construction, plan: Plan) -> str:
         return ""
     given, module = construction.arguments, construction.module
     use = given.get("use_tpu")
-    if use is None or (isinstance(use, ast.Constant) and use.value is True):
-        raise Unsupported("the program asks for a TPU", use or construction.call)
-    if any(use is argument for argument in construction.call.args):
+    on_tpu = trains_on_tpu(plan.sublayers.project.modules.values()) is not None
+    if not on_tpu and (use is None or (isinstance(use, ast.Constant) and use.value is True)):
+        raise Unsupported(ASKS, use or construction.call)
+    if use is not None and any(use is argument for argument in construction.call.args):
         raise Unsupported("positional arguments of a TPUEstimator beyond params are not migrated yet", use)
     if "params" not in plan.statics:
         raise Unsupported("a TPUEstimator tells the batch size to a model_fn that takes no params", plan.function)
@@ -140,7 +144,15 @@ def parameters(driver: Driver, construction: Construction, plan: Plan) -> str:
         if isinstance(node, ast.Name) and node.id == "params" and isinstance(node.ctx, ast.Load):
             _check_read(plan.module, node)
     helper = driver.need("TPUParams", construction.call)
-    own = [f"{name}={module.segment(given[name])}" for name in _SIZES if name in given and not is_none(given[name])]
+    sizes = [name for name in _SIZES if name in given and not is_none(given[name])]
+    own = [f"{name}={module.segment(given[name])}" for name in sizes if not on_tpu or name != "use_tpu"]
+    if on_tpu:
+        config = given.get("config")
+        if not isinstance(config, (ast.Name, ast.Attribute)):
+            raise Unsupported(
+                "the RunConfig of a TPUEstimator has no name, by which its TPU could be asked for", config
+            )
+        own.append(f"num_shards={module.segment(config)}.strategy.num_replicas_in_sync")
     first = [] if is_none(given.get("params")) else [module.segment(given["params"])]
     line = f"{helper}({', '.join([*first, *own])})"
     statement = module.statement(construction.call)

@@ -68,7 +68,7 @@ def test_files_without_our_table_mean_defaults(tmp_path: Path, text: str) -> Non
         ("per-file-ignores = []", "must be a table"),
         ("per-file-ignores = { 'a.py' = 'EST1' }", "a.py must be a list of strings"),
         ("style = 'keras'", "style in .tool.migrate. must be one of auto, native, bridge"),
-        ("strategy = 'tpu'", "must be one of auto, none, mirrored, multi_worker, parameter_server"),
+        ("strategy = 'ps'", "must be one of auto, none, mirrored, multi_worker, parameter_server, tpu"),
         ("strategy = 1", "must be one of auto"),
         ("features = 'keras'", "must be one of columns, preprocessing"),
         ("target = '2.14'", "must be one of any, 2.15, 2.16"),

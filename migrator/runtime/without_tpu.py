@@ -1,4 +1,4 @@
-"""What a TPUEstimator of TensorFlow 1 gave to `input_fn`, where there is no TPU."""
+"""What a TPUEstimator of TensorFlow 1 gave to `input_fn`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 class TPUParams(dict[str, Any]):
     """Parameters whose `batch_size` is that of the mode: `input_fn` reads it as `params["batch_size"]`.
 
-    Raises NotImplementedError where the program asks for a TPU.
+    `num_shards` is the number of cores that train: each takes a batch of its own, so `train_batch_size` is shared out.
+
+    Raises NotImplementedError where the program asks for a TPU without them, ValueError where they cannot share a batch.
     """
 
     def __init__(
@@ -18,10 +20,15 @@ class TPUParams(dict[str, Any]):
         train_batch_size: int | None = None,
         eval_batch_size: int | None = None,
         predict_batch_size: int | None = None,
+        num_shards: int | None = None,
     ) -> None:
-        if use_tpu:
+        if use_tpu and num_shards is None:
             raise NotImplementedError("This model trains without TPUs: call the program with use_tpu off.")
-        super().__init__(params or {}, use_tpu=False)
+        if num_shards is not None and train_batch_size is not None:
+            if train_batch_size % num_shards:
+                raise ValueError(f"{num_shards} cores cannot share out a train_batch_size of {train_batch_size}.")
+            train_batch_size //= num_shards
+        super().__init__(params or {}, use_tpu=num_shards is not None)
         self.batch_sizes = {"train": train_batch_size, "eval": eval_batch_size, "infer": predict_batch_size}
 
     def __call__(self, mode: str) -> dict[str, Any]:

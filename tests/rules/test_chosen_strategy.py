@@ -24,6 +24,7 @@ NEW = {
     "none": "tf.distribute.get_strategy()",
     "mirrored": "tf.distribute.MirroredStrategy()",
     "multi_worker": "multi_worker_strategy()",
+    "tpu": "tpu_strategy()",
 }
 ESTIMATOR = "e = tf.estimator.Estimator(model_fn, config=c)"
 MIRRORED = "tf.contrib.distribute.MirroredStrategy(num_gpus=2)"

@@ -58,6 +58,10 @@ def migrated(lines: str) -> str:
             f"{CORE}.experimental.MultiWorkerMirroredStrategy({CORE}.experimental.CollectiveCommunication.NCCL)",
             f"multi_worker_strategy({CORE}.experimental.CollectiveCommunication.NCCL)",
         ),
+        (f"{CONTRIB}.TPUStrategy()", "tpu_strategy()"),
+        (f"{CONTRIB}.TPUStrategy(R, steps_per_run=10)", "tpu_strategy(R)"),
+        (f"{CORE}.experimental.TPUStrategy(tpu_cluster_resolver=R)", "tpu_strategy(R)"),
+        (f"{CORE}.experimental.TPUStrategy(None)", "tpu_strategy()"),
         (f"{CONTRIB}.ParameterServerStrategy()", "None"),
         (f"{CORE}.experimental.ParameterServerStrategy()", "None"),
         (f"{CORE}.experimental.ParameterServerStrategy() if CLUSTER else None", "None"),
@@ -100,7 +104,8 @@ def test_fields_are_renamed_in_replace_and_where_they_are_read() -> None:
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        (f"s = {CONTRIB}.TPUStrategy(R)", "TPUStrategy is not migrated yet"),
+        (f"s = {CONTRIB}.TPUStrategy(R, device_assignment=D)", "device_assignment"),
+        (f"make = {CONTRIB}.TPUStrategy", "without being called"),
         (f"s = {CONTRIB}.MirroredStrategy(auto_shard_dataset=True)", "auto_shard_dataset"),
         (f"s = {CONTRIB}.MirroredStrategy(**OPTIONS)", r"hidden behind \* or \*\*"),
         (f"s = {CONTRIB}.MirroredStrategy(cross_device_ops={CONTRIB}.AllReduceCrossDeviceOps('nccl'))",

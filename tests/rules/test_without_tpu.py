@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from modelfn.programs import manual_reason, method, migrate, run, units
 
+from migrator.engine import migrate_component
+from migrator.settings import Settings
+from migrator.sources import decode
+
 PROGRAM = """
 import tensorflow as tf
 from absl import flags
@@ -126,3 +130,57 @@ def test_a_model_fn_that_lets_go_of_its_parameters() -> None:
         )
     )
     assert "del params" not in text and "class Model(tf.keras.Model)" in text
+
+
+RESOLVER = "tf.contrib.cluster_resolver.TPUClusterResolver(FLAGS.tpu_name)"
+
+
+def on_tpu(text: str, style: str = "auto") -> tuple[str, list[str]]:
+    """A program under ``--strategy tpu``, and why it stays if it does."""
+    outcomes = migrate_component([decode("program.py", text.encode())], Settings(strategy="tpu", style=style))
+    (program,) = (outcome for outcome in outcomes if outcome.path == "program.py")
+    return program.after.decode(), [unit.reason for unit in program.units if unit.tier != "native"]
+
+
+@pytest.mark.parametrize("use", ["use_tpu=FLAGS.use_tpu, ", "use_tpu=True, ", ""])
+@pytest.mark.parametrize(
+    ("cluster", "named"),
+    [
+        ("", "tpu_strategy()"),
+        (f"cluster={RESOLVER}, ", "tpu_strategy(tf.distribute.cluster_resolver.TPUClusterResolver(FLAGS.tpu_name))"),
+        ("cluster=resolver, ", "tpu_strategy(resolver)"),
+        ("cluster=None, ", "tpu_strategy()"),
+    ],
+)
+def test_a_tpu_by_the_option(use: str, cluster: str, named: str) -> None:
+    given = PROGRAM.replace("use_tpu=FLAGS.use_tpu, ", use).replace("master=FLAGS.master, ", cluster)
+    text, reasons = on_tpu(given.replace("config = tf", f"resolver = {RESOLVER}\nconfig = tf"))
+    assert not reasons
+    assert f'RunConfig(\n    model_dir="m", strategy={named})' in text
+    shards = "num_shards=config.strategy.num_replicas_in_sync"
+    assert f'params=TPUParams({{"units": 3}}, train_batch_size=32, {shards})' in text
+    assert "CrossShard" not in text and "use_tpu=" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "style", "reason"),
+    [
+        ("config=config", "config=make()", "native", "RunConfig of a TPUEstimator has no name"),
+        (
+            "scaffold_fn=None",
+            "scaffold_fn=make_scaffold if params['use_tpu'] else None",
+            "native",
+            "a scaffold_fn prepares a graph",
+        ),
+        (
+            "logits = tf.layers",
+            "features = tf.contrib.layers.unit_norm(features)\n    logits = tf.layers",
+            "auto",
+            "a graph",
+        ),
+    ],
+)
+def test_what_a_tpu_needs(old: str, new: str, style: str, reason: str) -> None:
+    given = PROGRAM.replace(old, new)
+    text, reasons = on_tpu(given, style)
+    assert text == given and reason in " ".join(reasons), reasons

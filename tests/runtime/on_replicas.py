@@ -19,6 +19,7 @@ from migrator.runtime.training import configure, create_variables, evaluate, rep
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 from migrator.runtime.v1_hooks import GraphHook
 from migrator.runtime.weight_averages import WeightAverages
+from migrator.runtime.without_tpu import TPUParams
 
 DEVICES = ["/cpu:0", "/cpu:1"]
 keras_2 = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on several replicas")
@@ -126,6 +127,24 @@ def test_steps_that_gather_rows_are_grouped_where_batches_have_one_shape(tmp_pat
     np.testing.assert_allclose(model.get_weights()[0][:, 0], table, rtol=1e-5)
     loss = evaluate(model, input_fn, steps=2)["loss"]
     assert loss == pytest.approx(np.mean(np.square(table - np.arange(5) / 5)[ids[:8]]), rel=1e-5)
+
+
+@keras_2
+def test_cores_that_share_a_batch_out_train_as_one_device(tmp_path: Path) -> None:
+    """Replicas stand for the cores of a TPU, to which a TPUEstimator gave `train_batch_size` together."""
+
+    def input_fn(params: Any) -> tf.data.Dataset:
+        return (
+            tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat().batch(params["batch_size"], drop_remainder=True)
+        )
+
+    weights = []
+    for name, strategy in (("cores", mirrored()), ("one", tf.distribute.get_strategy())):
+        model = mirrored_model(tmp_path / name, strategy)
+        model.run_state.params = TPUParams({}, train_batch_size=8, num_shards=strategy.num_replicas_in_sync)
+        train(model, input_fn, steps=6)
+        weights.append(model.dense.kernel.numpy())
+    np.testing.assert_allclose(*weights, rtol=1e-5)
 
 
 @keras_2
