@@ -14,7 +14,11 @@ def share_out(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset, steps:
     if strategy.num_replicas_in_sync == 1:
         return dataset if steps is None else dataset.take(steps)
     size = len(strategy.extended.worker_devices)  # replicas of this process
-    dataset = dataset.window(size, drop_remainder=True).flat_map(join_window)
+    if size > 1:
+        number = dataset.cardinality()
+        dataset = dataset.window(size, drop_remainder=True).flat_map(join_window)
+        if number == tf.data.INFINITE_CARDINALITY:
+            dataset = dataset.apply(tf.data.experimental.assert_cardinality(number))
     if steps is not None:
         dataset = dataset.take(steps * size)
     return strategy.distribute_datasets_from_function(lambda _: dataset)

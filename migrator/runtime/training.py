@@ -143,12 +143,15 @@ def train(
         if max_steps is not None:
             steps = max_steps - int(model.optimizer.iterations.numpy())
         steps = None if steps is None else math.ceil(steps)  # steps / periods may be a fraction
-        endless = dataset.cardinality() == tf.data.INFINITE_CARDINALITY and steps is None  # then a callback stops
+        repeats = dataset.cardinality() == tf.data.INFINITE_CARDINALITY
+        endless = repeats and steps is None  # then a callback stops
         if is_coordinated(model):
             checkpoints.after_save = None
             fit_on_cluster(model, dataset, steps, callbacks)
             return model
-        batches = share_out(model.distribute_strategy, dataset, steps)
+        # Where data may end, workers ask each other before each step whether all have a batch.
+        counted = repeats and steps is not None and model.distribute_strategy.num_replicas_in_sync > 1
+        batches = share_out(model.distribute_strategy, dataset, None if counted else steps)
         saves = config.save_checkpoints_steps or config.save_checkpoints_secs
         all_callbacks = [logger, *([checkpoints] if saves else []), *callbacks]
         if not watchers:  # which may want to see each step
@@ -158,7 +161,8 @@ def train(
             all_callbacks.append(StepGrouper(most, intervals, by_clock=not in_step))
         model.steps_per_execution = 1
         unknown = endless or not isinstance(batches, tf.data.Dataset)
-        model.fit(batches, steps_per_epoch=-1 if unknown else None, callbacks=all_callbacks, verbose=0)
+        size = steps if counted else -1 if unknown else None
+        model.fit(batches, steps_per_epoch=size, callbacks=all_callbacks, verbose=0)
         model.steps_per_execution = model.run_state.steps_per_execution
     return model
 

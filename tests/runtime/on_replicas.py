@@ -15,6 +15,7 @@ from migrator.runtime.cluster import ClusterError
 from migrator.runtime.config import RunConfig
 from migrator.runtime.inputs import read_input
 from migrator.runtime.prediction import predict
+from migrator.runtime.replicas import share_out
 from migrator.runtime.training import configure, create_variables, evaluate, report_batch_loss, train
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 from migrator.runtime.v1_hooks import GraphHook
@@ -145,6 +146,15 @@ def test_cores_that_share_a_batch_out_train_as_one_device(tmp_path: Path) -> Non
         train(model, input_fn, steps=6)
         weights.append(model.dense.kernel.numpy())
     np.testing.assert_allclose(*weights, rtol=1e-5)
+
+
+@keras_2
+@pytest.mark.parametrize("repeats", [None, 3])
+def test_replicas_do_not_ask_each_other_for_data_that_do_not_end(repeats: int | None) -> None:
+    dataset = tf.data.Dataset.range(10).repeat(repeats).batch(4)
+    batches = iter(share_out(mirrored(), dataset))
+    assert getattr(batches, "_enable_get_next_as_optional") is (repeats is not None)  # noqa: B009
+    assert [part.numpy().tolist() for part in next(batches).values] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
 @keras_2

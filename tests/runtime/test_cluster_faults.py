@@ -88,3 +88,14 @@ def test_mirrored_workers_resume_after_one_was_killed(training: Training) -> Non
         kill(run, "worker", 0)
         kill(run, "chief", 0)  # as what runs them would: TensorFlow finds out after a minute or two only
     training.finish(jobs)
+
+
+def test_an_evaluator_that_comes_late_finds_the_last_checkpoint(training: Training) -> None:
+    """Nobody waits for it: the others have ended when it starts."""
+    folder = training.folder
+    each = command(training.model_dir, "train_and_evaluate", 20)
+    for jobs, logs in (({"worker": 1, "chief": 1}, "logs"), ({"evaluator": 1}, "late")):
+        run = run_cluster(Shape(jobs), lambda job, index: each, folder / logs, folder, training.env, 150)
+        assert not run.problem and not any(run.codes.values()), run.problem
+        assert training.last() == 20
+    assert '"global_step": 20' in run.log("evaluator0").read_text()
