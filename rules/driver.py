@@ -356,9 +356,7 @@ class Driver:
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
-            if name == "warm_start_from":
-                if not is_none(value):
-                    raise Unsupported("warm_start_from goes by the names that TensorFlow 1 gives to variables", value)
+            if name == "warm_start_from" and is_none(value):
                 doomed.append(argument)
             elif name == "model_fn" and partial is not None and partial.keywords and factory is not None:
                 start, end = argument_span(module, call, argument)
@@ -368,7 +366,7 @@ class Driver:
                 self.edits += [module.edit((start, first), lead), module.edit((last, end), "")]
             elif name == "model_fn" or (name == "params" and not has_params):
                 doomed.append(argument)
-            elif params and name not in ("config", "model_dir"):
+            elif params and name not in ("config", "model_dir", "warm_start_from"):
                 doomed.append(argument)
             elif name == "params" and is_none(value):
                 self.edits.append(module.edit(value, "{}"))

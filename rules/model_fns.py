@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.generate import Generated
 from migrator.modelfn.plan import Plan
+from migrator.modelfn.translate import is_none
 from migrator.module import Module
 from migrator.preparing.handed import Handed, handed
 from migrator.project import Definition, Project
@@ -81,9 +82,15 @@ def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int
     return definition
 
 
-def plans_of(models: list[ModelFn], node: ast.expr) -> list[Plan]:
-    """The plans of the model_fns that an Estimator may be made with, which are called alike. Raises Unsupported."""
+def plans_of(models: list[ModelFn], given: dict[str, ast.expr]) -> list[Plan]:
+    """The plans of the model_fns that an Estimator may be made with, which are called alike. Raises Unsupported.
+
+    They are told what it starts from; `given` are its arguments.
+    """
+    node, start = given["model_fn"], given.get("warm_start_from")
     plans = [model.plan for model in models if model.plan is not None]
+    for plan in plans if not is_none(start) else ():
+        plan.warm = start
     if len({"params" in plan.statics for plan in plans}) > 1:
         raise Unsupported("only some of the model_fns that this may be take params", node)
     return plans

@@ -46,6 +46,9 @@ from .strategies import trains_on_replicas
 from .task_fields import configuration_edits, task_reference
 from .translations import translations
 from .variable_readers import variable_readers
+from .warm_starts import start_reference
+
+_REFERENCES = (task_reference, table_reference, hparams_reference, head_reference, start_reference, tpu.reference)
 
 
 class ProgramRewrite:
@@ -247,8 +250,7 @@ class ProgramRewrite:
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
-        found |= {sublayer.definition.module.path for sublayer in self.sublayers.found.values()}
-        found |= {definition.module.path for definition in self.sublayers.outside()}
+        found |= {definition.module.path for definition in (*self.sublayers.found, *self.sublayers.outside())}
         found |= self._columns.modules(self.project, found)
         return [self.project.modules[path] for path in sorted(found)]
 
@@ -279,7 +281,7 @@ class ProgramRewrite:
             self._others.rewrite(construction)
             return
         models, module, node = self._of[id(construction.call)], construction.module, construction.arguments["model_fn"]
-        model, plans = models[0], plans_of(models, node)
+        model, plans = models[0], plans_of(models, construction.arguments)
         params = [without_tpu.parameters(self._driver(module), construction, plan) for plan in plans][0]
         partial = node if isinstance(node, ast.Call) and is_partial(module, node) else None
         node = partial.args[0] if partial is not None else node
@@ -332,10 +334,7 @@ class ProgramRewrite:
             if within(module.span(node), inside) or node in driver.handled:
                 continue
             with self.obstacles:
-                if any(
-                    known(driver, node, name)
-                    for known in (task_reference, table_reference, hparams_reference, head_reference, tpu.reference)
-                ):
+                if any(known(driver, node, name) for known in _REFERENCES):
                     continue
                 if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)

@@ -1,4 +1,4 @@
-"""`warm_start_from` of Estimators whose variables keep their names: canned ones, and those whose model_fn stays a graph."""
+"""`warm_start_from` of Estimators: canned ones, those whose model_fn stays a graph, and those that become layers."""
 
 from __future__ import annotations
 
@@ -46,3 +46,23 @@ def canned_settings(driver: Driver, node: ast.expr, name: str) -> None:
             raise Unsupported(
                 "`vars_to_warm_start` as a list takes the state of optimizers along; give one pattern", chosen
             )
+
+
+def start_reference(driver: Driver, node: ast.expr, name: str) -> bool:
+    """Migrate a reference to the settings of a warm start for a model of layers; False for other names. Raises Unsupported."""
+    if name != SETTINGS and name not in _VOCABULARIES:
+        return False
+    canned_settings(driver, node, name)
+    call = driver.module.parent(node)
+    if name != SETTINGS or not isinstance(call, ast.Call):
+        return True
+    chosen = bind(call, _SIGNATURE, "WarmStartSettings").get("vars_to_warm_start")
+    if not (is_none(chosen) or isinstance(chosen, ast.JoinedStr) or _is_text(chosen)):
+        raise Unsupported("the pattern of a warm start is not seen", chosen)
+    return True
+
+
+def _is_text(node: ast.expr | None) -> bool:
+    """Whether an expression is a string, or begins with one."""
+    node = node.left if isinstance(node, ast.BinOp) else node
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

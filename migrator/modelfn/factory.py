@@ -149,6 +149,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
             if once and leaf in generator.init_leaves:
                 raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
     own = {"model", "config", "model_dir", *(("callbacks", "evaluation_callbacks") if hooks else ())}
+    own |= {"warm_start_from"} if plan.warm is not None else set()
     bound = {name for leaf in leaves for name in leaf.defs}
     clash = bound & own
     outside = (tracing.read & own) - bound - set(plan.statics)
@@ -162,7 +163,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         optimizer = texts[0] if update is not None and not chosen else optimizer
     indent = generator.indent + generator.unit
     parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
-    parameters += ["config=None", "model_dir=None"]
+    warm = ["warm_start_from"] if plan.warm is not None else []
+    parameters += ["config=None", "model_dir=None", *(f"{name}=None" for name in warm)]
     lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
     lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
     inner = indent + generator.unit
@@ -214,6 +216,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     arguments += ["training_metrics=True"] if shown else []
     made = f"{shared.need('configure')}({', '.join(arguments)})"
     endings = [f"{shared.need('begin_with')}(model, model.{START})"] if plan.starting else []
+    if shared.facts["warm"]:
+        endings.append(f"{shared.need('begin_warm')}({', '.join(['model', *warm])})")
     endings += [averaged] if (averaged := use_line(generator, train_op)) else []
     lead = "" if endings else "return "
     lines.append(f"{indent}{lead}{made}")

@@ -58,6 +58,8 @@ class Plan(Body):
         mode = "mode" if "mode" in names else None
         statics = [n for n in names if n not in (features, labels, mode)]
         dynamic = [n for n in (features, labels) if n is not None]
+        self.warm: ast.expr | None = None
+        """What an Estimator that is made with the model_fn starts from, if one does."""
         self.starting: set[Leaf] = set()
         """Statements that give weights the values of a checkpoint."""
         super().__init__(module, function, translations, sublayers, dynamic, statics, mode)

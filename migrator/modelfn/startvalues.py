@@ -168,11 +168,13 @@ class _StartWriter(Writer):
 
 def table_lines(generator: Generator) -> list[str]:
     """The names of all variables in TF1, as an attribute of the class; none where nobody asks."""
-    plan = generator.plan
-    if not plan.starting:
+    plan, warm = generator.plan, generator.shared.facts["warm"]
+    if not plan.starting and not warm:
         return []
     indent = generator.indent + generator.unit
-    root = next(node for leaf in plan.starting for node in walk(leaf.node) if _is_root(plan, node))
+    root = next((node for leaf in plan.starting for node in walk(leaf.node) if _is_root(plan, node)), plan.function)
+    if plan.starting and warm:
+        raise Unsupported("a checkpoint gives first values beside warm_start_from", root)
     lines = [
         f"{indent}# Names in checkpoints of TensorFlow 1, and the attributes that hold the weights.",
         f"{indent}tf1_names = {{",

@@ -149,7 +149,11 @@ def test_a_class_of_another_file() -> None:
 
 
 def test_places_are_those_of_the_file() -> None:
-    text = MODEL_FN + CLASS.replace("params=params)", "params=params, warm_start_from='x')") + USE
+    text = (
+        MODEL_FN
+        + CLASS.replace("params=params)", "params=params, warm_start_from=tf.estimator.WarmStartSettings('x', ['a']))")
+        + USE
+    )
     after, said, _ = migrated(text, "native")
     line = text[: text.index("warm_start")].count("\n") + 1
     assert after == text

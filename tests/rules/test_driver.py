@@ -233,7 +233,10 @@ def test_helpers_are_imported_once_and_only_where_needed() -> None:
         (ESTIMATOR + "s = tf.estimator.TrainSpec(input_fn, hooks=[HOOK])  # HERE", "`hooks`"),
         (ESTIMATOR + "make = tf.estimator.RunConfig  # HERE", "RunConfig is not migrated yet"),
         (ESTIMATOR + "fn = tf.estimator.inputs.csv_input_fn({}, 1)  # HERE", "csv_input_fn"),
-        ("e = tf.estimator.Estimator(model_fn, warm_start_from='dir')  # HERE", "warm_start_from"),
+        (
+            "e = tf.estimator.Estimator(model_fn, warm_start_from=tf.estimator.WarmStartSettings('d', ['a']))  # HERE",
+            "as a list",
+        ),
     ],
 )
 def test_left_alone(use: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""`warm_start_from` of Estimators whose model_fn stays a graph."""
+"""`warm_start_from` of Estimators with a model_fn, which becomes layers or stays a graph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def model_fn(features, labels, mode):
 """
 
 
-def migrated(lines: str, style: str = "auto") -> tuple[str, str, list[str]]:
+def migrated(lines: str, style: str = "bridge") -> tuple[str, str, list[str]]:
     """What becomes of the lines below the model_fn, all of the text, and what was said."""
     text = PROGRAM + textwrap.dedent(lines)
     outcome = migrate_component([decode("program.py", text.encode())], Settings(style=style))[0]
@@ -101,6 +101,78 @@ def test_what_is_refused(settings: str, reason: str) -> None:
 def test_settings_that_are_handed_on_are_refused() -> None:
     lines = "make(tf.estimator.WarmStartSettings)\ne = tf.estimator.Estimator(model_fn, warm_start_from='old')\n"
     assert migrated(lines)[1] == PROGRAM + lines
+
+
+WARM = "e = tf.estimator.Estimator(model_fn, 'new', warm_start_from=tf.estimator.WarmStartSettings({}))\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "written"),
+    [
+        (
+            "e = tf.estimator.Estimator(model_fn, 'new', None, {}, 'old')\n",
+            "e = create_model(model_dir='new', config=None, warm_start_from='old')\n",
+        ),
+        (
+            WARM.format("'old', '.*kernel'"),
+            "e = create_model(model_dir='new', warm_start_from=WarmStartSettings('old', '.*kernel'))\n",
+        ),
+        (
+            "v = tf.train.VocabInfo('a', 4, 0, 'b')\n" + WARM.format("'old', None, {'dense/kernel': v}"),
+            "v = VocabInfo('a', 4, 0, 'b')\n"
+            "e = create_model(model_dir='new', warm_start_from=WarmStartSettings('old', None, {'dense/kernel': v}))\n",
+        ),
+        (
+            "def make(start=None):\n    return tf.estimator.Estimator(model_fn, warm_start_from=start)\n",
+            "def make(start=None):\n    return create_model(warm_start_from=start)\n",
+        ),
+    ],
+)
+def test_layers(lines: str, written: str) -> None:
+    text = migrated(lines, "native")[1]
+    assert text.endswith(written)
+    assert (
+        '    tf1_names = {\n        "dense/kernel": "prediction.kernel",\n        "dense/bias": "prediction.bias",\n    }\n'
+        in text
+    )
+    assert "def create_model(config=None, model_dir=None, warm_start_from=None):" in text
+    assert "    configure(model, config, model_dir=model_dir)\n    return begin_warm(model, warm_start_from)\n" in text
+
+
+def test_models_that_others_may_start_from_keep_the_names() -> None:
+    other = PROGRAM[PROGRAM.index("def model_fn") :].replace("model_fn", "teacher_fn")
+    uses = (
+        "t = tf.estimator.Estimator(teacher_fn, 'old')\ne = tf.estimator.Estimator(model_fn, warm_start_from='old')\n"
+    )
+    text = migrated(f"{other}{uses}", "native")[1]
+    assert text.count("tf1_names = {") == 2
+    assert "    return begin_warm(model)\n" in text and "    return begin_warm(model, warm_start_from)\n" in text
+    assert "t = create_teacher_model(model_dir='old')\n" in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "replaced", "reason"),
+    [
+        (WARM.format("'old', ['dense.*']"), ("", ""), "takes the state of optimizers along"),
+        (WARM.format("'old', PATTERN"), ("", ""), "the pattern of a warm start is not seen"),
+        (
+            WARM.format("'old'"),
+            ("    loss =", "    tf.train.init_from_checkpoint('c', {'/': '/'})\n    loss ="),
+            "a checkpoint gives first values beside warm_start_from",
+        ),
+        (
+            WARM.format("'old'"),
+            ("tf.layers.dense(features['x'], 1)", "tf.keras.layers.Dense(1)(features['x'])"),
+            "scopes of TensorFlow 1 do not hold",
+        ),
+    ],
+)
+def test_layers_that_cannot_start_so(lines: str, replaced: tuple[str, str], reason: str) -> None:
+    text = PROGRAM.replace('"', "'").replace(*replaced) + lines
+    outcomes = [migrate_component([decode("program.py", text.encode())], Settings(style=s)) for s in ("native", "auto")]
+    assert outcomes[0][0].after.decode() == text
+    assert any(reason in diagnostic.message for diagnostic in outcomes[0][0].remaining), outcomes[0][0].remaining
+    assert "warm_graph_model(model_fn, " in outcomes[1][0].after.decode()
 
 
 def test_a_tpu_estimator() -> None:
