@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrator.modelfn.built import rank_of, shape_of
+from migrator.modelfn.built import count_of, rank_of, shape_of
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.sites import Site
 from migrator.modelfn.translate import Time, Value
+from migrator.modelfn.walks import Loop, static_parts
 from migrator.modelfn.writer import Shared
 
 
@@ -29,8 +30,14 @@ class BuildWriter(InitWriter):
             inner = node.args[0].value if isinstance(node.args[0], ast.Attribute) else node.args[0]
             if isinstance(inner, ast.Subscript) and shape_of(self.plan, inner.value, None) is not None:
                 return self.text(node.args[0])
-        found = shape_of(self.plan, node, None) or rank_of(self.plan, node, None)
+        found = next((text for what in (shape_of, rank_of, count_of) if (text := what(self.plan, node, None))), None)
         return super().transform(node) if found is None else found
+
+    def loop(self, node: Loop, used: set[str]) -> str:
+        """A loop of which nothing is known before counts the tensors of the first input, or their sizes."""
+        if static_parts(node, self.plan.times.of):
+            return super().loop(node, used)
+        return f"{self.text(node.target)} in {self.text(node.iter)}"
 
     def _argument(self, value: Value) -> str:
         if not isinstance(value, str) and self.plan.times.of(value) > Time.MODE:

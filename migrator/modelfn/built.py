@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder
 from migrator.modelfn.translate import Layer, Time
+from migrator.modelfn.walks import Loop
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -18,17 +21,27 @@ _PLAIN = (
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.keyword, ast.operator,
     ast.unaryop, ast.expr_context,
 )  # fmt: skip
-_FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple"})
+_FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple", "range"})
 _LIBRARIES = ("numpy.", "math.")
 
 
-def built(plan: Body, leaf: Leaf, layer: Layer) -> Layer:
+def built(plan: Body, leaf: Leaf, layer: Layer, turns: Iterable[Loop] = ()) -> Layer:
     """A layer, made by `build` if the shape of the first input is all that it needs to be known."""
     values = [value for _, value in layer.arguments if not isinstance(value, str)]
+    loops: list[Loop] = [*leaf.loops, *turns]
+    counters = tuple(name for loop in loops for name in targets(loop.target) if is_known(plan, loop.iter, leaf))
+    values += [loop.iter for loop in loops]
     late = [value for value in values if plan.times.of(value) > Time.MODE]
-    if not late or layer.maker is not None or not all(_is_known(plan, value, leaf) for value in late):
+    if not late or layer.maker is not None or not all(is_known(plan, value, leaf, counters) for value in late):
         return layer
     return replace(layer, built=True)
+
+
+def is_size(plan: Body, node: ast.expr) -> bool:
+    """Whether an argument of a helper is a size of the first input: ``decoder(z, x.shape[1].value)``."""
+    leaf = plan.flow.leaf_of(node)
+    bare = shape_of(plan, node, None) is not None or isinstance(node, ast.Name) and node.id in plan.dynamic
+    return leaf is not None and not bare and plan.times.of(node) > Time.MODE and is_known(plan, node, leaf)
 
 
 def built_leaves(plan: Body, sites: list[Site]) -> set[Leaf]:
@@ -37,6 +50,7 @@ def built_leaves(plan: Body, sites: list[Site]) -> set[Leaf]:
     stack: list[tuple[ast.AST, Leaf]] = [
         (value, site.leaf) for site in sites for _, value in site.layer.arguments if not isinstance(value, str)
     ]
+    stack += [(loop.iter, site.leaf) for site in sites for loop in site.loops]
     while stack:
         node, at = stack.pop()
         for child in ast.walk(node):
@@ -63,14 +77,20 @@ def built_names(plan: Body) -> dict[Leaf, tuple[str, str]]:
     return found
 
 
-def _is_known(plan: Body, node: ast.AST, at: Leaf, above: tuple[str, ...] = ()) -> bool:
-    """Whether the shape of the first input is all of the data that an expression reads."""
+def is_known(plan: Body, node: ast.AST, at: Leaf, counters: tuple[str, ...] = (), above: tuple[str, ...] = ()) -> bool:
+    """Whether the shape of the first input is all of the data that an expression reads; `counters` of loops are known."""
+    if isinstance(node, ast.Name) and node.id in counters:
+        return True
     if isinstance(node, ast.expr) and plan.times.of(node) is Time.STATIC:
         return True
-    if isinstance(node, ast.expr) and (shape_of(plan, node, at) is not None or rank_of(plan, node, at) is not None):
+    if isinstance(node, ast.expr) and any(what(plan, node, at) is not None for what in (shape_of, rank_of, count_of)):
         return True
     if isinstance(node, ast.Attribute):
-        return node.attr == "value" and isinstance(node.value, ast.Subscript) and _is_known(plan, node.value, at, above)
+        return (
+            node.attr == "value"
+            and isinstance(node.value, ast.Subscript)
+            and is_known(plan, node.value, at, counters, above)
+        )
     if isinstance(node, ast.Name):
         sources = plan.slicer.reaching(node.id, at.index, None, at)
         return (
@@ -80,7 +100,7 @@ def _is_known(plan: Body, node: ast.AST, at: Leaf, above: tuple[str, ...] = ()) 
                 isinstance(leaf.node, ast.Assign)
                 and node.id in leaf.kills
                 and not leaf.arms
-                and _is_known(plan, leaf.node.value, leaf, (*above, node.id))
+                and is_known(plan, leaf.node.value, leaf, (), (*above, node.id))
                 for leaf in sources
             )
         )
@@ -90,8 +110,10 @@ def _is_known(plan: Body, node: ast.AST, at: Leaf, above: tuple[str, ...] = ()) 
             known = isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and not plan.is_local(node.func.id)
         else:
             known = name.startswith(_LIBRARIES) or (plan.translations.library(name) and plan.translations.static(name))
-        return known and all(_is_known(plan, part, at, above) for part in (*node.args, *node.keywords))
-    return isinstance(node, _PLAIN) and all(_is_known(plan, child, at, above) for child in ast.iter_child_nodes(node))
+        return known and all(is_known(plan, part, at, counters, above) for part in (*node.args, *node.keywords))
+    return isinstance(node, _PLAIN) and all(
+        is_known(plan, child, at, counters, above) for child in ast.iter_child_nodes(node)
+    )
 
 
 def shape_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:
@@ -120,13 +142,27 @@ def rank_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:
     return None if shape is None else f"len({shape})"
 
 
+def count_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:
+    """How many tensors the first input is: ``len(embeddings)``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "len":
+        return None
+    shape = _input(plan, node.args[0], at) if len(node.args) == 1 else None
+    return None if shape is None else f"len({shape})"
+
+
 def _input(plan: Body, node: ast.expr, at: Leaf | None) -> str | None:
     """``input_shape["x"]`` for ``features["x"]``, where `features` is the first input; without `at`, wherever it stands."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         outer = _input(plan, node.value, at)
         return None if outer is None else f"{outer}[{plan.module.segment(node.slice)}]"
-    if not isinstance(node, ast.Name) or not plan.dynamic or node.id != plan.dynamic[0]:
+    if not isinstance(node, ast.Name) or not plan.dynamic:
         return None
+    if node.id != plan.dynamic[0]:  # ``x = features["x"]``
+        leaves = plan.definitions(node.id)
+        if len(leaves) != 1 or leaves[0].arms or node.id in plan.dynamic or not isinstance(leaves[0].node, ast.Assign):
+            return None
+        plain = all(isinstance(target, ast.Name) for target in leaves[0].node.targets)
+        return _input(plan, leaves[0].node.value, leaves[0]) if plain else None
     if at is not None and plan.slicer.reaching(node.id, at.index, None, at):
         return None  # another value by now
     return "input_shape"

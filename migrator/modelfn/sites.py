@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Optional
 
-from migrator.modelfn.built import built
+from migrator.modelfn.built import built, is_known
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.lateweights import check_names, late
@@ -119,15 +119,18 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, turns: Turns) -> Iterator[
     shaped = _check_place(plan, leaf, call)
     if turns is None:
         raise Unsupported("layers made in a lambda or a nested function are not migrated yet", call)
-    _check_turns(plan, turns, call)
+    _check_turns(plan, leaf, turns, call)
     if layer.old_defaults:
         layer = _with_old_defaults(plan, layer, call)
     if layer.moving is not None and not layer.keras and not plan.updates_run:
         frozen = [(n, v) for n, v in layer.arguments if n != layer.moving]
         layer = replace(layer, arguments=(*frozen, (layer.moving, "1.0")))
     layer = with_defaults(plan, leaf, layer)
-    layer = layer if shaped and layer.weight else built(plan, leaf, layer)
-    layer = late(plan, layer, [*leaf.loops, *turns])
+    layer = layer if shaped and layer.weight else built(plan, leaf, layer, turns)
+    loops: list[Loop] = [*leaf.loops, *turns]
+    layer = late(plan, layer, loops)
+    if not layer.built and any(turns_time(loop, plan.times.of) > Time.MODE for loop in loops):
+        raise Unsupported("a layer is made under a loop or a condition over tensors", call)
     if shaped and (layer.helper is not None or (layer.weight and not layer.late)):
         raise Unsupported("variables are made under a condition on a shape", call)
     yield Site(call, leaf, layer, turns=turns)
@@ -155,17 +158,19 @@ def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> bool:
         raise Unsupported("a layer is made inside a while loop or a try statement", call)
     shaped = [frame for frame in leaf.frames if on_shapes(plan, frame.node)]
     for frame in leaf.frames:
-        if not isinstance(frame.node, ast.With) and plan.times.head(frame) > Time.MODE and frame not in shaped:
+        if isinstance(frame.node, ast.With) or plan.times.head(frame) <= Time.MODE or frame in shaped:
+            continue
+        if not isinstance(frame.node, ast.For) or not is_known(plan, frame.node.iter, leaf):
             raise Unsupported("a layer is made under a loop or a condition over tensors", call)
     return bool(shaped)
 
 
-def _check_turns(plan: Plan, turns: tuple[ast.comprehension, ...], call: ast.Call) -> None:
+def _check_turns(plan: Plan, leaf: Leaf, turns: tuple[ast.comprehension, ...], call: ast.Call) -> None:
     """Refuse comprehensions whose turns are not known when the model is built."""
     for loop in turns:
         if loop.ifs or loop.is_async:
             raise Unsupported("a layer is made in a comprehension with a condition", call)
-        if turns_time(loop, plan.times.of) > Time.MODE:
+        if turns_time(loop, plan.times.of) > Time.MODE and not is_known(plan, loop.iter, leaf):
             raise Unsupported("a layer is made in a comprehension over tensors", call)
         if any(plan.is_local(name) for name in targets(loop.target)):
             raise Unsupported("a comprehension that makes layers has the name of a variable for its own", call)

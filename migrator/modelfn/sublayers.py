@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.body import Body
+from migrator.modelfn.built import is_size
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.functionvalues import FunctionValues, Made, definitions_called
 from migrator.modelfn.makers import Maker, maker
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
+from migrator.modelfn.names import reads
 from migrator.modelfn.objects import is_keras_class, made_by_program
 from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_class
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
@@ -192,6 +194,8 @@ class Sublayers:
             for name, value in given.items()
         }
         roles.update({name: "training" for name in defaults if name not in given})
+        sizes = {name for name, value in given.items() if roles[name] == "dynamic" and is_size(body, value)}
+        roles.update(dict.fromkeys(sizes & self._sizes_of_layers(definition), "static"))
         reuse = reuse_parameters(self.project, self.translations, definition)
         roles.update(dict.fromkeys(reuse, REUSE))
         asked = {**_defaults(definition), **given}
@@ -241,6 +245,16 @@ class Sublayers:
             reuse=tuple((name, told(body.module, asked.get(name))) for name in sorted(reuse)),
             trains=sublayer.body.takes_training,
         )
+
+    def _sizes_of_layers(self, definition: Definition) -> set[str]:
+        """Parameters of a helper that its layers are made of, not what they are applied to."""
+        found: set[str] = set()
+        for node in walk(definition.node):
+            if isinstance(node, ast.Call):
+                name = definition.module.resolve(node.func)
+                if (name is not None and name in self.translations.layers) or self.definition(definition.module, node):
+                    found |= reads([*node.args[1:], *(k.value for k in node.keywords if k.arg != "inputs")])
+        return found
 
     def optimizer(self, module: Module, call: ast.Call) -> OptimizerClass | None:
         """The class of the program that makes the optimizer which a call gives. Raises Unsupported."""
