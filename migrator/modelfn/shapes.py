@@ -1,4 +1,5 @@
-"""Conditions on the static shapes of tensors, such as ``x.shape[-1] != filters``: known when a model is called first."""
+"""Conditions on the static shapes of tensors, such as ``x.shape[-1] != filters``, or on which tensors there are: known when a
+model is called first."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.times import TENSOR_SHAPE
-from migrator.modelfn.translate import Time
+from migrator.modelfn.translate import Time, is_none
 from migrator.syntax import children
 
 if TYPE_CHECKING:
@@ -29,7 +30,21 @@ def asks_shapes(plan: Body, node: ast.expr) -> bool:
     return plan.times.of(node) <= Time.MODE or _is_static(plan, node, ())
 
 
+def _asks_presence(plan: Body, node: ast.AST) -> bool:
+    """Whether an expression asks only whether a tensor is given: ``mask is not None``."""
+    return (
+        isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Name)
+        and node.left.id in plan.dynamic
+        and not plan.is_local(node.left.id)
+        and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
+        and all(is_none(other) for other in node.comparators)
+    )
+
+
 def _is_static(plan: Body, node: ast.AST, above: tuple[str, ...]) -> bool:
+    if _asks_presence(plan, node):
+        return True
     if isinstance(node, ast.Name):
         if plan.times.name(node.id) <= Time.MODE:
             return True

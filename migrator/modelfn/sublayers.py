@@ -18,7 +18,7 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.objects import is_keras_class, made_by_program
 from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_class
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
-from migrator.modelfn.translate import Layer, Time, Translations, Value
+from migrator.modelfn.translate import Layer, Time, Translations, Value, is_none
 from migrator.preparing.lift import snake
 from migrator.preparing.methods import lookup, method_of
 from migrator.project import Definition
@@ -198,6 +198,7 @@ class Sublayers:
         roles.update(dict.fromkeys(sizes & self._sizes_of_layers(definition), "static"))
         reuse = reuse_parameters(self.project, self.translations, definition)
         roles.update(dict.fromkeys(reuse, REUSE))
+        roles.update({n: "dynamic" for n in self._given_elsewhere(body, definition) if n not in given})
         asked = {**_defaults(definition), **given}
         for name in sorted(reuse & set(asked)):
             if not is_plain(asked[name]):
@@ -245,6 +246,16 @@ class Sublayers:
             reuse=tuple((name, told(body.module, asked.get(name))) for name in sorted(reuse)),
             trains=sublayer.body.takes_training,
         )
+
+    def _given_elsewhere(self, body: Body, definition: Definition) -> set[str]:
+        """Parameters of a helper that are None unless given, to which another call gives a tensor."""
+        optional = {name for name, default in _defaults(definition).items() if is_none(default)}
+        found: set[str] = set()
+        for node in walk(body.function) if optional else ():
+            if isinstance(node, ast.Call) and self.definition(body.module, node) == definition:
+                values = _bound(definition, node)
+                found |= {n for n in optional & set(values) if body.times.of(values[n]) is Time.DYNAMIC}
+        return found
 
     def _sizes_of_layers(self, definition: Definition) -> set[str]:
         """Parameters of a helper that its layers are made of, not what they are applied to."""

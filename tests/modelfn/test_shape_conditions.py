@@ -137,3 +137,30 @@ def test_a_part_of_the_network_under_a_condition_is_refused() -> None:
     predictions = tf.layers.dense(x, 1)
     """
     assert "variables are made under a condition on a shape" in manual_reason(model_fn(body, before=helper))
+
+
+OPTIONAL = """
+
+def tower(x, name, dense=None):
+    with tf.variable_scope(name, reuse=tf.AUTO_REUSE):
+        if dense is not None:
+            x = tf.concat([x, tf.layers.dense(dense, 4, name="proj")], axis=1)
+        return tf.layers.dense(x, 2, name="out")
+"""
+GIVEN = 'tower(features["x"], "user", dense=features["age"])'
+LACKING = 'tower(features["x"], "item")'
+
+
+@pytest.mark.parametrize("calls", [(GIVEN, LACKING), (LACKING, GIVEN)])
+def test_a_layer_for_a_tensor_that_only_some_calls_give(calls: tuple[str, str]) -> None:
+    text = migrate(model_fn(f"predictions = {calls[0]} + {calls[1]}", before=OPTIONAL))
+    call = method(text, "call", "Tower")
+    assert call.startswith("def call(self, x, dense=None):\n    if dense is not None:\n")
+    assert "self.proj(dense)" in call and 'self.proj = tf.keras.layers.Dense(4, name="proj")' in text
+    assert 'self.user(features["x"], dense=features["age"])' in text and 'self.item(features["x"])' in text
+
+
+def test_a_weight_for_a_tensor_that_only_some_calls_give_is_refused() -> None:
+    helper = OPTIONAL.replace('tf.layers.dense(dense, 4, name="proj")', 'dense * tf.get_variable("w", [2])')
+    reason = manual_reason(model_fn(f"predictions = {GIVEN} + {LACKING}", before=helper))
+    assert "a condition" in reason
