@@ -16,7 +16,7 @@ from migrator.modelfn.lateweights import check_names, late
 from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder, settled
 from migrator.modelfn.scope_defaults import check_scopes, with_defaults
-from migrator.modelfn.scopes import scope_prefix
+from migrator.modelfn.scopes import exclusive, scope_prefix
 from migrator.modelfn.shapes import on_shapes
 from migrator.modelfn.sharing import name_attributes, share
 from migrator.modelfn.sums import makes_sums
@@ -207,6 +207,9 @@ def _name(plan: Plan, sites: list[Site]) -> None:
     for site in (site for site in sites if site.makes or (site.layer.late and not site.layer.weight)):
         held = holder(site)
         if held in objects and not site.loops:  # one name for the objects of both arms of an `if`
+            first = next(s for s in sites if s.attribute == objects[held])
+            if first.leaf.modes & site.leaf.modes and not exclusive(first, site):
+                raise Unsupported(f"`{held}` is one variable or layer here, and another one above", site.call)
             site.attribute = objects[held]
             continue
         base = _literal_name(site.layer.name)

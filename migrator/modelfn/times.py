@@ -40,6 +40,7 @@ class Times:
         self.lengths = Lengths(flow, Slicer(flow), self.of)
         self._names: dict[str, Time] = dict.fromkeys(dynamic, Time.DYNAMIC)
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
+        self._weights = {name for leaf in flow.leaves for name in self._weight(leaf.node)}
         counts = Counter([*statics, *(name for leaf in flow.leaves for name in leaf.defs)])
         constants = {name for leaf in flow.leaves for name in self._constants(leaf.node) if counts[name] == 1}
         self._settled = constants & self._read_once(flow) if constants else constants
@@ -78,6 +79,29 @@ class Times:
             return set()
         return binds(node)
 
+    def _weight(self, node: ast.stmt) -> set[str]:
+        """The name of a variable of the model: what is computed with one is a tensor, though the variable itself is known."""
+        value = node.value if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if (
+            not isinstance(value, ast.Call)
+            or not isinstance(node, ast.Assign)
+            or isinstance(node.targets[0], ast.Tuple)
+        ):
+            return set()
+        made = self._resolve(value.func) in self._translations.shaped | self._translations.initialized
+        return targets(node.targets[0]) if made else set()
+
+    def _computes(self, node: ast.AST) -> bool:
+        """Whether an operator is applied to a variable of the model."""
+        operands: list[ast.expr] = []
+        if isinstance(node, ast.BinOp):
+            operands = [node.left, node.right]
+        elif isinstance(node, ast.UnaryOp):
+            operands = [node.operand]
+        elif isinstance(node, ast.Subscript):
+            operands = [node.value]
+        return any(isinstance(operand, ast.Name) and operand.id in self._weights for operand in operands)
+
     def _read_once(self, flow: Flow) -> set[str]:
         """The names that calls read which make an object once."""
         calls = [node for leaf in flow.leaves for node in walk(leaf.node) if isinstance(node, ast.Call)]
@@ -112,6 +136,12 @@ class Times:
             return found + [(name, time) for name in self._bound if name in roots]
         if isinstance(node, (ast.AugAssign, ast.AnnAssign)):
             time = self.of(node.value) if node.value is not None else Time.STATIC
+            if (
+                isinstance(node, ast.AugAssign)
+                and isinstance(node.target, ast.Name)
+                and node.target.id in self._weights
+            ):
+                time = max(time, Time.EAGER)
             return [(name, time) for name in self._bound if name == root_name(node.target)]
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             return [(node.name, self._function(node))]
@@ -167,7 +197,8 @@ class Times:
             names = max((self.name(n) for n in self._reads(node)), default=Time.STATIC)
             inner = [self._library_call(n) or Time.STATIC for n in walk(node) if isinstance(n, ast.Call)]
             return max([names, *inner])
-        return max((self.of(child) for child in children(node)), default=Time.STATIC)
+        computed = Time.EAGER if self._weights and self._computes(node) else Time.STATIC
+        return max([computed, *(self.of(child) for child in children(node))])
 
 
 def is_cheap(node: ast.expr) -> bool:

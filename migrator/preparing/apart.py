@@ -1,11 +1,12 @@
-"""Names that stand for a variable of each turn of a loop first, and for another variable below it: the second gets its own.
+"""Names that stand for one variable first, and for another one below: the second gets its own.
 
-``W`` and ``b`` of every convolution in a loop, and then ``W`` and ``b`` of the layer on top, are such names.
+``W`` and ``b`` of one convolution, or of every one in a loop, and then ``W`` and ``b`` of the layer on top, are such names.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from migrator.module import Module
@@ -17,7 +18,7 @@ _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
 
 
 def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """Edits that give the variables of one name below a loop another name than those that its turns make."""
+    """Edits that give the last variable of a name another name than those before it, such as those of the turns of a loop."""
     looped = {
         name
         for loop in own_statements(function.body)
@@ -26,7 +27,8 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
         if (name := _made(module, node)) is not None
     }
     straight = list(_straight(function.body))
-    for name in sorted(looped):
+    made = Counter(name for statement in straight if (name := _made(module, statement)) is not None)
+    for name in sorted({*looped, *(name for name, times in made.items() if times > 1)}):
         stores = [statement for statement in straight if _target(statement) == name]
         if not stores or _made(module, stores[-1]) is None:
             continue
@@ -36,11 +38,10 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
         scope = module.scope(function.body[0])
         inside = set(walk(last))
         reading = [n for n in found if n in inside and isinstance(n.ctx, ast.Load)]
-        stored = [n for n in below if not isinstance(n.ctx, ast.Load)]
-        if reading or stored or any(module.scope(n) is not scope for n in found):
+        if reading or any(module.scope(n) is not scope for n in found):
             continue
         assert isinstance(last, ast.Assign)
-        new = _free(module, function, name)
+        new = _free(module, function, name, max(2, made[name]))
         strings = [n for n in own_nodes(function.body) if isinstance(n, ast.JoinedStr) and n.lineno >= last.lineno]
         quoted = {n for text in strings for n in walk(text)}
         if not quoted.isdisjoint(below):
@@ -71,7 +72,9 @@ def _straight(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _straight(statement.body)
 
 
-def _free(module: Module, function: ast.FunctionDef, name: str) -> str:
-    """``W_2`` for ``W``, or the next number that is free."""
+def _free(module: Module, function: ast.FunctionDef, name: str, first: int) -> str:
+    """``W_2`` for the second ``W``, or the next number that is free."""
     used = {n.id for n in walk(function) if isinstance(n, ast.Name)} | set(module.bound_names)
-    return next(text for text in (f"{name}_{number}" for number in range(2, len(used) + 4)) if text not in used)
+    return next(
+        text for text in (f"{name}_{number}" for number in range(first, first + len(used) + 2)) if text not in used
+    )

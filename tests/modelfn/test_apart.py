@@ -53,3 +53,51 @@ def test_names_of_values_stay(below: str) -> None:
 def test_what_may_be_either_variable_is_left(below: str) -> None:
     (unit, *_) = units(run(model_fn(LOOP + below), style="auto"))
     assert unit.tier != "native"
+
+
+def test_variables_one_after_the_other() -> None:
+    body = """
+    x = features["x"]
+    W = tf.get_variable("W_in", [3, 4])
+    b = tf.get_variable("b1", [4])
+    x = tf.nn.relu(tf.matmul(x, W) + b)
+    W = tf.get_variable("W_mid", [4, 4])
+    b = tf.get_variable("b2", [4])
+    x = tf.nn.relu(tf.matmul(x, W) + b)
+    with tf.variable_scope("top"):
+        W = tf.get_variable("W_out", [4, 2])
+        b = tf.get_variable("b3", [2])
+        if params["more"]:
+            W = W * 2.0
+    predictions = tf.matmul(x, W) + b + tf.nn.l2_loss(W)
+    """
+    text = assert_same(model_fn(body), more=True)
+    assert "x = tf.nn.relu(tf.matmul(x, self.w_mid) + self.b2)" in text
+    assert 'W_3 = self.w_out\n        if self.params["more"]:\n            W_3 = W_3 * 2.0\n' in text
+
+
+def test_a_variable_that_the_next_one_is_made_of_is_left() -> None:
+    body = """
+    W = tf.get_variable("a", [3, 3])
+    W = tf.Variable(W.initialized_value(), name="b")
+    predictions = tf.matmul(features["x"], W)
+    """
+    (unit, *_) = units(run(model_fn(body), style="auto"))
+    assert unit.tier != "native"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "w = w * 2.0",
+        "if params['more']:\n    w = w * 2.0",
+        "w *= 2.0",
+        "w = -w",
+        "v = w\nif params['more']:\n    v = w + 1.0\nw = v",
+        "w = w[:, :1]",
+    ],
+)
+def test_what_is_computed_with_a_variable_is_computed_anew_for_each_batch(lines: str) -> None:
+    body = f'w = tf.get_variable("w", [3, 2])\n{lines}\npredictions = tf.reduce_sum(tf.matmul(features["x"], w), 1)'
+    text = assert_same(model_fn(body), more=True)
+    assert "self.w = self.add_weight(" in text and text.count("self.w = ") == 1
