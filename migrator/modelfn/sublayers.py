@@ -13,11 +13,11 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.functionvalues import FunctionValues, Made, definitions_called
 from migrator.modelfn.makers import Maker, maker
-from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import is_keras_class, made_by_program
 from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_class
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
+from migrator.modelfn.roles import bound, defaults, flag_defaults, is_flag, parameters, role
 from migrator.modelfn.translate import Layer, Time, Translations, Value, is_none
 from migrator.preparing.lift import snake
 from migrator.preparing.methods import lookup, method_of
@@ -187,19 +187,18 @@ class Sublayers:
             raise Unsupported("a function inside the model_fn makes layers", definition.node)
         if definition in self._open:
             raise Unsupported("a helper that calls itself is not followed", call)
-        given = _bound(definition, call)
-        defaults = _flag_defaults(definition)
+        given = bound(definition, call)
+        flags = flag_defaults(definition)
         roles = {
-            name: "training" if name in defaults and _is_flag(value) else _role(body, value)
-            for name, value in given.items()
+            name: "training" if name in flags and is_flag(value) else role(body, value) for name, value in given.items()
         }
-        roles.update({name: "training" for name in defaults if name not in given})
+        roles.update({name: "training" for name in flags if name not in given})
         sizes = {name for name, value in given.items() if roles[name] == "dynamic" and is_size(body, value)}
         roles.update(dict.fromkeys(sizes & self._sizes_of_layers(definition), "static"))
         reuse = reuse_parameters(self.project, self.translations, definition)
         roles.update(dict.fromkeys(reuse, REUSE))
         roles.update({n: "dynamic" for n in self._given_elsewhere(body, definition) if n not in given})
-        asked = {**_defaults(definition), **given}
+        asked = {**defaults(definition), **given}
         for name in sorted(reuse & set(asked)):
             if not is_plain(asked[name]):
                 raise Unsupported(
@@ -213,7 +212,7 @@ class Sublayers:
         arguments: list[tuple[str | None, Value]] = []
         inputs: list[tuple[str | None, Value]] = []
         positional = {id(a) for a in call.args}
-        names = _parameters(definition)
+        names = parameters(definition)
         for name in names:
             if name not in given:
                 continue
@@ -227,7 +226,7 @@ class Sublayers:
             raise Unsupported("a helper makes layers but gets no tensor", call)
         if sublayer.body.takes_training:
             passed = next((v for n, v in given.items() if roles[n] == "training"), None)
-            flag = next((defaults[n] for n in defaults if n not in given), "training")
+            flag = next((flags[n] for n in flags if n not in given), "training")
             inputs.append(("training", passed if passed is not None else flag))
         function = call.func
         constructor = sublayer.class_name
@@ -249,11 +248,11 @@ class Sublayers:
 
     def _given_elsewhere(self, body: Body, definition: Definition) -> set[str]:
         """Parameters of a helper that are None unless given, to which another call gives a tensor."""
-        optional = {name for name, default in _defaults(definition).items() if is_none(default)}
+        optional = {name for name, default in defaults(definition).items() if is_none(default)}
         found: set[str] = set()
         for node in walk(body.function) if optional else ():
             if isinstance(node, ast.Call) and self.definition(body.module, node) == definition:
-                values = _bound(definition, node)
+                values = bound(definition, node)
                 found |= {n for n in optional & set(values) if body.times.of(values[n]) is Time.DYNAMIC}
         return found
 
@@ -327,7 +326,7 @@ class Sublayers:
         return made_by_program(self.translations, body, call, definition, values)
 
     def _sublayer(self, definition: Definition, roles: dict[str, str], call: ast.Call) -> Sublayer:
-        for name in _parameters(definition):
+        for name in parameters(definition):
             roles.setdefault(name, "static")
         known = self.found.get(definition)
         if known is not None:
@@ -352,70 +351,6 @@ class Sublayers:
         return sublayer
 
 
-def _is_flag(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
-
-
-def _defaults(definition: Definition) -> dict[str, ast.expr]:
-    """The default values of parameters."""
-    assert isinstance(definition.node, ast.FunctionDef)
-    args = definition.node.args
-    positional = [*args.posonlyargs, *args.args]
-    pairs = [
-        *zip(positional[len(positional) - len(args.defaults) :], args.defaults),
-        *zip(args.kwonlyargs, args.kw_defaults),
-    ]
-    return {arg.arg: default for arg, default in pairs if default is not None}
-
-
-def _flag_defaults(definition: Definition) -> dict[str, str]:
-    """Parameters named like Keras's `training`, true or false by default, with that default."""
-    return {
-        name: str(default.value)
-        for name, default in _defaults(definition).items()
-        if name in ("training", "is_training", "train") and isinstance(default, ast.Constant) and _is_flag(default)
-    }
-
-
 def _stem(name: str) -> str:
     """``build_deep_part`` and ``_deep_part`` without the verb and the underscore."""
     return _VERBS.sub("", name).strip("_") or name
-
-
-def _parameters(definition: Definition) -> list[str]:
-    assert isinstance(definition.node, ast.FunctionDef)
-    args = definition.node.args
-    return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-
-
-def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
-    assert isinstance(definition.node, ast.FunctionDef)
-    args = definition.node.args
-    if args.vararg or args.kwarg:
-        raise Unsupported("a helper with *args or **kwargs that makes layers is not followed", call)
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-        raise Unsupported("a helper that makes layers is called with * or **", call)
-    names = [a.arg for a in (*args.posonlyargs, *args.args)]
-    if len(call.args) > len(names):
-        raise Unsupported("a helper is called with too many arguments", call)
-    given = dict(zip(names, call.args))
-    for keyword in call.keywords:
-        if keyword.arg not in _parameters(definition) or keyword.arg in given:
-            raise Unsupported("a helper is called with an argument that it does not have", call)
-        assert keyword.arg is not None
-        given[keyword.arg] = keyword.value
-    return given
-
-
-def _role(body: Body, value: ast.expr) -> str:
-    """``mode``, ``training``, ``static`` or ``dynamic``: what a parameter is for the helper."""
-    if isinstance(value, ast.Name) and value.id == body.mode:
-        return "mode"
-    if mode_of_symbol(body.module.resolve(value)) is not None:
-        raise Unsupported("a helper that makes layers is called with a fixed mode", value)
-    if body.modes.mentions(value):
-        table = body.modes.table(value)
-        if table is not None and frozenset(m for m, on in table.items() if on) == ALL_MODES - {"eval", "infer"}:
-            return "training"
-    time = body.times.of(value)
-    return "static" if time is Time.STATIC else "dynamic"

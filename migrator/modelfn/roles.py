@@ -1,0 +1,75 @@
+"""What a call of a helper gives its parameters, and what each of them is to it: a tensor, a plain value, the mode."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.body import Body
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
+from migrator.modelfn.translate import Time
+from migrator.project import Definition
+
+
+def is_flag(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
+
+
+def defaults(definition: Definition) -> dict[str, ast.expr]:
+    """The default values of parameters."""
+    assert isinstance(definition.node, ast.FunctionDef)
+    args = definition.node.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [
+        *zip(positional[len(positional) - len(args.defaults) :], args.defaults),
+        *zip(args.kwonlyargs, args.kw_defaults),
+    ]
+    return {arg.arg: default for arg, default in pairs if default is not None}
+
+
+def flag_defaults(definition: Definition) -> dict[str, str]:
+    """Parameters named like Keras's `training`, true or false by default, with that default."""
+    return {
+        name: str(default.value)
+        for name, default in defaults(definition).items()
+        if name in ("training", "is_training", "train") and isinstance(default, ast.Constant) and is_flag(default)
+    }
+
+
+def parameters(definition: Definition) -> list[str]:
+    assert isinstance(definition.node, ast.FunctionDef)
+    args = definition.node.args
+    return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+
+
+def bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
+    assert isinstance(definition.node, ast.FunctionDef)
+    args = definition.node.args
+    if args.vararg or args.kwarg:
+        raise Unsupported("a helper with *args or **kwargs that makes layers is not followed", call)
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        raise Unsupported("a helper that makes layers is called with * or **", call)
+    names = [a.arg for a in (*args.posonlyargs, *args.args)]
+    if len(call.args) > len(names):
+        raise Unsupported("a helper is called with too many arguments", call)
+    given = dict(zip(names, call.args))
+    for keyword in call.keywords:
+        if keyword.arg not in parameters(definition) or keyword.arg in given:
+            raise Unsupported("a helper is called with an argument that it does not have", call)
+        assert keyword.arg is not None
+        given[keyword.arg] = keyword.value
+    return given
+
+
+def role(body: Body, value: ast.expr) -> str:
+    """``mode``, ``training``, ``static`` or ``dynamic``: what a parameter is for the helper."""
+    if isinstance(value, ast.Name) and value.id == body.mode:
+        return "mode"
+    if mode_of_symbol(body.module.resolve(value)) is not None:
+        raise Unsupported("a helper that makes layers is called with a fixed mode", value)
+    if body.modes.mentions(value):
+        table = body.modes.table(value)
+        if table is not None and frozenset(m for m, on in table.items() if on) == ALL_MODES - {"eval", "infer"}:
+            return "training"
+    time = body.times.of(value)
+    return "static" if time is Time.STATIC else "dynamic"
