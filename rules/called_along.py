@@ -15,7 +15,7 @@ from migrator.syntax import walk
 
 from .estimator_values import Construction
 from .finishing import touches, within
-from .translations import is_old_only, is_refused
+from .translations import is_refused, needs_graph
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Place = tuple[Module, ast.AST]
@@ -133,6 +133,6 @@ def _check(module: Module, node: ast.AST) -> None:
         span = module.span(reference)
         if not is_refused(name) or not within(span, inside) or touches(span, edits):
             continue
-        if module.dialect(reference) != "v2" or is_old_only(name):
+        if module.dialect(reference) != "v2" or needs_graph(name):
             short = name.replace("tensorflow", "tf", 1)
             raise Unsupported(f"{short} is in code that does not move with the model_fn", reference)

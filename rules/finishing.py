@@ -17,7 +17,7 @@ from .estimator_values import PREFIX
 from .graph_names import graph_name_fixes
 from .helpers import Helpers
 from .hyperparameters import HPARAMS, MODULES
-from .translations import is_old_only, is_refused, translations
+from .translations import is_refused, needs_graph, translations
 from .unused_code import GRAPH_SCOPES, old_name
 
 
@@ -83,7 +83,7 @@ def _leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int]], he
         alias = isinstance(statement, ast.Assign) and statement.value is node  # goes when nothing reads it
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or alias:
             continue
-        if module.dialect(node) != "v2" or is_old_only(name):
+        if module.dialect(node) != "v2" or needs_graph(name):
             unused = within(span, helpers.unused)
             edits = old_name(module, node, name, helpers.tensorflow(), helpers.need) if unused else None
             if edits is not None:

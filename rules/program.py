@@ -40,6 +40,7 @@ from .replication import refuse_horovod, refuse_replication
 from .rewrite import ProgramRewrite
 from .sessions import refuse_hub_modules
 from .shared_programs import Sharing
+from .unseen_receivers import refuse_unseen_receivers
 from .without_tpu import settle_tpus
 
 if TYPE_CHECKING:
@@ -232,6 +233,7 @@ class EstimatorProgram(ProgramRule):
                 refuse_replication(module)
                 refuse_queues(module, len(rewrite.group) == 1)
                 refuse_drawn_inputs(drafts.project, module)
+                refuse_unseen_receivers(drafts.project, module)
                 if re.search(rb"\r(?!\n)", module.source):
                     raise Unsupported(
                         "the file mixes lone carriage returns with other line ends: make them all the same"

@@ -54,6 +54,7 @@ _LOOKUPS = frozenset(
     )
 )  # fmt: skip
 
+_SHARED_TABLE = "tensorflow.feature_column.shared_embeddings"
 
 # Names of the old families that stay, or that the rules of single symbols rewrite.
 _ALLOWED = frozenset(
@@ -90,6 +91,8 @@ def is_static(name: str) -> bool:
 
 def is_refused(name: str) -> bool:
     """Whether a name works on a graph, its collections or its variables, so that its use must be translated."""
+    if name == _SHARED_TABLE:
+        return True
     if name in _ALLOWED or not name.startswith("tensorflow.") or name.startswith(SEQUENCE_COLUMNS):
         return False
     return name.startswith("tensorflow.contrib.") or is_legacy(name[len("tensorflow.") :])
@@ -99,6 +102,11 @@ def is_old_only(name: str) -> bool:
     """Whether TensorFlow 2 has nothing by this name."""
     short = name[len("tensorflow.") :]
     return short in endpoints().gone or short in endpoints().moved
+
+
+def needs_graph(name: str) -> bool:
+    """Whether TensorFlow 2 has nothing by this name that works outside of a graph."""
+    return is_old_only(name) or name == _SHARED_TABLE
 
 
 def may_run_while_tracing(name: str | None, text: str) -> bool:
@@ -144,7 +152,7 @@ def translations(features: str = "columns") -> Translations:
         lookups=_LOOKUPS,
         static=is_static,
         refused=is_refused,
-        old_only=is_old_only,
+        old_only=needs_graph,
         effects=may_run_while_tracing,
         cells=rnn.CELLS,
         training_only=rnn.keep_probabilities,

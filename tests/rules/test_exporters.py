@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import manual_reason, method, migrate
+from modelfn.programs import manual_reason, method, migrate, migrate_all
 
 PROGRAM = """\
 import tensorflow as tf
@@ -107,6 +107,34 @@ def test_exports(old: str, new: str) -> None:
 )
 def test_refused(use: str, reason: str) -> None:
     assert reason in manual_reason(program(use))
+
+
+@pytest.mark.parametrize(
+    ("use", "named"),
+    [
+        ("e.export_savedmodel('out', serving_fn)", "Estimator.export_savedmodel comes from lib.serving_fn"),
+        ("x = tf.estimator.LatestExporter('f', lib.make(SPEC))", "tf.estimator.LatestExporter comes from lib.make"),
+        (
+            "x = tf.estimator.BestExporter(serving_input_receiver_fn=functools.partial(serving_fn, 1))",
+            "tf.estimator.BestExporter comes from lib.serving_fn",
+        ),
+    ],
+)
+def test_receivers_that_nobody_sees_are_refused(use: str, named: str) -> None:
+    source = program(use).replace(
+        "import tensorflow", "import functools\nimport lib\nfrom lib import serving_fn\nimport tensorflow", 1
+    )
+    assert f"`serving_input_receiver_fn` of {named}, which is in none of the given files" in manual_reason(source)
+
+
+def test_receivers_of_another_file_and_of_parameters() -> None:
+    files = {
+        "task.py": program(
+            "e.export_savedmodel('out', serving_fn)\ndef f(fn):\n    e.export_savedmodel('out', fn)"
+        ).replace("import tensorflow", "from serving import serving_fn\nimport tensorflow", 1),
+        "serving.py": "import tensorflow as tf\nserving_fn = tf.estimator.export.build_raw_serving_input_receiver_fn({})\n",
+    }
+    assert "export_saved_model(e, 'out', serving_fn)" in migrate_all(files)["task.py"]
 
 
 def test_placeholders_of_a_receiver_stay_as_it_runs_in_a_graph() -> None:

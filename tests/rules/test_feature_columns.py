@@ -67,6 +67,15 @@ def test_columns_that_share_a_table_are_made_outside_of_the_graph() -> None:
     assert "with tf.Graph().as_default():" in outcomes[HELPERS].after.decode()
 
 
+def test_shared_embeddings_of_tensorflow_2_stay_in_a_graph() -> None:
+    body = "teams = tf.feature_column.shared_embeddings([A, B], 3)\npredictions = tf.keras.layers.DenseFeatures(teams)(features)"
+    source = model_fn(body)
+    assert "tf.feature_column.shared_embeddings is not migrated yet" in manual_reason(source)
+    outcomes = run(source.replace("tf.train", "tf.compat.v1.train"), "auto")
+    assert [unit.tier for unit in units(outcomes)] == ["bridge"]
+    assert "teams = tf.feature_column.shared_embeddings([A, B], 3)" in outcomes[PATH].after.decode()
+
+
 @pytest.mark.parametrize(
     ("call", "reason"),
     [

@@ -5,6 +5,7 @@ Both sides run in this process without files: the model_fn of the Estimator in a
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator"),
 ]
 v1 = tf.compat.v1
+CANNED = importlib.import_module("migrator.rules.canned").CANNED
 V1, V2 = "import tensorflow.compat.v1 as tf\n", "import tensorflow as tf\n"
 STEPS, BATCH_SIZE = 10, 6
 SIZE = STEPS * BATCH_SIZE
@@ -114,6 +116,23 @@ EVALUATED = {
         ("LinearEstimator(tf.contrib.estimator.regression_head('weight', 2, inverse_link_fn=tf.exp), WIDE)", "numbers"),
         ("BaselineEstimator(tf.contrib.estimator.multi_class_head(3, loss_reduction='weighted_sum'))", "classes"),
         ("LinearEstimator(tf.contrib.estimator.binary_classification_head(name='win'), WIDE)", "binary"),
+        ("DNNRegressor([4], DEEP, label_dimension=2)", "numbers"),
+        (
+            f"DNNLinearCombinedClassifier({PAIR}, dnn_activation_fn=tf.nn.tanh, linear_sparse_combiner='mean', n_classes=3, "
+            "label_vocabulary=['x', 'y', 'z'], weight_column='weight', loss_reduction=tf.losses.Reduction.MEAN, "
+            "input_layer_partitioner=tf.min_max_variable_partitioner(2))",
+            "names",
+        ),
+        (
+            f"DNNLinearCombinedRegressor({PAIR}, label_dimension=2, weight_column='weight', dnn_optimizer='Adam')",
+            "numbers",
+        ),
+        (
+            "BaselineRegressor(label_dimension=2, weight_column='weight', loss_reduction=tf.losses.Reduction.MEAN)",
+            "numbers",
+        ),
+        ("BaselineClassifier(n_classes=3)", "classes"),
+        ("LinearRegressor(WIDE, partitioner=tf.min_max_variable_partitioner(2))", "number"),
     ],
     V2: [
         ("DNNClassifier([4], DEEP, n_classes=3, label_vocabulary=['x', 'y', 'z'], weight_column='weight')", "names"),
@@ -135,6 +154,19 @@ CELLS = [
     for head, cells in table.items()
     for cell in cells
 ]
+
+
+def test_every_argument_is_in_the_table() -> None:
+    """But for those that say where a model is kept or starts, which have tests of their own."""
+    elsewhere = {"model_dir", "config", "warm_start_from", "head", "hidden_units", "feature_columns"}
+    calls = [call for table in (TRAINED, EVALUATED) for cells in table.values() for call, _ in cells]
+    for name, kind in CANNED.items():
+        family = next(
+            f for f in ("DNNLinearCombined", "DNN", "Linear", "Baseline") if name.rpartition(".")[2].startswith(f)
+        )
+        given = [call for call in calls if call.startswith(family) and (family != "DNN" or "Linear" not in call[:9])]
+        for argument in set(kind.signature.split()) - elsewhere:
+            assert any(f"{argument}=" in call for call in given), (family, argument)
 
 
 @pytest.fixture(autouse=True)

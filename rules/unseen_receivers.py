@@ -1,0 +1,47 @@
+"""Functions that receive what an exported model is fed, from files that migrate does not see.
+
+They return a class of `tf.estimator.export`, which exports of a Keras model do not take, and would not be rewritten.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.errors import Unsupported
+from migrator.module import Module
+from migrator.project import Project
+
+from .exporters import EXPORTS
+from .model_fns import PARTIAL
+
+_ARGUMENT = "serving_input_receiver_fn"
+_KINDS = ("FinalExporter", "LatestExporter", "BestExporter")
+_EXPORTERS = {f"tensorflow.estimator.{name}": f"tf.estimator.{name}" for name in _KINDS}
+
+
+def refuse_unseen_receivers(project: Project, module: Module) -> None:
+    """Raise Unsupported where an exporter, or a method that exports, gets a function that is imported from elsewhere."""
+    for call in module.nodes(ast.Call):
+        assert isinstance(call, ast.Call)
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        what = f"Estimator.{method}" if method in EXPORTS else _EXPORTERS.get(module.resolve(call.func) or "")
+        if what is None:
+            continue
+        given = [keyword.value for keyword in call.keywords if keyword.arg == _ARGUMENT] or call.args[1:2]
+        for value in given:
+            name = _imported(module, value)
+            if name is not None and project.module_named(name.rpartition(".")[0] or ".", module) is None:
+                raise Unsupported(
+                    f"`{_ARGUMENT}` of {what} comes from {name}, which is in none of the given files; give migrate all "
+                    "files of the program",
+                    value,
+                )
+
+
+def _imported(module: Module, value: ast.expr) -> str | None:
+    """The qualified name of a function that is imported, or that makes the function; None for TensorFlow's."""
+    if isinstance(value, ast.Call):
+        partial = module.resolve(value.func) == PARTIAL and bool(value.args)
+        return _imported(module, value.args[0] if partial else value.func)
+    name = module.qualified(value) if isinstance(value, (ast.Name, ast.Attribute)) else None
+    return None if name is None or "." not in name or name.startswith("tensorflow.") else name
