@@ -25,6 +25,10 @@ SCHEDULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda g: v1.piecewise_constant(g, [5, 11], [0.3, 0.2, 0.1]),
         keras.PiecewiseConstantDecay([5, 11], [0.3, 0.2, 0.1]),
     ),
+    "piecewise_constant_decay": (
+        lambda g: v1.piecewise_constant_decay(g, [5, 11], [0.3, 0.2, 0.1]),
+        keras.PiecewiseConstantDecay([5, 11], [0.3, 0.2, 0.1]),
+    ),
     "polynomial_decay": (
         lambda g: v1.polynomial_decay(0.1, g, 10, 0.01, power=2.0),
         keras.PolynomialDecay(0.1, 10, 0.01, power=2.0),
