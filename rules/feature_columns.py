@@ -47,7 +47,7 @@ def input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     if "trainable" in given:
         arguments.append(("trainable", given["trainable"]))
     inputs = ((None, given["features"]),)
-    return Layer("tf.keras.layers.DenseFeatures", tuple(arguments), inputs, "input_layer")
+    return Layer("tf.keras.layers.DenseFeatures", tuple(arguments), inputs, "input_layer", columns=True)
 
 
 def linear_model(call: ast.Call, name: str, resolve: Resolve) -> Layer:
@@ -58,7 +58,8 @@ def linear_model(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         raise Unsupported("`trainable` of tf.feature_column.linear_model is not migrated yet", trainable)
     arguments: list[tuple[str | None, Value]] = [(None, given["feature_columns"])]
     arguments += [(key, given[key]) for key in ("units", "sparse_combiner") if key in given]
-    return Layer("LinearFeatures", tuple(arguments), ((None, given["features"]),), "linear_model", vendored=True)
+    inputs = ((None, given["features"]),)
+    return Layer("LinearFeatures", tuple(arguments), inputs, "linear_model", columns=True, vendored=True)
 
 
 def sequence_input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:

@@ -9,7 +9,9 @@ from migrator import vendoring
 from migrator.components import connected
 from migrator.module import Module
 from migrator.preparing.handed import handed
-from migrator.project import Project
+from migrator.preparing.methods import class_of
+from migrator.preparing.unbox import ancestors
+from migrator.project import Definition, Project
 
 PREFIX = "tensorflow.estimator."
 _FAMILIES = (
@@ -56,12 +58,22 @@ def _ways(project: Project, module: Module) -> Iterator[tuple[str, str]]:
         if not isinstance(call, ast.Call) or call.func is not node:
             continue
         given = [*(k.value for k in call.keywords if k.arg == "model_fn"), *call.args[:1]]
+        for owner in _lineage(project, module, given[0]) if given else ():
+            yield module.path, owner.module.path
         way = handed(project, module, given[0]) if given else None
         for other, value in way.values if way is not None else ():
             definition = project.definition(other, value)
             yield module.path, other.path
             if definition is not None:
                 yield module.path, definition.module.path
+
+
+def _lineage(project: Project, module: Module, model_fn: ast.expr) -> Iterator[Definition]:
+    """For a model_fn that is a method of an object, the class of that and those that it derives from."""
+    if isinstance(model_fn, ast.Attribute):
+        owner, _ = class_of(project, module, model_fn.value)
+        if owner is not None:
+            yield from ancestors(project, owner)
 
 
 def _is_relevant(module: Module) -> bool:

@@ -271,8 +271,9 @@ class ProgramRewrite:
 
     def _named(self, definition: Definition) -> ModelFn:
         taken = definition.module.bound_names | self.sublayers.reserved
-        wanted = class_name(definition.name, taken, self.drafts.model_class(definition))
-        model = ModelFn(definition, wanted, factory_name(definition.name, taken))
+        origin = self.drafts.model_class(definition)
+        wanted = class_name(definition.name, taken, origin)
+        model = ModelFn(definition, wanted, factory_name(definition.name, taken, origin if wanted != origin else ""))
         self.sublayers.reserved |= {model.class_name, model.factory}
         return model
 

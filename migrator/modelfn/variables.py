@@ -11,7 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.scopes import Patterns, given_names, is_named, literal_pattern, scope_prefix, variable_pairs
 from migrator.modelfn.sums import nodes_of_sums
 from migrator.modelfn.updates import is_method
-from migrator.modelfn.variablelists import chosen, listed, written
+from migrator.modelfn.variablelists import EVERY, chosen, listed, written
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
     if call.args or call.keywords:
         choice = listed(plan, call)
         assert choice is not None
-        if not all(choice(f"{name}:0") for name, _, _ in variable_pairs(plan)):
+        columns = [site for site in plan.sites if site.layer.columns]
+        if columns and choice is not EVERY or not all(choice(f"{name}:0") for name, _, _ in variable_pairs(plan)):
             return written(plan, choice, call)
     prefix = snake(writer.shared.class_name) + "/"
     names = list(variable_names(plan, "", prefix, {}))

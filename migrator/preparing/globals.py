@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.stuck import Stuck
-from migrator.symbols import Scope, dotted
+from migrator.project import Project
+from migrator.symbols import Scope
 from migrator.syntax import walk
 
 
@@ -69,13 +70,33 @@ def _written(
                 statement += f" as {entry.alias.asname}" if entry.alias.asname else ""
             found.changes.append(Change(module.add_import(statement)))
             return node.id
+    if entry is not None and isinstance(entry.statement, ast.ImportFrom) and not entry.target.startswith("."):
+        inner = drafts.project.module_named(entry.target, home)
+        same = next((e for e in module.imports if e.name == node.id and e.top_level), None)
+        if inner is not None and same is not None and same.target == entry.target and seen is module.analysis.root:
+            return node.id
+        if inner is not None and seen is None and not _leads_to(drafts.project, inner, module):
+            as_name = f" as {entry.alias.asname}" if entry.alias.asname else ""
+            package = entry.target.rpartition(".")[0]
+            found.changes.append(Change(module.add_import(f"from {package} import {entry.alias.name}{as_name}")))
+            return node.id
+    return member(drafts, module, at, home, node.id, found, node)
+
+
+def member(
+    drafts: Drafts, module: Module, at: ast.AST, home: Module, name: str, found: OuterNames, node: ast.AST
+) -> str:
+    """How the code at `at` of `module` writes a name at the level of another module `home`; the import that it takes comes
+    to what was `found`. Raises Stuck."""
+    here = module.scope(at)
+    seen = here.lookup(name)
     for entry in module.imports:
         if not entry.top_level:
             continue
         if drafts.project.module_named(entry.target, module) is home and entry.name != "*":
             prefix = entry.name if isinstance(entry.statement, ast.ImportFrom) or entry.alias.asname else entry.target
             if here.lookup(entry.name) is not None and here.lookup(entry.name) is module.analysis.root:
-                return f"{prefix}.{node.id}"
+                return f"{prefix}.{name}"
     for entry in module.imports:
         head, _, last = entry.target.rpartition(".")
         if not entry.top_level or not head or not isinstance(entry.statement, ast.ImportFrom):
@@ -83,8 +104,8 @@ def _written(
         head = head if head.strip(".") else entry.target
         if drafts.project.module_named(head, module) is not home:
             continue
-        if last == node.id and entry.name == node.id and seen is module.analysis.root:
-            return node.id
+        if last == name and entry.name == name and seen is module.analysis.root:
+            return name
     for entry in module.imports:
         origin = entry.statement
         if not isinstance(origin, ast.ImportFrom) or not entry.top_level or seen is not None:
@@ -92,10 +113,25 @@ def _written(
         source = "." * origin.level + (origin.module or "")
         if source.strip(".") and drafts.project.module_named(source, module) is home:
             stop = module.span(origin)[1]
-            line = f"\nfrom {source} import {node.id}"
+            line = f"\nfrom {source} import {name}"
             for change in [c for c in found.changes if c.edit.start == stop]:
                 found.changes.remove(change)
-                line = change.edit.text + f", {node.id}"
+                line = change.edit.text + f", {name}"
             found.changes.append(Change(module.insert(stop, line)))
-            return node.id
-    raise Stuck(f"`{dotted(node) or node.id}` of another file cannot be named here", node)
+            return name
+    raise Stuck(f"`{name}` of another file cannot be named here", node)
+
+
+def _leads_to(project: Project, start: Module, end: Module) -> bool:
+    """Whether a module imports another one, be it through others."""
+    seen = {start.path}
+    stack = [start]
+    while stack:
+        module = stack.pop()
+        if module is end:
+            return True
+        for _, other in project.imported(module):
+            if other.path not in seen:
+                seen.add(other.path)
+                stack.append(other)
+    return False

@@ -14,7 +14,9 @@ from migrator.preparing.closures import handed_closure, nested_functions
 from migrator.preparing.copied import without_copies
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.filters import filter_call, settled_choice
+from migrator.preparing.globals import OuterNames, member
 from migrator.preparing.idle import taken_away
+from migrator.preparing.inherited import moved_down
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, snake
@@ -62,6 +64,8 @@ class Preparation:
         self._taken_out: set[tuple[str, str]] = set()
         self._opened: set[tuple[str, str]] = set()
         """Files and names of objects some of whose methods are taken out."""
+        self._moved_down: set[str] = set()
+        """Names of methods that stand in the class of their object now, and stood in a base of it."""
 
     def run(self) -> None:
         """Take all steps that can be taken."""
@@ -125,10 +129,8 @@ class Preparation:
 
     def _tidy(self) -> None:
         """Remove functions and classes that nothing uses any more."""
-        gone: set[tuple[str, str]] | None = None
-        while gone is None or gone:
-            gone = {entry for entry in sorted(self._taken_out) if taken_away(self.drafts, *entry)}
-            self._taken_out -= gone
+        while any(taken_away(self.drafts, *entry) for entry in sorted(self._taken_out)):
+            pass
 
     # -- where to look ------------------------------------------------------------------------------------------------
 
@@ -158,21 +160,28 @@ class Preparation:
         found = method_of(self.drafts.project, module, node) if isinstance(node, ast.Attribute) else None
         if found is None:
             return []
+        down = moved_down(self.drafts, module, found)
+        if down:
+            self._moved_down.add(found.function.name)
+            return down
         inner = self._inner_calls(found) or self._own_attributes(found)
         if inner:
             return inner
         extra, new, changes = self._lifted(found, module, node)
+        if found.function.name in self._moved_down:  # the class is the model
+            self.drafts.model_classes[found.module.path, new] = found.owner.name
         receiver = module.segment(found.receiver)
         given = [f"{name}={receiver}.{attribute}" for name, attribute in extra.items()]
+        reference, imports = self._reference(found, module, node, new)
+        changes += imports
         if not given:
-            reference = self._reference(found, module, new)
             return [*changes, Change(module.edit(node, reference))]
         partial, imported = functools_partial(module)
         changes += imported
         between = ", "
         if sum(map(len, given)) > WIDTH:
             between = ",\n" + Renderer(module).indent_of(module.statement(node)) + " " * 4
-        text = f"{partial}({between.join([self._reference(found, module, new), *given])})"
+        text = f"{partial}({between.join([reference, *given])})"
         return [*changes, Change(module.edit(node, text))]
 
     def _own_attributes(self, found: Method) -> list[Change]:
@@ -190,10 +199,12 @@ class Preparation:
                 return changes
         return []
 
-    def _reference(self, found: Method, module: Module, new: str) -> str:
+    def _reference(self, found: Method, module: Module, at: ast.AST, new: str) -> tuple[str, list[Change]]:
+        """How the code at `at` names the function that a method becomes, and the imports that it takes."""
         if module is found.module:
-            return new
-        raise Stuck("a method of a class of another file is not followed", found.function)
+            return new, []
+        names = OuterNames()
+        return member(self.drafts, module, at, found.module, new, names, found.function), names.changes
 
     def _lifted(self, found: Method, module: Module, at: ast.AST) -> tuple[dict[str, str], str, list[Change]]:
         """New parameters with the attributes that they stand for, the method's name as a function, and the edits that move it."""
@@ -271,7 +282,8 @@ class Preparation:
         inliner = Inliner(self.drafts, module, call, definition, skip=1)
         inliner.receiver = module.segment(found.receiver)
         self._opened.add((module.path, inliner.receiver))
-        self._taken_out.add((found.module.path, found.function.name))
+        lineage = ancestors(self.drafts.project, found.owner)
+        self._taken_out |= {(owner.module.path, found.function.name) for owner in lineage}  # abstract ones, too
         return inliner.changes()
 
     def _method_calls(self, found: Method) -> list[tuple[Module, ast.Call]]:
@@ -299,7 +311,8 @@ class Preparation:
         for module, call in calls:
             receiver = call.func.value if isinstance(call.func, ast.Attribute) else call.func
             self._opened.add((module.path, module.segment(receiver)))
-            changes.append(Change(module.edit(call.func, self._reference(found, module, new))))
+            reference, imports = self._reference(found, module, call, new)
+            changes += [*imports, Change(module.edit(call.func, reference))]
             if extra:
                 text = module.segment(receiver)
                 changes.append(

@@ -102,4 +102,6 @@ def _moved(before: Sequence[str], after: Sequence[str], line: int) -> int:
     text = before[line - 1] if 0 < line <= len(before) else ""
     if _DEFINITION.match(text):
         gap = [number for number in gap if _DEFINITION.match(after[number - 1])][:1] or gap
-    return max(gap or [line], key=lambda number: SequenceMatcher(None, text, after[number - 1]).ratio())
+    if not gap:
+        return min(line, len(after))
+    return max(gap, key=lambda number: SequenceMatcher(None, text, after[number - 1]).ratio())
