@@ -26,6 +26,7 @@ from .estimator_values import PREFIX
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, export_function, exporting_reference
 from .hook_lists import migrate_hooks
 from .hooks import ANY, hook_reference
+from .modes import mode_reference
 from .saver_listeners import migrate_listeners, saver_reference
 from .session_settings import drop_settings
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
@@ -129,7 +130,7 @@ class Driver:
         parent = self.module.parent(node)
         call = parent if isinstance(parent, ast.Call) and parent.func is node else None
         if short.startswith("ModeKeys"):
-            self.replace(node, self.need("ModeKeys", node) + short[len("ModeKeys") :])
+            mode_reference(self, node, short)
             return True
         if name in ARRAY_INPUTS:
             self.replace(node, self.need(ARRAY_INPUTS[name], node))

@@ -17,6 +17,7 @@ from .estimator_values import PREFIX
 from .graph_names import graph_name_fixes
 from .helpers import Helpers
 from .hyperparameters import HPARAMS, MODULES
+from .modes import reads_alias
 from .translations import is_refused, needs_graph, translations
 from .unused_code import GRAPH_SCOPES, old_name
 
@@ -88,7 +89,7 @@ def _leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int]], he
             edits = old_name(module, node, name, helpers.tensorflow(), helpers.need) if unused else None
             if edits is not None:
                 found += [edit for edit in edits if edit not in (*own, *found)]
-            elif is_refused(name):
+            elif is_refused(name) and not reads_alias(module, node):
                 _refuse(name, node)
     return found
 

@@ -48,7 +48,11 @@ class Helpers:
         self.names.add(name)
         scope = self.module.scope(at) if at is not None else self.module.analysis.root
         holder = scope.lookup(name)
-        targets = [normalize(b.target) for b in holder.bindings.get(name, [])] if holder is not None else []
+        bound = holder.bindings.get(name, []) if holder is not None else []
+        alias = (
+            bound[0].alias if len(bound) == 1 and name == "ModeKeys" and holder is self.module.analysis.root else None
+        )
+        targets = [self.module.resolve(alias) or ""] if alias is not None else [normalize(b.target) for b in bound]
         old = all(t.startswith("tensorflow.estimator.") or t in HPARAMS for t in targets)  # its import goes
         clash = name not in self._imported and holder is not None and not old
         (self._qualified if clash else self._plain).add(name)

@@ -205,7 +205,7 @@ def test_every_helper_stands_alone(name: str) -> None:
 
 
 def test_all_helpers_together_parse_and_depend_on_tensorflow_alone() -> None:
-    text = vendor(runtime_library().definitions)
+    text = vendor(set(runtime_library().definitions) - {"BroadcastVariables"})  # which programs with Horovod ask for
     roots = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):

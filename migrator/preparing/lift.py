@@ -192,6 +192,10 @@ def removal(module: Module, function: ast.FunctionDef | ast.ClassDef) -> Change:
     parent = module.parent(function)
     if getattr(parent, "body", None) == [function]:
         start = min([module.span(function)[0], *(module.span(d)[0] - 1 for d in function.decorator_list)])
+        line = module.source.rfind(b"\n", 0, start) + 1
+        above = _before_comments(module, line) if not module.source[line:start].strip() else line
+        if above < line:
+            start = above + len(module.source[above:line]) - len(module.source[above:line].lstrip(b" \t"))
         return Change(module.edit((start, module.span(function)[1]), "pass"))
     source = module.source
     first = min([module.line_span(function)[0], *(module.line_span(d)[0] for d in function.decorator_list)])

@@ -179,3 +179,48 @@ train_op = tf.group(body, head)
     step = method(migrate(program(train)), "train_step")
     assert f"trained={flat(BODY)}" in flat(step) and "zip(tape.gradient(loss, trained), trained)" in step
     assert "zip(tape.gradient(loss, variables), variables)" in step
+
+
+COLUMNS = """
+with tf.variable_scope("wide"):
+    linear = tf.feature_column.linear_model(features, WIDE)
+with tf.variable_scope("deep"):
+    x = tf.feature_column.input_layer(features, DEEP)
+    for units in params["units"]:
+        if params["norm"]:
+            x = tf.layers.batch_normalization(x, training=mode == tf.estimator.ModeKeys.TRAIN)
+        x = tf.layers.dense(x, units)
+predictions = linear + tf.layers.dense(x, 1, name="out")
+"""
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ("tf.trainable_variables('wide')", "variables=self.linear.trainable_variables"),
+        ("tf.trainable_variables('wide/linear_model')", "variables=self.linear.trainable_variables"),
+        ("tf.trainable_variables('deep')", "*self.input_layer.trainable_variables,"),
+        ("tf.trainable_variables('deep')", "forlayerinself.batch_normalization_layersiflayerisnotNoneforvariable"),
+        ("[v for v in tf.trainable_variables() if not v.name.startswith('wide')]", "*self.input_layer.trainable_"),
+    ],
+)
+def test_the_variables_of_columns_belong_to_their_scope(listed: str, expected: str) -> None:
+    updates = "train_op = optimizer.minimize(loss, {}, var_list={})"
+    run = "with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):\n    "
+    step = flat(method(migrate(program(run + updates.format(STEP, listed), COLUMNS)), "train_step"))
+    assert expected in step
+    assert ("self.linear" in step) == ("wide" in listed and "not" not in listed)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "tf.trainable_variables('deep/input_layer/city')",
+        "[v for v in tf.trainable_variables() if 'deep' in v.name]",  # a column of the linear part may be called so
+        "[v for v in tf.trainable_variables() if 'city' in v.name]",
+        "tf.trainable_variables('.*city')",
+    ],
+)
+def test_some_variables_of_columns_are_not_told_apart(listed: str) -> None:
+    reason = manual_reason(program(f"train_op = optimizer.minimize(loss, {STEP}, var_list={listed})", COLUMNS))
+    assert "columns are chosen by more than their scope" in reason or "names of variables, which differ" in reason
