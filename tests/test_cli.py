@@ -77,7 +77,8 @@ def test_new_files_are_not_poured_over_a_terminal() -> None:
     lines = [line.text for line in closing.report([created], brief=True)]
     assert lines[0] == "new file tf2_training.py: 2 lines (shown with -v)" and "+import x" not in lines
     for options in ({}, {"brief": True, "verbosity": 1}):
-        assert "+import x" in [line.text for line in closing.report([created], **options)]  # type: ignore[arg-type]
+        first = next(iter(closing.report([created], **options)))  # type: ignore[arg-type]
+        assert "\n+import x\n" in first.text
 
 
 def test_quiet_and_verbose(sample_rules: Registry) -> None:

@@ -22,6 +22,12 @@ _WINDOW = 100
 
 def unified_diff(before: Sequence[str], after: Sequence[str], old: str, new: str) -> Iterator[str]:
     """Lines of a unified diff, with the line ends of the input; nothing for equal input."""
+    if not before and after:
+        yield f"--- {old}\n"
+        yield f"+++ {new}\n"
+        yield f"@@ -0,0 +{_range(0, len(after))} @@\n"
+        yield from ("+" + line for line in after)
+        return
     started = False
     for group in _Matcher(before, after).get_grouped_opcodes(_CONTEXT):
         if not started:

@@ -18,23 +18,27 @@ from migrator.reporting.diffs import readable_diff
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
+DIFF = "diff"
 _BLOCK = 1000
 """Lines that are written at once."""
 _SEVERITIES = {Severity.INFO: "cyan", Severity.WARNING: "yellow", Severity.ERROR: "bold red"}
 
 
 class Line(NamedTuple):
-    """Text without its line end, and a style of `rich`."""
+    """Text without its last line end, and a style of `rich`."""
 
     text: str
     style: str = ""
+    """`DIFF` for the lines of a unified diff, each of which has its own."""
     verbatim: bool = False
     """Code or a table: never wrapped at words."""
 
 
 def diff(outcome: Outcome) -> Iterator[Line]:
-    """Unified diff of one file, or of the cells of a notebook; nothing for one that did not change."""
-    yield from diff_lines(readable_diff(outcome))
+    """Unified diff of one file, or of the cells of a notebook, as one text; nothing for one that did not change."""
+    text = "".join(readable_diff(outcome))
+    if text:
+        yield Line(text[:-1], DIFF, True)
 
 
 def diff_lines(lines: Iterable[str]) -> Iterator[Line]:
@@ -101,6 +105,8 @@ def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
     """Print with colours, or plainly and byte for byte; prose is wrapped at words on terminals."""
     terminal = stream.isatty()
     width = shutil.get_terminal_size().columns if terminal else 0
+    if terminal or colour:
+        lines = _single(lines)
     if not colour:
         texts = (_wrapped(line, harmless(line.text), width) if terminal else line.text for line in lines)
         while block := list(islice(texts, _BLOCK)):
@@ -113,6 +119,15 @@ def print_lines(lines: Iterable[Line], stream: TextIO, colour: bool) -> None:
     console = Console(file=stream, force_terminal=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
     for line in lines:
         console.print(Text(_wrapped(line, harmless(line.text), width), style=line.style))
+
+
+def _single(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines, each diff as the lines that it has."""
+    for line in lines:
+        if line.style == DIFF:
+            yield from diff_lines(f"{text}\n" for text in line.text.split("\n"))
+        else:
+            yield line
 
 
 def harmless(text: str) -> str:
