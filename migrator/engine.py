@@ -289,6 +289,8 @@ class _Run:
                 old = self.modules[path]
                 changed = source.with_data(splice(old.source, changes))
                 module = Module(path, changed.text)
+                if "laid out" in old.memo:
+                    module.share(old.memo["laid out"])
                 if not still_parses(old, changes):
                     module.tree  # noqa: B018  parses now
                 module.inherited_dialect = old.module_dialect  # the evidence may be rewritten by now

@@ -30,6 +30,7 @@ def _laid_out(module: Module, edits: list[Edit]) -> list[Edit]:
     except (SyntaxError, ValueError, RecursionError):
         return edits
     if not regions:
+        module.memo["laid out"] = new
         return edits
     return pieces.replaced(module.path, new.source, regions)
 
