@@ -22,7 +22,15 @@ from migrator.preparing.steps import Preparation
 from migrator.project import Definition, Project
 from migrator.syntax import children, statements, walk
 
-from . import added_metrics, conditional_steps, head_specs, metric_loops, normalization_by_condition, optimize_loss
+from . import (
+    added_metrics,
+    conditional_steps,
+    head_specs,
+    metric_loops,
+    normalization_by_condition,
+    optimize_loss,
+    optimizer_tables,
+)
 from .estimator_values import Construction
 from .graph_names import SCOPE, said_in_error
 from .graph_variables import VARIABLE
@@ -49,7 +57,8 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
     def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         plain = optimize_loss.spelled_out(module, call) or normalization_by_condition.spelled_out(module, call)
         changes = plain or head_specs.spelled_out(drafts.project, module, call)
-        return changes or conditional_steps.spelled_out(drafts.project, module, call)
+        changes = changes or conditional_steps.spelled_out(drafts.project, module, call)
+        return changes or optimizer_tables.spelled_out(drafts.project, module, call)
 
     preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out, metric_loops.unrolled)
     preparation.run()

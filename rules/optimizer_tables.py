@@ -1,0 +1,104 @@
+"""``OPTIMIZERS[name](rate)`` of a dict of optimizers written as an `if` over its keys, so that native follows each of them."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.modelfn.render import Renderer
+from migrator.module import Module
+from migrator.preparing.draft import Change
+from migrator.project import Project
+from migrator.syntax import walk
+
+from .optimizers import OPTIMIZERS
+
+_ATOMS = (ast.Name, ast.Attribute, ast.Constant)
+
+
+def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
+    """The statements for one such call, if nothing else reads the dict, which goes; none for other calls."""
+    place = call.func
+    if not isinstance(place, ast.Subscript) or not isinstance(place.value, ast.Name):
+        return []
+    statement = _table(project, module, place.value)
+    if statement is None or any(isinstance(node, (ast.Call, ast.NamedExpr)) for node in walk(place.slice)):
+        return []
+    assert isinstance(statement.value, ast.Dict)
+    choices = [(key, _made(module, value, call)) for key, value in zip(statement.value.keys, statement.value.values)]
+    around = module.statement(call)
+    indent = module.indent(around)
+    if indent is None or not isinstance(around, (ast.Assign, ast.Return, ast.Expr)) or not _runs_once(module, call):
+        return []
+    alone = isinstance(around, ast.Assign) and around.value is call and len(around.targets) == 1
+    target = around.targets[0] if isinstance(around, ast.Assign) and alone else None
+    name = target.id if isinstance(target, ast.Name) else module.unused_name("optimizer", call)
+    chosen, unit = module.segment(place.slice), "\t" if "\t" in indent else "    "
+    lines: list[str] = []
+    for key, text in choices:
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or text is None:
+            return []
+        word = "elif" if lines else "if"
+        lines += [f"{word} {chosen} == {module.segment(key)}:", f"{unit}{name} = {text}"]
+    lines += ["else:", f"{unit}raise KeyError({chosen})"]
+    text = f"{module.newline}{indent}".join(lines)
+    gone = Change(module.delete_statement(statement))
+    if isinstance(target, ast.Name):
+        return [gone, Change(module.edit(around, text))]
+    start = module.span(around)[0]
+    return [gone, Change(module.insert(start, f"{text}{module.newline}{indent}")), Change(module.edit(call, name))]
+
+
+def _table(project: Project, module: Module, name: ast.Name) -> ast.Assign | None:
+    """The statement that gives the name a dict, which only the place of `name` reads."""
+    bindings = module.bindings(name)
+    holder = module.scope(name).lookup(name.id)
+    if len(bindings) != 1 or holder is None or holder.kind not in ("module", "function"):
+        return None
+    statement = module.parent(bindings[0].node)
+    if not isinstance(statement, ast.Assign) or statement.targets != [bindings[0].node]:
+        return None
+    if not isinstance(statement.value, ast.Dict) or not statement.value.keys:
+        return None
+    if [node for _, node in project.readers.of(module, holder, name.id)] != [name]:
+        return None
+    body = getattr(module.parent(statement), "body", [])
+    return (
+        statement if statement in body and len(body) > 1 and not module.comments_in(*module.span(statement)) else None
+    )
+
+
+def _made(module: Module, value: ast.expr, call: ast.Call) -> str | None:
+    """The text that makes the optimizer of an entry: a class of optimizers, or a lambda around one."""
+    given = module.source[module.span(call.func)[1] : module.span(call)[1]].decode()
+    if not isinstance(value, ast.Lambda):
+        return f"{module.segment(value)}{given}" if module.resolve(value) in OPTIMIZERS and "\n" not in given else None
+    args = value.args
+    names = [argument.arg for argument in args.args]
+    plain = not (args.vararg or args.kwarg or args.kwonlyargs or args.defaults or args.posonlyargs or call.keywords)
+    made = value.body
+    if not plain or len(names) != len(call.args) or not all(isinstance(argument, _ATOMS) for argument in call.args):
+        return None
+    if not isinstance(made, ast.Call) or module.resolve(made.func) not in OPTIMIZERS:
+        return None
+    if any(isinstance(node, (ast.Lambda, ast.comprehension, ast.JoinedStr)) for node in walk(made)):
+        return None
+    texts = dict(zip(names, map(module.segment, call.args)))
+
+    def transform(node: ast.AST) -> str | None:
+        return texts.get(node.id) if isinstance(node, ast.Name) else None
+
+    text = Renderer(module).expression(made, transform)
+    return None if "\n" in text else text
+
+
+def _runs_once(module: Module, call: ast.Call) -> bool:
+    """Whether the call runs whenever its statement does, and first of all."""
+    node: ast.AST = call
+    while not isinstance(node, ast.stmt):
+        parent = module.parent(node)
+        if isinstance(parent, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension, ast.NamedExpr)):
+            return False
+        if isinstance(parent, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)) or parent is None:
+            return False
+        node = parent
+    return True

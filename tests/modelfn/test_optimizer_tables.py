@@ -1,0 +1,72 @@
+"""Optimizers that are chosen out of a dict: an `if` over its keys in the factory."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import LOSS, SPEC, method, migrate, migrate_all, model_fn, run, units
+
+STEP = "global_step=tf.train.get_global_step()"
+BODY = 'predictions = tf.layers.dense(features["x"], 1)'
+CLASSES = 'TABLE = {"adam": tf.train.AdamOptimizer, "adagrad": tf.train.AdagradOptimizer}\n'
+LAMBDAS = """
+TABLE = {
+    "adam": lambda rate: tf.train.AdamOptimizer(rate, beta1=0.5),
+    "sgd": lambda r: tf.train.GradientDescentOptimizer(learning_rate=r),
+}
+"""
+MADE = f'optimizer = TABLE[params["name"]](params["rate"])\ntrain_op = optimizer.minimize(loss, {STEP})'
+RATE = "rate = tf.train.exponential_decay(0.1, tf.train.get_global_step(), 10, 0.9)\n"
+
+
+def program(table: str = CLASSES, train: str = MADE, inside: str = "") -> str:
+    text = model_fn(inside + BODY, end=f"{LOSS}\n{train}\n{SPEC}", before=f"import tensorflow as tf\n{table}")
+    return text
+
+
+def test_classes() -> None:
+    text = migrate(program())
+    factory = method(text, "create_model")
+    assert 'if params["name"] == "adam":\n' in factory and 'elif params["name"] == "adagrad":\n' in factory
+    assert 'AdamOptimizer(params["rate"])' in factory and "initial_accumulator_value=0.1" in factory
+    assert 'raise KeyError(params["name"])' in text and "TABLE" not in text
+
+
+def test_lambdas_and_schedules() -> None:
+    factory = method(migrate(program(LAMBDAS, RATE + MADE.replace('params["rate"]', "rate"))), "create_model")
+    assert "ExponentialDecay(0.1, 10, 0.9)" in factory and "beta1=0.5" in factory
+    assert "tf.keras.optimizers.SGD(rate)" in factory
+
+
+def test_a_call_within_a_call_and_more_arguments() -> None:
+    train = f'train_op = TABLE[params["name"]](0.1, use_locking=False).minimize(loss, {STEP})'
+    factory = method(migrate(program(train=train)), "create_model")
+    assert "optimizer = AdamOptimizer(0.1)" in factory
+
+
+def test_in_the_function() -> None:
+    assert "TABLE" not in migrate(program("", inside=CLASSES))
+
+
+@pytest.mark.parametrize(
+    ("table", "train"),
+    [
+        (CLASSES + "TABLE['ftrl'] = tf.train.FtrlOptimizer\n", MADE),
+        (CLASSES + "print(sorted(TABLE))\n", MADE),
+        (CLASSES.replace("}", ", 'mine': make}") + "def make(rate):\n    return tf.train.FtrlOptimizer(rate)\n", MADE),
+        (CLASSES, MADE.replace('params["name"]', "next(NAMES)")),
+        (LAMBDAS, MADE.replace('params["rate"]', "rate=0.1")),
+        (LAMBDAS.replace("lambda r:", "lambda r, m=1:"), MADE),
+        (CLASSES.replace('"adam"', "ADAM"), MADE),
+    ],
+)
+def test_other_tables_stay(table: str, train: str) -> None:
+    outcomes = run(program(table, train), style="auto")
+    text = outcomes["program.py"].after.decode()
+    assert "TABLE = {" in text and "TABLE[" in text
+    assert all(unit.tier != "native" or "if params" not in text for unit in units(outcomes))
+
+
+def test_a_table_that_another_file_reads_stays() -> None:
+    files = {"program.py": program(), "other.py": "from program import TABLE\nprint(TABLE)\n"}
+    assert "TABLE" in run(files, style="auto")["program.py"].after.decode()
+    assert "TABLE" not in migrate_all({"program.py": program()})["program.py"]
