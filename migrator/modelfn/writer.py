@@ -14,6 +14,7 @@ from migrator.modelfn.makers import made_cell
 from migrator.modelfn.metricreads import watched_op
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads
+from migrator.modelfn.negation import negated, without_body
 from migrator.modelfn.objects import call_arguments, object_of
 from migrator.modelfn.phases import in_training
 from migrator.modelfn.render import Renderer
@@ -365,9 +366,7 @@ class Writer:
         if not body and not orelse:
             return []
         if not body:
-            test = self.text(node.test)
-            simple = isinstance(node.test, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
-            return [f"{indent}if not {test if simple else f'({test})'}:", *orelse]
+            return without_body(negated(node.test, self.text), orelse, indent, self.unit)
         lines = [*self.shared.renderer.header(node, self.transform, indent), *body]
         if not orelse:
             return lines

@@ -29,6 +29,7 @@ def test_classes() -> None:
     assert 'if params["name"] == "adam":\n' in factory and 'elif params["name"] == "adagrad":\n' in factory
     assert 'AdamOptimizer(params["rate"])' in factory and "initial_accumulator_value=0.1" in factory
     assert 'raise KeyError(params["name"])' in text and "TABLE" not in text
+    assert 'if params["name"] != "adam" and params["name"] != "adagrad":\n' in text  # in every mode, as before
 
 
 def test_lambdas_and_schedules() -> None:
