@@ -25,13 +25,16 @@ def install() -> None:
 
 
 def sizes(graph: Any) -> dict[str, Any]:
-    """The largest absolute value of each gradient, by the op of its variable. Adds to the graph."""
+    """The largest absolute value of each gradient, by the op of its variable. Adds to the graph.
+
+    Those in a branch of ``tf.cond`` or in a loop are left out: they need not have a value in a step.
+    """
     import tensorflow as tf
 
     found: dict[str, Any] = {}
     for gradient, variable in _APPLIED.pop(id(graph), ()):
-        if gradient is not None:
-            values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
+        values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
+        if values is not None and values.graph is graph and values.op._get_control_flow_context() is None:
             size = tf.reduce_max(tf.abs(tf.concat([tf.reshape(values, [-1]), tf.zeros([1], values.dtype)], axis=0)))
             name = variable.op.name
             found[name] = size if name not in found else tf.maximum(size, found[name])

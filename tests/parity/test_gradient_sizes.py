@@ -41,3 +41,23 @@ def test_a_variable_of_two_optimizers_has_the_larger_gradient() -> None:
         sizes = gradients.sizes(graph)
         session.run(v1.global_variables_initializer())
         assert session.run(sizes) == {"w": 5.0}
+
+
+@pytest.mark.parametrize("control_flow_v2", [False, True])
+def test_steps_under_a_condition_are_left_out(control_flow_v2: bool) -> None:
+    before = v1.control_flow_v2_enabled()
+    (v1.enable_control_flow_v2 if control_flow_v2 else v1.disable_control_flow_v2)()
+    try:
+        with tf.Graph().as_default() as graph, v1.Session() as session:
+            w = v1.get_variable("w", initializer=[1.0, -2.0], use_resource=True)
+            b = v1.get_variable("b", initializer=3.0, use_resource=True)
+            optimizer = v1.train.GradientDescentOptimizer(0.1)
+            due = v1.placeholder(tf.bool)
+            step = tf.cond(due, lambda: optimizer.minimize(tf.reduce_sum(w)), tf.no_op)
+            always = optimizer.minimize(2.0 * b, var_list=[b])
+            sizes = gradients.sizes(graph)
+            session.run(v1.global_variables_initializer())
+            _, _, found = session.run([step, always, sizes], {due: False})
+    finally:
+        (v1.enable_control_flow_v2 if before else v1.disable_control_flow_v2)()
+    assert found == {"b": 2.0}
