@@ -9,6 +9,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.preparing.draft import Change
+from migrator.preparing.spelled import spelled
 from migrator.project import Definition, Project
 from migrator.syntax import walk
 
@@ -32,40 +33,14 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
     if predicate is None or not any(b is not None and _trains(project, module, b) for b in branches):
         return []
     values = [_value(project, module, branch) for branch in branches]
-    statement = module.statement(call)
-    first, _ = module.line_span(statement)
-    start, end = module.span(statement)
-    indent = module.source[first:start].decode()
-    if None in values or indent.strip() or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+    if None in values:
         return []
-    alone = isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1
-    target = statement.targets[0] if isinstance(statement, ast.Assign) and alone else None
-    name = target.id if isinstance(target, ast.Name) else module.unused_name("train_op", call)
-    unit = " " * 4 if "\t" not in indent else "\t"
-    test = module.segment(predicate)
-    text = module.newline.join(
-        [
-            f"if {module.segment(call.func)}.{_MARK}({test}):",
-            f"{indent}{unit}{name} = {values[0]}",
-            f"{indent}else:",
-            f"{indent}{unit}{name} = {values[1]}",
-        ]
-    )
-    if isinstance(target, ast.Name):
-        return [Change(module.edit((start, end), text))]
-    if any(isinstance(a, (ast.Lambda, ast.comprehension, ast.IfExp, ast.BoolOp)) for a in _between(module, call)):
-        return []
-    return [Change(module.insert(start, f"{text}{module.newline}{indent}")), Change(module.edit(call, name))]
+    head = f"if {module.segment(call.func)}.{_MARK}({module.segment(predicate)}):"
 
+    def lines(name: str, unit: str) -> list[str]:
+        return [head, f"{unit}{name} = {values[0]}", "else:", f"{unit}{name} = {values[1]}"]
 
-def _between(module: Module, call: ast.Call) -> list[ast.AST]:
-    """What stands around a call within its statement."""
-    found: list[ast.AST] = []
-    for ancestor in module.ancestors(call):
-        if isinstance(ancestor, ast.stmt):
-            break
-        found.append(ancestor)
-    return found
+    return spelled(module, call, "train_op", lines)
 
 
 def _trains(project: Project, module: Module, node: ast.AST, depth: int = 0) -> bool:

@@ -14,6 +14,7 @@ from migrator.modelfn.render import Renderer
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.preparing.draft import Change
+from migrator.preparing.spelled import spelled
 from migrator.preparing.stuck import Stuck
 from migrator.syntax import walk
 
@@ -58,22 +59,14 @@ class _Spelling:
     def changes(self) -> list[Change]:
         """The statements before that of the call, and the train op in the place of the call."""
         module, statement = self.module, self.module.statement(self.call)
-        start, indent = module.span(statement)[0], module.indent(statement)
-        if indent is None or not isinstance(statement, (ast.Assign, ast.Return)):
+        if module.indent(statement) is None or not isinstance(statement, (ast.Assign, ast.Return)):
             raise Stuck("optimize_loss stands where no statement can be put before it", self.call)
         for ancestor in module.ancestors(self.call):
             if ancestor is statement:
                 break
             if not isinstance(ancestor, (ast.Call, ast.keyword)):
                 raise Stuck("optimize_loss stands where no statement can be put before it", self.call)
-        alone = isinstance(statement, ast.Assign) and statement.value is self.call
-        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
-        name = target.id if alone and isinstance(target, ast.Name) else self._unused("train_op")
-        lines = self._lines(name)
-        text = module.newline.join(indent + line if i else line for i, line in enumerate(lines))
-        if alone and isinstance(target, ast.Name):
-            return [Change(module.edit(statement, text))]
-        return [Change(module.insert(start, text + module.newline + indent)), Change(module.edit(self.call, name))]
+        return spelled(module, self.call, "train_op", lambda name, unit: self._lines(name))
 
     def _lines(self, name: str) -> list[str]:
         self._check()

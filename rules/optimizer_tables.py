@@ -7,6 +7,7 @@ import ast
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.draft import Change
+from migrator.preparing.spelled import spelled
 from migrator.project import Project
 from migrator.syntax import walk
 
@@ -25,27 +26,21 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
         return []
     assert isinstance(statement.value, ast.Dict)
     choices = [(key, _made(module, value, call)) for key, value in zip(statement.value.keys, statement.value.values)]
-    around = module.statement(call)
-    indent = module.indent(around)
-    if indent is None or not isinstance(around, (ast.Assign, ast.Return, ast.Expr)) or not _runs_once(module, call):
+    keys = [key.value if isinstance(key, ast.Constant) else None for key, _ in choices]
+    if not all(isinstance(key, str) for key in keys) or any(text is None for _, text in choices):
         return []
-    alone = isinstance(around, ast.Assign) and around.value is call and len(around.targets) == 1
-    target = around.targets[0] if isinstance(around, ast.Assign) and alone else None
-    name = target.id if isinstance(target, ast.Name) else module.unused_name("optimizer", call)
-    chosen, unit = module.segment(place.slice), "\t" if "\t" in indent else "    "
-    lines: list[str] = []
-    for key, text in choices:
-        if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or text is None:
-            return []
-        word = "elif" if lines else "if"
-        lines += [f"{word} {chosen} == {module.segment(key)}:", f"{unit}{name} = {text}"]
-    lines += ["else:", f"{unit}raise KeyError({chosen})"]
-    text = f"{module.newline}{indent}".join(lines)
-    gone = Change(module.delete_statement(statement))
-    if isinstance(target, ast.Name):
-        return [gone, Change(module.edit(around, text))]
-    start = module.span(around)[0]
-    return [gone, Change(module.insert(start, f"{text}{module.newline}{indent}")), Change(module.edit(call, name))]
+    chosen = module.segment(place.slice)
+
+    def lines(name: str, unit: str) -> list[str]:
+        found: list[str] = []
+        for key, text in choices:
+            assert key is not None
+            word = "elif" if found else "if"
+            found += [f"{word} {chosen} == {module.segment(key)}:", f"{unit}{name} = {text}"]
+        return [*found, "else:", f"{unit}raise KeyError({chosen})"]
+
+    changes = spelled(module, call, "optimizer", lines)
+    return [Change(module.delete_statement(statement)), *changes] if changes else []
 
 
 def _table(project: Project, module: Module, name: ast.Name) -> ast.Assign | None:
@@ -89,16 +84,3 @@ def _made(module: Module, value: ast.expr, call: ast.Call) -> str | None:
 
     text = Renderer(module).expression(made, transform)
     return None if "\n" in text else text
-
-
-def _runs_once(module: Module, call: ast.Call) -> bool:
-    """Whether the call runs whenever its statement does, and first of all."""
-    node: ast.AST = call
-    while not isinstance(node, ast.stmt):
-        parent = module.parent(node)
-        if isinstance(parent, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension, ast.NamedExpr)):
-            return False
-        if isinstance(parent, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)) or parent is None:
-            return False
-        node = parent
-    return True

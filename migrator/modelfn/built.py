@@ -11,6 +11,7 @@ from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder
 from migrator.modelfn.translate import Layer, Time
 from migrator.modelfn.walks import Loop
+from migrator.syntax import children, walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _PLAIN = (
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.keyword, ast.operator,
-    ast.unaryop, ast.expr_context,
+    ast.unaryop,
 )  # fmt: skip
 _FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple", "range"})
 _LIBRARIES = ("numpy.", "math.")
@@ -53,7 +54,7 @@ def built_leaves(plan: Body, sites: list[Site]) -> set[Leaf]:
     stack += [(loop.iter, site.leaf) for site in sites for loop in site.loops]
     while stack:
         node, at = stack.pop()
-        for child in ast.walk(node):
+        for child in walk(node):
             if isinstance(child, ast.Name) and plan.times.name(child.id) > Time.MODE:
                 for leaf in plan.slicer.reaching(child.id, at.index, None, at):
                     if leaf not in found and isinstance(leaf.node, ast.Assign):
@@ -111,9 +112,7 @@ def is_known(plan: Body, node: ast.AST, at: Leaf, counters: tuple[str, ...] = ()
         else:
             known = name.startswith(_LIBRARIES) or (plan.translations.library(name) and plan.translations.static(name))
         return known and all(is_known(plan, part, at, counters, above) for part in (*node.args, *node.keywords))
-    return isinstance(node, _PLAIN) and all(
-        is_known(plan, child, at, counters, above) for child in ast.iter_child_nodes(node)
-    )
+    return isinstance(node, _PLAIN) and all(is_known(plan, child, at, counters, above) for child in children(node))
 
 
 def shape_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:

@@ -8,6 +8,7 @@ from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
 from migrator.modelfn.translate import Time
+from migrator.preparing import arguments
 from migrator.project import Definition
 
 
@@ -18,13 +19,7 @@ def is_flag(node: ast.expr | None) -> bool:
 def defaults(definition: Definition) -> dict[str, ast.expr]:
     """The default values of parameters."""
     assert isinstance(definition.node, ast.FunctionDef)
-    args = definition.node.args
-    positional = [*args.posonlyargs, *args.args]
-    pairs = [
-        *zip(positional[len(positional) - len(args.defaults) :], args.defaults),
-        *zip(args.kwonlyargs, args.kw_defaults),
-    ]
-    return {arg.arg: default for arg, default in pairs if default is not None}
+    return arguments.defaults(definition.node)
 
 
 def flag_defaults(definition: Definition) -> dict[str, str]:
@@ -37,9 +32,9 @@ def flag_defaults(definition: Definition) -> dict[str, str]:
 
 
 def parameters(definition: Definition) -> list[str]:
+    """The names of all parameters, in order."""
     assert isinstance(definition.node, ast.FunctionDef)
-    args = definition.node.args
-    return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    return arguments.parameters(definition.node)
 
 
 def bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
