@@ -47,12 +47,7 @@ def create_estimator_spec(
             metrics["regularization_loss"] = tf.compat.v1.metrics.mean(penalty)
         named = {key_of(head, key): metric for key, metric in metrics.items()}
         return EstimatorSpec(mode, predictions, loss, eval_metric_ops=named)
-    if (optimizer is None) == (train_op_fn is None):
-        raise ValueError("Give either an optimizer or a train_op_fn.")
-    if train_op_fn is None:
-        train_op = optimizer.minimize(loss, global_step=tf.compat.v1.train.get_global_step())
-    else:
-        train_op = train_op_fn(loss)
+    train_op = step_of(loss, optimizer, train_op_fn)
     shown = {"loss": loss} if hasattr(head, "suffix") else {}  # without a name it is that of the training
     if update_ops is None:
         update_ops = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
@@ -64,6 +59,18 @@ def create_estimator_spec(
     for key, value in shown.items():
         tf.compat.v1.summary.scalar(key_of(head, key), value)
     return EstimatorSpec(mode, predictions, loss, tf.group(train_op, *update_ops))
+
+
+def step_of(loss: Any, optimizer: Any, train_op_fn: Callable[[Any], Any] | None) -> Any:
+    """The op that trains a loss: the optimizer's, which counts the global step, or that of `train_op_fn`.
+
+    Raises ValueError unless one of the two is given.
+    """
+    if (optimizer is None) == (train_op_fn is None):
+        raise ValueError("Give either an optimizer or a train_op_fn.")
+    if train_op_fn is not None:
+        return train_op_fn(loss)
+    return optimizer.minimize(loss, global_step=tf.compat.v1.train.get_global_step())
 
 
 def key_of(head: Head, key: str) -> str:

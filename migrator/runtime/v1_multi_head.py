@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from migrator.runtime.heads import Head
 from migrator.runtime.v1_graph import EstimatorSpec
-from migrator.runtime.v1_heads import create_estimator_spec
+from migrator.runtime.v1_heads import create_estimator_spec, step_of
 
 
 class MultiHead:
@@ -68,12 +68,7 @@ def create_head_spec(
         for spec in specs.values():
             metrics.update(spec.eval_metric_ops or {})
         return EstimatorSpec(mode, predictions, loss, eval_metric_ops=metrics)
-    if (optimizer is None) == (train_op_fn is None):
-        raise ValueError("Give either an optimizer or a train_op_fn.")
-    if train_op_fn is None:
-        train_op = optimizer.minimize(loss, global_step=tf.compat.v1.train.get_global_step())
-    else:
-        train_op = train_op_fn(loss)
+    train_op = step_of(loss, optimizer, train_op_fn)
     return EstimatorSpec(mode, predictions, loss, tf.group(train_op, *(others.get("update_ops") or ())))
 
 
