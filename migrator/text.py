@@ -6,6 +6,7 @@ import ast
 import bisect
 import itertools
 import re
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Union
 
@@ -16,6 +17,11 @@ _NEWLINE = re.compile(rb"\r\n|\r|\n")
 
 Span = tuple[int, int]
 Place = Union[ast.AST, Span]
+
+
+def within(span: Span, spans: Iterable[Span]) -> bool:
+    """Whether a span lies inside one of `spans`."""
+    return any(start <= span[0] and span[1] <= end for start, end in spans)
 
 
 class Text:

@@ -32,7 +32,7 @@ from .session_settings import drop_settings
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
 from .variable_readers import OF_CANNED, READERS
 
-_METHODS = {
+METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
     "evaluate": "input_fn steps hooks checkpoint_path name",
     "predict": "input_fn predict_keys hooks checkpoint_path yield_single_examples",
@@ -78,7 +78,7 @@ _CONTRIB_FIELDS = {
 }
 """Fields of the older RunConfig only, whose others are those of tf.estimator."""
 _STRATEGY_FIELDS = (*CONFIG_FIELDS, "experimental_distribute")
-_SPECS = {
+SPECS = {
     "TrainSpec": "input_fn max_steps hooks saving_listeners",
     "EvalSpec": "input_fn steps name hooks exporters start_delay_secs throttle_secs",
 }
@@ -143,9 +143,9 @@ class Driver:
                 raise Unsupported("arguments of tf.contrib.learn.RunConfig by position are not followed", call.args[0])
             self.run_config(node, call, _CONTRIB_FIELDS)
             return True
-        if short in _SPECS and call is not None:
+        if short in SPECS and call is not None:
             self.replace(node, self.need(short, node))
-            self.arguments(call, _SPECS[short], _SPEC_FIELDS[short], f"tf.estimator.{short}")
+            self.arguments(call, SPECS[short], _SPEC_FIELDS[short], f"tf.estimator.{short}")
             return True
         if short == "train_and_evaluate" and call is not None:
             given = bind(call, "estimator train_spec eval_spec", "train_and_evaluate")
@@ -171,7 +171,7 @@ class Driver:
             self._latest_checkpoint(node, call, text)
             return
         called = isinstance(call, ast.Call) and call.func is attribute
-        if name not in _METHODS or not called or (name in READERS and name not in self.readers):
+        if name not in METHODS or not called or (name in READERS and name not in self.readers):
             raise Unsupported(f"`.{name}` of an Estimator is not migrated yet", attribute)
         assert isinstance(call, ast.Call)
         helper = self.need(export_function(call, name) if name in EXPORTS else self.readers.get(name, name), node)
@@ -180,7 +180,7 @@ class Driver:
                 attribute, "the names are those of the weights and the global step, without slots of optimizers"
             )
         self.exports |= name in EXPORTS
-        kept = self.arguments(call, _METHODS[name], _KEPT[name], f"Estimator.{name}", _NEUTRAL)
+        kept = self.arguments(call, METHODS[name], _KEPT[name], f"Estimator.{name}", _NEUTRAL)
         start, end = self.module.outer_span(node)
         opening, _ = parentheses(self.module, call)
         if text:

@@ -9,6 +9,7 @@ from migrator.diagnostics import Edit, Fix
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.symbols import normalize
+from migrator.text import within
 
 from .compat_v1 import rename_edits
 from .dimensions import dimension_fixes
@@ -123,8 +124,3 @@ def _plain(fix: Fix, alias: str) -> Fix:
     """A fix written for a file that imports compat.v1 only, for the file that imports TensorFlow itself."""
     edits = [replace(e, text=e.text.replace(f"{alias}.compat.v2.", f"{alias}.")) for e in fix.edits]
     return replace(fix, edits=tuple(edits))
-
-
-def within(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
-    """Whether a span lies inside one of `spans`."""
-    return any(start <= span[0] and span[1] <= end for start, end in spans)

@@ -6,12 +6,14 @@ A head of the program's own is an ordinary class: the private interface that it 
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from migrator.calls import add_keyword, delete_arguments, parentheses
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.project import Project
+from migrator.text import Span, within
 
 from .canned_heads import CONTRIB, HEADS, head_edits
 from .driver import Driver
@@ -37,12 +39,18 @@ def own_head(module: Module, node: ast.expr, name: str) -> bool:
     return any(isinstance(method, ast.FunctionDef) and method.name == _METHOD for method in parent.body)
 
 
-def rewrite_heads(project: Project, driver: Driver) -> None:
-    """Take over the heads of a module, and the specs that are made of them. Raises Unsupported."""
+def rewrite_heads(project: Project, driver: Driver, spans: Collection[Span] | None = None) -> None:
+    """Take over the heads of a module or those in `spans`, and the specs that are made of them. Raises Unsupported."""
     module = driver.module
-    specs = _specs(module)
+
+    def concerned(node: ast.AST) -> bool:
+        return spans is None or within(module.span(node), list(spans))
+
+    specs = [pair for pair in _specs(module) if concerned(pair[1])]
     names = {name for other in project.modules.values() for _, name in other.references() if _is_head(name)}
     for node, name in module.references():
+        if not concerned(node):
+            continue
         if _is_head(name) and node not in driver.handled:
             call = module.parent(node)
             if not isinstance(call, ast.Call) or call.func is not node:
@@ -67,7 +75,7 @@ def rewrite_heads(project: Project, driver: Driver) -> None:
         _rewrite_spec(driver, attribute, call, names)
         heads.add(module.segment(attribute.value))
     for node in module.nodes(ast.Attribute) if heads else ():
-        if node.attr == "logits_dimension" and module.segment(node.value) in heads:
+        if node.attr == "logits_dimension" and module.segment(node.value) in heads and concerned(node):
             driver.edits.append(module.edit(node, f"{module.segment(node.value)}.units"))
 
 

@@ -11,6 +11,7 @@ from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.project import Project
 from migrator.syntax import walk
+from migrator.text import within
 
 from . import canned, keras_estimator, warm_starts
 from .canned import CANNED
@@ -19,7 +20,6 @@ from .driver import Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .extenders import extend
 from .feature_columns import shared_columns
-from .finishing import within
 from .keras_estimator import MODEL_TO_ESTIMATOR
 
 

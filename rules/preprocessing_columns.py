@@ -15,10 +15,10 @@ from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.project import Project
 from migrator.syntax import walk
+from migrator.text import within
 
 from .driver import Driver
 from .feature_columns import LAYERS
-from .finishing import within
 from .reached import reached
 
 _PREFIX = "tensorflow.feature_column."

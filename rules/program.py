@@ -32,6 +32,7 @@ from .graph_heads import own_head
 from .groups import program_groups, speaks_of_estimators
 from .horovod import keep_horovod
 from .library import is_mode_file, library_files, mode_files
+from .mixed import Blame, MixedRewrite
 from .obstacles import independent
 from .preparing import prepared
 from .queue_inputs import refuse_queues
@@ -259,14 +260,18 @@ class EstimatorProgram(ProgramRule):
                 if style == "native" or all(c.name != ESTIMATOR for c in rewrite.constructions):
                     raise  # the bridge is about model_fns
                 reasons = [_placed(rewrite, each) for each in _independent(rewrite, obstacle)]
-                drafts = _started(project, group)
-                choose_strategy(drafts, group, settings.strategy)
-                rewrite = self._rewrite(functools.partial(BridgeRewrite, reasons=reasons), drafts, group)
-                for module in rewrite.group:
-                    rewrite.at = module
-                    refuse_horovod(module)
-                rewrite.at = None
-                rewrite.run()
+                mixed = self._mixed(project, group, settings, rewrite, obstacle) if style == "auto" else None
+                if mixed is not None:
+                    drafts, rewrite = mixed.drafts, mixed
+                else:
+                    drafts = _started(project, group)
+                    choose_strategy(drafts, group, settings.strategy)
+                    rewrite = self._rewrite(functools.partial(BridgeRewrite, reasons=reasons), drafts, group)
+                    for module in rewrite.group:
+                        rewrite.at = module
+                        refuse_horovod(module)
+                    rewrite.at = None
+                    rewrite.run()
         except Unsupported as problem:
             yield from self._manual(rewrite, group, problem, "" if style == "bridge" else reasons[0])
             return
@@ -280,13 +285,53 @@ class EstimatorProgram(ProgramRule):
         edits = tuple(laid_out(project.modules, drafts.final(rewrite.edits())))
         fix = Fix("migrate the Estimator program to Keras", edits, new_files=tuple(rewrite.new_files()))
         message = f"tf.{first.name.split('.', 1)[1]} becomes {' and '.join(rewrite.class_names())}, a keras.Model"
-        if isinstance(rewrite, BridgeRewrite):
+        if rewrite.reasons:
             message += f", as native layers cannot hold it: {'; '.join(rewrite.reasons)}"
         yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
         for module, node, text in rewrite.remarks():
             place = drafts.location(module, node)
             yield Diagnostic(self.code, text, place, None, Severity.INFO, self.name, self.url)
         yield from rewrite.units()
+
+    def _mixed(
+        self,
+        project: Project,
+        group: list[Module],
+        settings: Settings,
+        rewrite: ProgramRewrite,
+        obstacle: Unsupported,
+    ) -> MixedRewrite | None:
+        """The rewrite that keeps the model_fns only in which obstacles lie; None if that is all of them, or does not do.
+
+        `obstacle` stood in the way of `rewrite`, which keeps none.
+        """
+        first = _started(project, group)
+        constructions = self._in(first, group)
+        if len(constructions) < 2:
+            return None
+        blame, kept = Blame(first, constructions), dict[int, list[str]]()
+        while True:
+            known = set(kept)
+            for each in _independent(rewrite, obstacle):
+                for number in blame.of(rewrite, each) - known:
+                    kept.setdefault(number, []).append(_placed(rewrite, each))
+            if set(kept) == known or len(kept) == len(constructions):
+                return None
+            drafts = _started(project, group)
+            choose_strategy(drafts, group, settings.strategy)
+            made = functools.partial(MixedRewrite, features=settings.features, kept=kept)
+            try:
+                prepared(drafts, lambda: [c for n, c in enumerate(self._in(drafts, group)) if n not in kept])
+                rewrite = self._rewrite(made, drafts, group)
+                for module in rewrite.group:
+                    rewrite.at = module
+                    refuse_horovod(module)
+                rewrite.at = None
+                rewrite.run()
+                assert isinstance(rewrite, MixedRewrite)
+                return rewrite
+            except Unsupported as found:
+                obstacle = found
 
     def _rewrite(self, make: Callable[..., ProgramRewrite], drafts: Drafts, group: list[Module]) -> ProgramRewrite:
         """A rewrite of the present state of a group."""

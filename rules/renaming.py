@@ -11,10 +11,9 @@ from migrator.modelfn.sublayers import Sublayers
 from migrator.module import Module
 from migrator.project import Definition, Project
 from migrator.syntax import walk
-from migrator.text import Span
+from migrator.text import Span, within
 
 from .estimator_values import Construction
-from .finishing import within
 from .model_fns import PARTIAL, HandedOn, ModelFn, check_partial
 
 

@@ -20,12 +20,13 @@ from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
+from migrator.text import within
 
 from . import tpu, without_tpu
 from .called_along import check_called
 from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
-from .finishing import file_fixes, finished, within
+from .finishing import file_fixes, finished
 from .handed_names import name_edits, new_name
 from .head_specs import head_reference
 from .helpers import Helpers
@@ -68,6 +69,8 @@ class ProgramRewrite:
         self.constructions = constructions
         self.at: Module | None = None
         self.obstacles = Obstacles()
+        self.reasons: list[str] = []
+        """What stands in the way of native layers, and where, if model_fns stay graphs."""
         self.model_fns: dict[Definition, ModelFn] = {}
         self._of: dict[int, list[ModelFn]] = {}
         self._handed_on = HandedOn()
@@ -175,7 +178,7 @@ class ProgramRewrite:
         obstacles = self.obstacles
         for construction in self.constructions:
             self.at = construction.module
-            if construction.name != ESTIMATOR:
+            if not self._becomes_layers(construction):
                 continue
             with obstacles:
                 if not construction.arguments:
@@ -225,6 +228,10 @@ class ProgramRewrite:
         with obstacles:
             check_called(self.project, bodies, self.constructions, modules)
 
+    def _becomes_layers(self, construction: Construction) -> bool:
+        """Whether the model_fn of an Estimator becomes a Keras model."""
+        return construction.name == ESTIMATOR
+
     def _methods(self) -> None:
         """The edits of methods and properties of Estimators, wherever they are read."""
         values = estimator_values(self.project, self.constructions)
@@ -236,7 +243,11 @@ class ProgramRewrite:
             if isinstance(parent, ast.Attribute) and parent.value is node:
                 text = module.segment(node) if dotted(node) is not None else ""
                 with self.obstacles:
-                    self._driver(module).method(node, parent, text)
+                    self._method(self._driver(module), node, parent, text)
+
+    def _method(self, driver: Driver, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
+        """The edits of one method or property, of the Estimator `node`."""
+        driver.method(node, attribute, text)
 
     def _check_watched(self) -> None:
         """Refuse callbacks that read a value which no model hands out."""

@@ -16,10 +16,9 @@ _SEQUENTIAL = frozenset({f"{_KERAS}Sequential", f"{_KERAS}models.Sequential"})
 _SHAPES = frozenset({"input_shape", "batch_input_shape", "input_dim"})
 
 
-def refuse_symbolic_inputs(modules: Iterable[Module]) -> None:
+def refuse_symbolic_inputs(functions: Iterable[tuple[Module, ast.AST]]) -> None:
     """Raise Unsupported where a model_fn, or a function that it may call, makes a Keras model with an input."""
-    modules = list(modules)
-    for module, function in _reached(modules):
+    for module, function in functions:
         made = [(node, module.resolve(node.func) or "") for node in walk(function) if isinstance(node, ast.Call)]
         sequential = any(name in _SEQUENTIAL for _, name in made)
         for node, name in made:
@@ -28,8 +27,9 @@ def refuse_symbolic_inputs(modules: Iterable[Module]) -> None:
                 raise Unsupported("a Keras model with an input of its own does not go into a graph", node)
 
 
-def _reached(modules: list[Module]) -> Iterator[tuple[Module, ast.FunctionDef]]:
+def functions_of_specs(modules: Iterable[Module]) -> Iterator[tuple[Module, ast.FunctionDef]]:
     """Functions that return an EstimatorSpec, and those of the names that these mention, and so on."""
+    modules = list(modules)
     functions: dict[str, list[tuple[Module, ast.FunctionDef]]] = {}
     stack: list[tuple[Module, ast.FunctionDef]] = []
     for module in modules:

@@ -9,11 +9,11 @@ from typing import Any
 
 from migrator.modelfn.translate import is_none
 from migrator.module import Module
+from migrator.text import within
 
 from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
 from .estimator_kinds import KINDS
 from .estimator_values import PREFIX
-from .finishing import within
 from .strategies import CONFIG_FIELDS
 from .tpu import short_name
 

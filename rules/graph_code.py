@@ -1,0 +1,131 @@
+"""What becomes of code that runs in a graph of TensorFlow 1: it stays, and names change that TensorFlow 2 lacks or has anew."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+from migrator.diagnostics import Edit, Fix
+from migrator.modelfn.errors import Obstacles, Unsupported
+from migrator.modelfn.plan import SPEC, SPEC_FIELDS
+from migrator.modelfn.translate import bind
+from migrator.project import Project
+from migrator.text import Span, within
+
+from . import tpu, warm_starts
+from .compat_v1 import is_legacy
+from .contrib_graphs import contrib_edits, contrib_helper
+from .dimensions import dimension_fixes
+from .driver import Driver
+from .exporters import OUTPUTS, export_output
+from .graph_heads import OPTIMIZERS, rewrite_heads
+from .graph_specs import GraphSpecs
+from .sessions import session_reference
+from .tensorflow_names import tensorflow_root, via_version_1_import
+from .translations import is_old_only, is_refused
+from .variable_objects import variable_fixes
+
+# Tables that a program fills as it runs: Estimators keep their entries in checkpoints, for all modes.
+_FILLED = ("tensorflow.lookup.experimental.MutableHashTable", "tensorflow.lookup.experimental.DenseHashTable")
+
+# What runs in a graph under another name.
+_HELPERS = {
+    "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
+    "tensorflow.train.list_variables": "list_variables",
+    "tensorflow.train.load_variable": "load_variable",
+    "tensorflow.feature_column.shared_embedding_columns": "graph_shared_embedding_columns",
+    **dict.fromkeys(OPTIMIZERS, "get_optimizer_instance"),
+}
+
+# Names of variable scopes, which native translates wherever they stand.
+_SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
+
+
+class GraphCode:
+    """The code of one module that runs in graphs: all of it, whose import of ``tensorflow.compat.v1`` stays, or what lies in
+    `spans`, where that becomes one of TensorFlow itself."""
+
+    def __init__(
+        self, project: Project, driver: Driver, obstacles: Obstacles, spans: Collection[Span] | None = None
+    ) -> None:
+        self.project, self.driver, self.obstacles = project, driver, obstacles
+        self.module = driver.module
+        self.spans = None if spans is None else list(spans)
+
+    def _references(self) -> Iterator[tuple[ast.expr, str]]:
+        for node, name in self.module.references():
+            if self.spans is None or within(self.module.span(node), self.spans):
+                yield node, name
+
+    def specs(self) -> None:
+        """What functions that return an EstimatorSpec say, and what they call."""
+        driver, module = self.driver, self.module
+        specs = GraphSpecs(module, driver, self.spans)
+        specs.check(self.obstacles)
+        with self.obstacles:
+            rewrite_heads(self.project, driver, self.spans)
+        for node, name in self._references():
+            with self.obstacles:
+                specs.reference(node, name)
+                warm_starts.settings_reference(driver, node, name)
+                if name == SPEC:
+                    self._spec(node)
+                elif name in _HELPERS and isinstance(module.parent(node), ast.Call):
+                    driver.replace(node, driver.need(_HELPERS[name], node))
+                elif helper := contrib_helper(module, node, name):
+                    driver.replace(node, driver.need(helper, node))
+                elif name.startswith(OUTPUTS):
+                    export_output(driver, node, name)
+                elif node not in driver.handled:
+                    tpu.reference(driver, node, name)
+
+    def _spec(self, node: ast.expr) -> None:
+        """``tf.estimator.EstimatorSpec(…)`` becomes the vendored tuple of the same name."""
+        call = self.module.parent(node)
+        if isinstance(call, ast.Call) and call.func is node:
+            bind(call, SPEC_FIELDS, "EstimatorSpec")
+        self.driver.replace(node, self.driver.need("EstimatorSpec", node))
+
+    def fixes(self) -> list[Fix]:
+        """Rewrites of single references."""
+        return [*self.module.fixes, *dimension_fixes(self.module), *self.objects()]
+
+    def objects(self) -> list[Fix]:
+        """Rewrites of what only graphs have."""
+        fixes, spans = variable_fixes(self.module), self.spans
+        return [fix for fix in fixes if spans is None or all(within((e.start, e.end), spans) for e in fix.edits)]
+
+    def left(self, own: list[Edit]) -> list[Edit]:
+        """The edits of names that none of the edits in `own` rewrites. What stands in the way goes to the obstacles."""
+        found: list[Edit] = []
+        for node, name in self._references():
+            with self.obstacles:
+                found += self._left([*own, *found], node, name)
+        return found
+
+    def _left(self, own: list[Edit], node: ast.expr, name: str) -> list[Edit]:
+        module = self.module
+        if name in _FILLED:
+            raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} keeps its entries in checkpoints", node)
+        session_reference(self.driver, node, name)
+        if node in self.driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
+            return []
+        if name.startswith("tensorflow.contrib."):
+            moved = contrib_edits(module, node, name)
+            if moved is None:
+                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+            return moved
+        if via_version_1_import(module, node):
+            if self.spans is not None and is_legacy(name[len("tensorflow.") :]):
+                self.driver.spell([(node, name[len("tensorflow.") :])])
+            return []
+        return self._old_name(node, name) if is_refused(name) or name in _SCOPES else []
+
+    def _old_name(self, node: ast.expr, name: str) -> list[Edit]:
+        if self.module.dialect(node) == "v2" and not is_old_only(name):
+            return []
+        found = tensorflow_root(self.module, node)
+        if found is None:
+            raise Unsupported("the file has no name for TensorFlow as a whole", node)
+        root, edits = found
+        return [*edits, self.module.edit(node, f"{root}.compat.v1.{name[len('tensorflow.') :]}")]
