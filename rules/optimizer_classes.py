@@ -170,7 +170,7 @@ class _ClassRewrite:
         grad, param = (ast.unparse(element) for element in loop.target.elts)
         updates = start.targets[0].id
         self._check_return(end, updates)
-        self._check_names(method, names)
+        self._check_names(method)
         lines = self._statements(loop, grad, param, updates)
         indent = self.renderer.indent_of(method)
         unit = self.renderer.indent_of(method.body[0])[len(indent) :]
@@ -185,11 +185,9 @@ class _ClassRewrite:
             lines.pop(0)
         return [*first, *head, *lines]
 
-    def _check_names(self, method: ast.FunctionDef, names: list[str]) -> None:
-        """Refuse what reads the global step, or binds a name that the new method needs."""
+    def _check_names(self, method: ast.FunctionDef) -> None:
+        """Refuse what binds a name that the new method needs."""
         for node in walk(method):
-            if isinstance(node, ast.Name) and node.id in names[2:3]:
-                raise Unsupported("an optimizer class that counts the steps itself is not migrated yet", node)
             if isinstance(node, ast.Name) and node.id == "learning_rate" and isinstance(node.ctx, ast.Store):
                 raise Unsupported("`learning_rate` is a name that the generated method needs", node)
 

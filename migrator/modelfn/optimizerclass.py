@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import targets
 from migrator.modelfn.translate import bind
 from migrator.syntax import walk
 
@@ -44,6 +45,12 @@ class OptimizerClass:
     def method(self, name: str) -> ast.FunctionDef | None:
         """A method that the class itself defines."""
         return next((s for s in self.node.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
+
+    def counter(self) -> ast.Name | None:
+        """Where `apply_gradients` reads the global step that it is given."""
+        method = self.method("apply_gradients")
+        names = [a.arg for a in method.args.args[2:3]] if method is not None else []
+        return next((n for n in walk(method) if isinstance(n, ast.Name) and n.id in names), None) if method else None
 
     def given(self, call: ast.Call) -> dict[str, ast.expr]:
         """The arguments of a construction by parameter, defaults included. Raises Unsupported."""
@@ -108,3 +115,25 @@ def class_of_optimizer(body: Body, node: ast.expr, at: Leaf) -> tuple[OptimizerC
     if len(leaves) > 1:
         raise Unsupported("an optimizer is of a class of the program on some ways only", owns[0][1])
     return owns[0]
+
+
+def check_seen(body: Body, node: ast.expr, at: Leaf) -> None:
+    """Refuse an optimizer that may be of a class which stays as it is, and which Keras does not take."""
+    leaves = body.slicer.reaching(node.id, at.index, "train", at) if isinstance(node, ast.Name) else []
+    values = [
+        (child.value, leaf)
+        for leaf in leaves
+        for child in walk(leaf.node)
+        if isinstance(child, ast.Assign) and isinstance(node, ast.Name) and node.id in targets(child)
+    ]
+    for value, where in values or [(node, at)]:
+        if isinstance(value, ast.Name) and value is not node:
+            check_seen(body, value, where)
+        elif not is_training(body, value) and not _is_refused(body, value):
+            raise Unsupported("the optimizer is of a class that is not known", value)
+
+
+def _is_refused(body: Body, node: ast.expr) -> bool:
+    """Whether a call is refused by its name, which says more."""
+    name = body.module.resolve(node.func) if isinstance(node, ast.Call) else None
+    return name is not None and body.translations.refused(name)

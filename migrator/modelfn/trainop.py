@@ -11,7 +11,7 @@ from migrator.modelfn.conditionalsteps import check_names, check_sums, condition
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
-from migrator.modelfn.optimizerclass import class_of_optimizer, is_training
+from migrator.modelfn.optimizerclass import check_seen, class_of_optimizer, is_training
 from migrator.modelfn.stepcount import is_step
 from migrator.modelfn.sums import Change, makes_sums
 from migrator.modelfn.trainways import dependencies, ways
@@ -190,6 +190,7 @@ def _check_update(plan: Plan, update: Update, steps: int | None) -> None:
     """Refuse an update that is not all there is to a step; `steps` is how often the train op itself counts one, None where
     other updates count too."""
     given = update.arguments()
+    check_seen(plan, update.optimizer, update.at)
     if update.minimizes:
         loss_text(plan, given.get("loss"), update.at, update.call)
         variables = given.get("var_list")
@@ -198,8 +199,11 @@ def _check_update(plan: Plan, update: Update, steps: int | None) -> None:
     if steps is None:
         return
     what = "minimize" if update.minimizes else "apply_gradients"
-    if class_of_optimizer(plan, update.optimizer, update.at) is not None:
-        given.pop("global_step", None)  # such a class does not count
+    own = class_of_optimizer(plan, update.optimizer, update.at)
+    if own is not None and own[0].method("apply_gradients") is not None:
+        if (counter := own[0].counter()) is not None:
+            raise Unsupported("an optimizer class that counts the steps itself is not migrated yet", counter)
+        given.pop("global_step", None)  # such a method does not count
     if "global_step" in given:
         _check_counted(plan, update)
     steps += "global_step" in given

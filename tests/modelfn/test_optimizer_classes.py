@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from modelfn.own_optimizers import ADAM, LAMB, program
-from modelfn.programs import manual_reason, method, migrate, migrate_all
+from modelfn.programs import manual_reason, method, migrate, migrate_all, run, units
 
 MADE = "AdamWeightDecayOptimizer(rate, weight_decay_rate=0.01, exclude_from_weight_decay=['layer_norm', 'LayerNorm', 'bias'])"
 UPDATE = '''def update(self, param, grad, learning_rate):
@@ -90,7 +90,7 @@ def test_another_class_of_the_kind() -> None:
         ("v.assign(next_v)]", "v.assign(m * 2.0)]", "order that matters"),
         ("self.beta_2 = beta_2", "self.beta_2 = beta_2\n        self.weight_decay = 0.1", "means something else"),
         ("self.learning_rate = learning_rate", "self.learning_rate = 2 * learning_rate", "computes with its learning rate"),
-        ("return tf.group(*assignments, name=name)", "return tf.group(*assignments, global_step.assign_add(1))", "not followed"),
+        ("return tf.group(*assignments, name=name)", "return tf.group(*assignments, self.last())", "not followed"),
         ("update_with_lr = self", "learning_rate = 1.0\n            update_with_lr = self", "`learning_rate` is a name"),
         ("next_param = param", "global_step\n            next_param = param", "counts the steps itself"),
         ("def _do_use", "def _apply_dense(self, grad, var):\n        pass\n\n    def _do_use", "`_apply_dense`"),
@@ -140,3 +140,44 @@ def test_a_class_that_other_code_uses_too() -> None:
 def test_a_step_that_nobody_counts() -> None:
     apply = "train_op = optimizer.apply_gradients(optimizer.compute_gradients(loss), global_step=step)\n"
     assert "the step never advances" in manual_reason(program(ADAM, MADE, apply))
+
+
+APPLIED = """
+class Sgd(BASE):
+    def __init__(self, learning_rate, name="Sgd"):
+        super().__init__(False, name)
+        self._learning_rate = learning_rate
+
+    def _apply_dense(self, grad, var):
+        return var.assign_sub(self._learning_rate * grad)
+
+    def _resource_apply_dense(self, grad, var):
+        return var.assign_sub(self._learning_rate * grad)
+"""
+MINIMIZE = "train_op = optimizer.minimize(loss, global_step=step)\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "reason"),
+    [
+        ("tf.train.Optimizer", "a method `_apply_dense`"),
+        ("tf.train.AdamOptimizer", "a class that is not known"),
+        ("optimizer_lib.Optimizer", "a class that is not known"),
+        ("Base", "a class that is not known"),
+    ],
+)
+def test_a_class_that_the_base_calls_is_not_taken_for_one_of_keras(base: str, reason: str) -> None:
+    imports = "from tensorflow.python.training import optimizer as optimizer_lib\nBase = tf.train.MomentumOptimizer\n"
+    source = program(imports + APPLIED.replace("BASE", base), "Sgd(rate)", MINIMIZE)
+    assert reason in manual_reason(source)
+    assert [unit.tier for unit in units(run(source, "auto"))] == ["bridge"]
+
+
+@pytest.mark.parametrize(
+    "made", ["radam.RAdam(rate)", "params['optimizer']", "make(rate)", "tf.train.AdamOptimizer(rate) or make(rate)"]
+)
+def test_an_optimizer_that_nobody_sees(made: str) -> None:
+    source = program("import radam\nmake = radam.make_optimizer\n", made, MINIMIZE)
+    assert "a class that is not known" in manual_reason(source)
+    choice = "optimizer = tf.train.AdamOptimizer(rate)\nif params['own']:\n    optimizer = radam.RAdam(rate)\n"
+    assert "a class that is not known" in manual_reason(program("import radam\n", made, choice + MINIMIZE))
