@@ -8,6 +8,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.translate import is_none
 from migrator.module import Module
 
+from .contrib_functions import successor
 from .tensorflow_names import tensorflow_root
 
 _PREFIX = "tensorflow.contrib."
@@ -72,12 +73,14 @@ def contrib_edits(module: Module, node: ast.expr, name: str) -> list[Edit] | Non
     """The edits for a reference to `tf.contrib` that no helper stands for; None if nothing is known of it."""
     if is_module_alias(module, node, name):
         return []
-    target = _MOVED.get(name[len(_PREFIX) :])
+    call = module.parent(node)
+    same = successor(module, call) if isinstance(call, ast.Call) and call.func is node else None
+    target, named = (f"compat.v1.{same[0]}", same[1]) if same else (_MOVED.get(name[len(_PREFIX) :]), [])
     found = tensorflow_root(module, node) if target else None
     if found is None:
         return None
     root, edits = found
-    return [*edits, module.edit(node, f"{root}.{target}")]
+    return [*edits, module.edit(node, f"{root}.{target}"), *named]
 
 
 def is_module_alias(module: Module, node: ast.expr, name: str) -> bool:

@@ -83,6 +83,8 @@ def auc(call: ast.Call, writing: Writing) -> Metric:
 _UPDATE = f"labels predictions {_WEIGHTS}"
 _AT = f"labels predictions thresholds weights {_TAIL}"
 _AT_K = f"labels predictions k class_id weights {_TAIL}"
+_AT_TOP_K = f"labels predictions_idx k class_id weights {_TAIL}"  # k is for the name alone
+_UPDATE_TOP = f"labels predictions_idx {_WEIGHTS}"
 _CLASSES = f"labels predictions num_classes weights {_TAIL}"
 _COUNTS = {
     "precision": "Precision", "recall": "Recall", "true_positives": "TruePositives", "true_negatives": "TrueNegatives",
@@ -119,9 +121,13 @@ _METRICS: dict[str, MetricRule] = {
     "mean_tensor": _metric("mean_tensor", f"values weights {_TAIL}", "MeanTensor", "", "values sample_weight=weights"),
     "precision_at_k": _metric("precision_at_k", _AT_K, "+PrecisionAtK", "k class_id=class_id", _UPDATE),
     "recall_at_k": _metric("recall_at_k", _AT_K, "+RecallAtK", "k class_id=class_id", _UPDATE),
-    "average_precision_at_k": _metric(
-        "average_precision_at_k", f"labels predictions k weights {_TAIL}", "+AveragePrecisionAtK", "k", _UPDATE
-    ),
+    "sparse_precision_at_k": _metric("sparse_precision_at_k", _AT_K, "+PrecisionAtK", "k class_id=class_id", _UPDATE),
+    "precision_at_top_k": _metric("precision_at_top_k", _AT_TOP_K, "+PrecisionAtK", "class_id=class_id", _UPDATE_TOP),
+    "recall_at_top_k": _metric("recall_at_top_k", _AT_TOP_K, "+RecallAtK", "class_id=class_id", _UPDATE_TOP),
+    **{
+        short: _metric(short, f"labels predictions k weights {_TAIL}", "+AveragePrecisionAtK", "k", _UPDATE)
+        for short in ("average_precision_at_k", "sparse_average_precision_at_k")
+    },
     "sensitivity_at_specificity": _metric(
         "sensitivity_at_specificity",
         f"labels predictions specificity weights num_thresholds {_TAIL}",

@@ -34,6 +34,7 @@ def classes(high: int) -> Any:
     return lambda *shape: numbers(high, *shape)
 
 
+TOP = "tf.cast(tf.nn.top_k(predictions, 2)[1], tf.int64)"
 # Arguments of the function of tf.metrics, and the batches of labels and predictions.
 PAIRS: list[tuple[str, list[np.ndarray], list[np.ndarray]]] = [
     ("accuracy(labels, predictions", three(classes(2)), three(classes(2))),
@@ -71,6 +72,20 @@ PAIRS: list[tuple[str, list[np.ndarray], list[np.ndarray]]] = [
         "average_precision_at_k(labels, predictions, 2",
         [x.astype("int64") for x in three(classes(5), 1)],
         three(reals, 5),
+    ),
+    (
+        "sparse_average_precision_at_k(labels, predictions, 2",
+        [x.astype("int64") for x in three(classes(5), 1)],
+        three(reals, 5),
+    ),
+    (
+        "sparse_precision_at_k(labels, predictions, 2, class_id=1",
+        [x.astype("int64") for x in three(classes(3), 2)],
+        three(reals, 5),
+    ),
+    *(
+        (f"{name}_at_top_k(labels, {TOP}", [x.astype("int64") for x in three(classes(5), 2)], three(reals, 5))
+        for name in ("precision", "recall")
     ),
     ("recall_at_k(labels, predictions, k=2", [x.astype("int64") for x in three(classes(5), 1)], three(reals, 5)),
     ("precision_at_k(labels, predictions, 2", [x.astype("int64") for x in three(classes(5), 1)], three(reals, 5)),
