@@ -19,6 +19,7 @@ from .dimensions import dimension_fixes
 from .driver import Driver
 from .exporters import OUTPUTS, export_output
 from .graph_heads import OPTIMIZERS, rewrite_heads
+from .graph_optimizers import rewrite_optimizer_classes
 from .graph_specs import GraphSpecs
 from .sessions import session_reference
 from .tensorflow_names import tensorflow_root, via_version_1_import
@@ -64,6 +65,8 @@ class GraphCode:
         specs.check(self.obstacles)
         with self.obstacles:
             rewrite_heads(self.project, driver, self.spans)
+        with self.obstacles:
+            rewrite_optimizer_classes(self.project, driver, self.spans)
         for node, name in self._references():
             with self.obstacles:
                 specs.reference(node, name)

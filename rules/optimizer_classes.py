@@ -15,7 +15,7 @@ from migrator.syntax import walk
 
 from .driver import Driver
 
-BASES = frozenset({"tensorflow.train.Optimizer"})
+BASES = frozenset({"tensorflow.train.Optimizer", "tensorflow.python.training.optimizer.Optimizer"})
 _BASE = "KernelOptimizer"
 _GET_VARIABLE = "tensorflow.get_variable"
 _VARIABLE = "name shape dtype initializer regularizer trainable"

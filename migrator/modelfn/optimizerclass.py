@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.names import targets
+from migrator.modelfn.names import binds
 from migrator.modelfn.translate import bind
 from migrator.syntax import walk
 
@@ -124,7 +124,7 @@ def check_seen(body: Body, node: ast.expr, at: Leaf) -> None:
         (child.value, leaf)
         for leaf in leaves
         for child in walk(leaf.node)
-        if isinstance(child, ast.Assign) and isinstance(node, ast.Name) and node.id in targets(child)
+        if isinstance(child, ast.Assign) and isinstance(node, ast.Name) and node.id in binds(child)
     ]
     for value, where in values or [(node, at)]:
         if isinstance(value, ast.Name) and value is not node:
