@@ -162,7 +162,7 @@ MINIMIZE = "train_op = optimizer.minimize(loss, global_step=step)\n"
     [
         ("tf.train.Optimizer", "a method `_apply_dense`"),
         ("tf.train.AdamOptimizer", "a class that is not known"),
-        ("optimizer_lib.Optimizer", "a class that is not known"),
+        ("optimizer_lib.Optimizer", "a method `_apply_dense`"),
         ("Base", "a class that is not known"),
     ],
 )
