@@ -27,6 +27,7 @@ from .reached import reached
 from .rewrite import ProgramRewrite
 from .strategies import trains_on_tpu
 from .symbolic_inputs import functions_of_specs, refuse_symbolic_inputs
+from .watched_heads import settle_watched
 
 
 class BridgeRewrite(ProgramRewrite):
@@ -95,7 +96,7 @@ class BridgeRewrite(ProgramRewrite):
             self._module(module)
             self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
         obstacles.refuse()
-        self._check_watched()
+        settle_watched(self._drivers.values(), [], [], self._driver)
 
     def _driver(self, module: Module) -> Driver:
         driver = super()._driver(module)

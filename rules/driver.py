@@ -20,11 +20,13 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_empty, is_none
 from migrator.module import Module
+from migrator.project import Project
 
 from .array_inputs import ARRAY_INPUTS
 from .estimator_values import PREFIX
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, export_function, exporting_reference
 from .hook_lists import migrate_hooks
+from .hook_makers import HookMakers
 from .hooks import ANY, hook_reference
 from .modes import mode_reference
 from .saver_listeners import migrate_listeners, saver_reference
@@ -102,8 +104,19 @@ class Driver:
     """Collects the edits of one module. `need` asks for a vendored helper and gives its name in this file, `tensorflow`
     gives that of TensorFlow 2."""
 
-    def __init__(self, module: Module, need: Need, tensorflow: Callable[[], str], readers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        module: Module,
+        need: Need,
+        tensorflow: Callable[[], str],
+        readers: Mapping[str, str],
+        project: Project,
+        beside: Callable[[Module], Driver],
+    ) -> None:
         self.module = module
+        self.project = project
+        self.beside = beside
+        """The driver of another module of the program, or of this one."""
         self.need = need
         self.tensorflow = tensorflow
         self.exports = False
@@ -115,9 +128,14 @@ class Driver:
         """The helper that a RunConfig asks for the strategy of a cluster, where the program makes tensors before its model."""
         self.watched: dict[str, ast.expr] = {}
         """Names of ops whose values callbacks read, and where they say so."""
+        self.unseen_names: list[Unsupported] = []
+        """Why it is not seen what a hook logs."""
+        self.hook_makers: list[HookMakers] = []
+        """Functions whose hooks become callbacks."""
         self.edits: list[Edit] = []
         self.handled: set[ast.AST] = set()
         """References that these edits take care of."""
+        self._spelled: set[ast.AST] = set()
         self.remarks: list[tuple[ast.AST, str]] = []
 
     def remark(self, node: ast.AST, text: str) -> None:
@@ -209,7 +227,8 @@ class Driver:
     def spell(self, references: Iterable[tuple[ast.expr, str]]) -> None:
         """Write references by the names that they have in ``tf.compat.v1``."""
         for node, name in references:
-            if node not in self.handled:
+            if node not in self._spelled:
+                self._spelled.add(node)
                 self.replace(node, f"{self.tensorflow()}.compat.v1.{name}")
 
     def arguments(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.calls import add_keyword, rename_keyword
+from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 
 from .logged_names import logged_names
@@ -89,6 +90,14 @@ def hook_of(name: str | None) -> str | None:
     return last if known and last in HOOKS else None
 
 
+def watch_names(driver: Driver, tensors: ast.expr | None, call: ast.Call) -> None:
+    """Note the names of the tensors that a hook logs, or that they are not seen."""
+    try:
+        driver.watched.update(logged_names(driver.module, tensors, call))
+    except Unsupported as problem:
+        driver.unseen_names.append(problem)
+
+
 def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     """Migrate one reference to a hook; False if it is none that is known here."""
     module = driver.module
@@ -104,7 +113,7 @@ def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     if short == PROFILER:
         driver.remark(node, "the profile is for TensorBoard now, instead of a timeline-*.json for chrome://tracing")
     if short == LOGGING:
-        driver.watched.update(logged_names(module, given.get("tensors"), call))
+        watch_names(driver, given.get("tensors"), call)
     renamed = dict(hook.renamed)
     for keyword in call.keywords:
         if keyword.arg in renamed:

@@ -30,6 +30,7 @@ from .finishing import file_fixes, finished
 from .handed_names import name_edits, new_name
 from .head_specs import head_reference
 from .helpers import Helpers
+from .hook_makers import check_makers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
@@ -48,6 +49,7 @@ from .task_fields import configuration_edits, task_reference
 from .translations import translations
 from .variable_readers import variable_readers
 from .warm_starts import start_reference
+from .watched_heads import settle_watched
 
 _REFERENCES = (task_reference, table_reference, hparams_reference, head_reference, start_reference, tpu.reference)
 
@@ -201,10 +203,15 @@ class ProgramRewrite:
                 self._construct(construction)
             self._driver(construction.module).handled.add(construction.call.func)
         self._methods()
-        modules = self._modules()
-        for module in modules:
-            self.at = module
-            self._module(module)
+        modules: list[Module] = []
+        while new := [module for module in self._modules() if module not in modules]:  # one may lead to others
+            for module in new:
+                self.at = module
+                self._module(module)
+            modules += new
+        with obstacles:
+            for definition, text in check_makers(self.project, list(self._drivers.values())):
+                self._driver(definition.module).remark(definition.node, text)
         self._translations.watched = watched_names([m.plan for m in self.model_fns.values()], self._drivers)
         for model in self.model_fns.values():
             self.at = model.definition.module
@@ -215,7 +222,8 @@ class ProgramRewrite:
             with obstacles:
                 self._generate_layer(sublayer)
         obstacles.refuse()
-        self._check_watched()
+        texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
+        settle_watched(self._drivers.values(), texts, self.constructions, self._driver)
         bodies = [*self.model_fns, *self.sublayers.found]
         for part in self.sublayers.used_outside():
             self.at = part.definition.module
@@ -248,15 +256,6 @@ class ProgramRewrite:
     def _method(self, driver: Driver, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
         """The edits of one method or property, of the Estimator `node`."""
         driver.method(node, attribute, text)
-
-    def _check_watched(self) -> None:
-        """Refuse callbacks that read a value which no model hands out."""
-        texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
-        for driver in self._drivers.values():
-            for name, node in driver.watched.items():
-                if not any(f'watch(self, "{name}", ' in text for text in texts):
-                    self.at = driver.module
-                    raise Unsupported(f"no op of the model_fn that can be watched has the name {name}", node)
 
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""
@@ -323,7 +322,8 @@ class ProgramRewrite:
         if module.path not in self._drivers:
             helpers = self._helpers[module.path] = Helpers(module, self.project, self._home(), self.keeps_graphs)
             readers = variable_readers(self.constructions, self.keeps_graphs)
-            self._drivers[module.path] = Driver(module, helpers.need, helpers.tensorflow, readers)
+            need, name = helpers.need, helpers.tensorflow
+            self._drivers[module.path] = Driver(module, need, name, readers, self.project, self._driver)
         return self._drivers[module.path]
 
     def _renderer(self, module: Module) -> Renderer:

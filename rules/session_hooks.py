@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from migrator.calls import arguments
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
+from migrator.project import Definition, Project
 from migrator.syntax import walk
+
+from .logging_ends import logs_at_end
 
 _STEPS = ("tensorflow.train.get_global_step", "tensorflow.train.get_or_create_global_step")
 _FAMILIES = ("tensorflow.train.", "tensorflow.estimator.")
-_PROTOCOL = ("SessionRunHook", "SessionRunArgs", "SecondOrStepTimer")
+LOGGING = "LoggingTensorHook"
+_PROTOCOL = ("SessionRunHook", LOGGING, "SessionRunArgs", "SecondOrStepTimer")
 _ALLOWED = (*(family + name for family in _FAMILIES for name in _PROTOCOL), *_STEPS)
 _ALLOWED_FAMILIES = ("tensorflow.logging.", "tensorflow.gfile.")
 _BY_NAME = frozenset({"getattr", "setattr", "delattr", "vars", "eval", "exec"})
@@ -43,24 +47,33 @@ def reads_step_before(module: Module) -> bool:
     return v2 and not any(name in _VARIABLE_KINDS for _, name in module.references())
 
 
-def hook_class(module: Module, made: ast.expr | None) -> ast.ClassDef | None:
-    """The class of this file, derived from `SessionRunHook`, that a call makes an object of."""
-    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Name):
+def hook_class(project: Project | None, module: Module, made: ast.expr | None) -> Definition | None:
+    """The class of the program that a call makes an object of, if it derives from `SessionRunHook` or `LoggingTensorHook`.
+
+    Only one of this file, if `project` is None.
+    """
+    if not isinstance(made, ast.Call):
         return None
-    bindings = module.bindings(made.func)
-    node = bindings[0].node if len(bindings) == 1 else None
-    plain = isinstance(node, ast.ClassDef) and len(node.bases) == 1 and not node.keywords and not node.decorator_list
-    return (
-        node
-        if isinstance(node, ast.ClassDef) and plain and _is(module.resolve(node.bases[0]), "SessionRunHook")
-        else None
-    )
+    if project is not None:
+        found = project.definition(module, made.func)
+    else:
+        bindings = module.bindings(made.func) if isinstance(made.func, ast.Name) else []
+        node = bindings[0].node if len(bindings) == 1 else None
+        found = Definition(module, node) if isinstance(node, ast.ClassDef) else None
+    node = found.node if found is not None else None
+    if found is None or not isinstance(node, ast.ClassDef) or len(node.bases) != 1:
+        return None
+    base = found.module.resolve(node.bases[0])
+    plain = not node.keywords and not node.decorator_list
+    return found if plain and (_is(base, "SessionRunHook") or (project is not None and _is(base, LOGGING))) else None
 
 
 class SessionHook:
     """One such class. `check` refuses what a callback cannot keep; `names` and `reads_step` say what it fetches."""
 
-    def __init__(self, module: Module, definition: ast.ClassDef, given_tensors: bool = False) -> None:
+    def __init__(
+        self, module: Module, definition: ast.ClassDef, given_tensors: bool = False, made: ast.Call | None = None
+    ) -> None:
         self.module = module
         self.definition = definition
         self.given_tensors = given_tensors
@@ -72,6 +85,10 @@ class SessionHook:
         self.reads_step = False
         self.steps: set[ast.AST] = set()
         self.step_attributes: set[str] = set()
+        self.logs = _is(module.resolve(definition.bases[0]), LOGGING)
+        """Whether it is a LoggingTensorHook with more to it."""
+        self.idle = logs_at_end(module, definition, made) if self.logs else frozenset()
+        """What never runs: the branches for values that are logged at the end, which nothing asks for."""
 
     def check(self, evaluated: bool) -> None:
         """Raise `Unsupported` where the hook needs a session, or cannot be seen not to need one.
@@ -89,7 +106,13 @@ class SessionHook:
             if name in self.methods:
                 self._parameters(self.methods[name], allowed)
         if "before_run" in self.methods:
+            if self.logs:
+                raise Unsupported(
+                    "a LoggingTensorHook with a `before_run` of its own is not migrated yet", self.definition
+                )
             self._before_run(self.methods["before_run"])
+        if self.logs:
+            self._step_of_logger()
         self._references()
         if evaluated:
             for node in walk(self.definition):
@@ -112,7 +135,7 @@ class SessionHook:
             raise Unsupported(f"`{method.name}` of a hook with other parameters is not migrated yet", method)
         for argument, attribute in zip(given.args[1:], allowed):
             for node in walk(method):
-                if isinstance(node, ast.Name) and node.id == argument.arg:
+                if isinstance(node, ast.Name) and node.id == argument.arg and id(node) not in self.idle:
                     parent = self.module.parent(node)
                     if not attribute or not isinstance(parent, ast.Attribute) or parent.attr != attribute:
                         raise Unsupported(
@@ -216,6 +239,17 @@ class SessionHook:
         self.reads_step = True
         self.step_attributes.add(node.attr)
 
+    def _step_of_logger(self) -> None:
+        """A LoggingTensorHook may add the global step to what it fetches: ``self._current_tensors[…] = self._step``."""
+        begin = self.methods.get("begin")
+        for store in self._attributes(begin) if begin is not None else ():
+            statement = self.module.statement(store) if isinstance(store.ctx, ast.Store) else None
+            value = statement.value if isinstance(statement, ast.Assign) and statement.targets == [store] else None
+            if isinstance(value, ast.Call) and self.module.resolve(value.func) in _STEPS and self._own(store):
+                self.steps.add(value.func)
+                self.reads_step = True
+                self.step_attributes.add(store.attr)
+
     def _parameter(self, stores: list[ast.Attribute]) -> str | None:
         """The parameter of `__init__` that an attribute is set to, if that is all that is done with both."""
         init = self.methods.get("__init__")
@@ -265,6 +299,11 @@ class SessionHook:
 
     def _is_fetch(self, node: ast.AST) -> bool:
         parent = self.module.parent(node)
+        if self.logs and isinstance(parent, ast.Attribute):
+            return parent.attr == "name"
+        if self.logs and isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Subscript):
+            table = parent.targets[0].value
+            return isinstance(table, ast.Attribute) and self._own(table) and table.attr == "_current_tensors"
         while isinstance(parent, (ast.keyword, ast.Dict, ast.List, ast.Tuple)):
             parent = self.module.parent(parent)
         return isinstance(parent, ast.Call) and _is(self.module.resolve(parent.func), "SessionRunArgs")

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Union
 
-from migrator.calls import delete_arguments
+from migrator.calls import arguments, delete_arguments
 from migrator.diagnostics import Edit
 from migrator.module import Module
 from migrator.syntax import walk
@@ -17,7 +17,13 @@ Argument = Union[ast.expr, ast.keyword]
 
 def drop_settings(module: Module, call: ast.Call, doomed: Sequence[Argument]) -> list[Edit]:
     """Edits that remove arguments of a RunConfig, and statements that only make the settings of sessions in them."""
-    edits = delete_arguments(module, call, doomed)
+    replaces = isinstance(call.func, ast.Attribute) and call.func.attr == "replace"
+    if (
+        replaces and isinstance(call.func, ast.Attribute) and len(doomed) == len(arguments(call))
+    ):  # which is nothing now
+        edits = [module.edit((module.span(call.func.value)[1], module.span(call)[1]), "")]
+    else:
+        edits = delete_arguments(module, call, doomed)
     for argument in doomed:
         value = argument.value if isinstance(argument, ast.keyword) else argument
         if isinstance(value, ast.Name):

@@ -110,9 +110,10 @@ def own_hook(module: Module, call: ast.Call, evaluated: bool) -> HookCall | None
 
     None if it is none; raises Unsupported where it needs a session.
     """
-    definition = hook_class(module, call)
-    if definition is None:
+    found = hook_class(None, module, call)
+    if found is None or not isinstance(found.node, ast.ClassDef):
         return None
+    definition = found.node
     hook = SessionHook(module, definition, given_tensors=True)
     hook.check(evaluated)
     init = hook.methods.get("__init__")
@@ -138,9 +139,9 @@ def watched_names(plans: Iterable[Plan | None], drivers: Mapping[str, Driver]) -
         driver = drivers[plan.module.path]
         driver.watched.update(plan.spec_hooks.named)
         for hook in plan.spec_hooks.hooks:
-            definition = hook_class(plan.module, hook.made.own)
-            if definition is not None:
-                driver.spell(SessionHook(plan.module, definition).spelled())
+            found = hook_class(None, plan.module, hook.made.own)
+            if found is not None and isinstance(found.node, ast.ClassDef):
+                driver.spell(SessionHook(plan.module, found.node).spelled())
     watched = frozenset(name for driver in drivers.values() for name in driver.watched)
     metric_loggers(drivers.values(), known, watched)
     return watched

@@ -54,8 +54,9 @@ def _follow(project: Project, module: Module, node: ast.expr, found: Handed, dep
         for arm in (node.body, node.orelse):
             _follow(project, module, arm, found, depth + 1)
         return
-    table = _table(node)
-    if table is not None:
+    looked_up = _table(node)
+    if looked_up is not None:
+        table, others = looked_up
         place = _display(project, module, table, found)
         if place is None:
             raise Stuck("what the table holds is not seen", node)
@@ -63,6 +64,8 @@ def _follow(project: Project, module: Module, node: ast.expr, found: Handed, dep
         found.read |= {table, node}
         for value in display.values:
             _follow(project, home, value, found, depth + 1)
+        for value in others:
+            _follow(project, module, value, found, depth + 1)
         return
     if isinstance(node, ast.Name):
         sources = _sources(project, module, node)
@@ -82,7 +85,7 @@ def _sources(project: Project, module: Module, node: ast.Name) -> list[tuple[Mod
     """What a name is given: by the callers of the function whose parameter it is, or by several assignments."""
     bound = [binding.node for binding in module.bindings(node) if not binding.is_none]
     if len(bound) == 1 and isinstance(bound[0], ast.arg):
-        return _arguments(project, module, bound[0])
+        return given_by_callers(project, module, bound[0])
     values: list[tuple[Module, ast.expr]] = []
     for place in bound:
         statement = place if isinstance(place, ast.Assign) else module.parent(place)
@@ -90,13 +93,14 @@ def _sources(project: Project, module: Module, node: ast.Name) -> list[tuple[Mod
             return None
         if not isinstance(statement.targets[0], ast.Name):
             return None
-        if len(bound) == 1 and not isinstance(statement.value, (ast.IfExp, ast.Subscript, ast.Name)):
+        plain = isinstance(statement.value, (ast.IfExp, ast.Subscript, ast.Name)) or _table(statement.value) is not None
+        if len(bound) == 1 and not plain:
             return None
         values.append((module, statement.value))
     return values or None
 
 
-def _arguments(project: Project, module: Module, parameter: ast.arg) -> list[tuple[Module, ast.expr]]:
+def given_by_callers(project: Project, module: Module, parameter: ast.arg) -> list[tuple[Module, ast.expr]]:
     """What all callers of a function give for a parameter. Raises Stuck."""
     function = module.parent(module.parent(parameter) or parameter)
     holder = module.parent(function) if function is not None else None
@@ -121,9 +125,19 @@ def _arguments(project: Project, module: Module, parameter: ast.arg) -> list[tup
     return values
 
 
-def _table(node: ast.expr) -> ast.expr | None:
-    """The dict of ``MODELS[name]``."""
-    return node.value if isinstance(node, ast.Subscript) and isinstance(node.value, (ast.Name, ast.Attribute)) else None
+def _table(node: ast.expr) -> tuple[ast.expr, list[ast.expr]] | None:
+    """The dict of ``MODELS[name]`` or ``MODELS.get(name, default)``, and the default."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, (ast.Name, ast.Attribute)):
+        return node.value, []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+        table = node.func.value
+        if isinstance(table, (ast.Name, ast.Attribute)) and len(node.args) in (1, 2) and not node.keywords:
+            return table, [value for value in node.args[1:] if not _is_none(value)]
+    return None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _display(project: Project, module: Module, node: ast.expr, found: Handed) -> tuple[Module, ast.Dict] | None:
@@ -148,8 +162,13 @@ def _display(project: Project, module: Module, node: ast.expr, found: Handed) ->
 
 
 def _asks(module: Module, node: ast.expr) -> bool:
-    """Whether a read of a table asks for its keys only: ``name in MODELS``, ``MODELS.keys()``, ``sorted(MODELS)``."""
+    """Whether a read asks for the keys of a table only, or if there is anything: ``name in MODELS``, ``for name in MODELS``,
+    ``sorted(MODELS)``, ``make is None``."""
     parent = module.parent(node)
+    if isinstance(parent, (ast.For, ast.comprehension)):
+        return parent.iter is node
+    if isinstance(parent, ast.Compare) and parent.left is node:
+        return all(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops)
     if isinstance(parent, ast.Compare):
         return node in parent.comparators and all(isinstance(op, (ast.In, ast.NotIn)) for op in parent.ops)
     if isinstance(parent, ast.Call):

@@ -70,6 +70,15 @@ def watch(model: tf.keras.Model, name: str, tensor: Any) -> Any:
     return tensor
 
 
+def watched_value(model: tf.keras.Model, name: str) -> Any:
+    """The newest value of what the model gives to `watch` under the last part of a name. Raises ValueError if nothing is."""
+    watched = model.run_state.watched
+    short = name.partition(":")[0].rpartition("/")[2]
+    if short not in watched:
+        raise ValueError(f"The model gives no {short!r} to `watch`, but: {', '.join(sorted(watched))}")
+    return watched[short].numpy()
+
+
 class TensorLogger(tf.keras.callbacks.Callback):
     """Logs tensors that the model gives to `watch`, as of the first of every `every_n_iter` steps, or by time.
 
@@ -121,10 +130,7 @@ class TensorLogger(tf.keras.callbacks.Callback):
         self.count += 1
 
     def log(self) -> None:
-        values = {}
-        for tag, name in self.tensors.items():
-            short = name.partition(":")[0].rpartition("/")[2]
-            values[tag] = self.model.run_state.watched[short].numpy()
+        values = {tag: watched_value(self.model, name) for tag, name in self.tensors.items()}
         passed = self.timer.reset(self.count)
         if self.formatter is not None:
             text = self.formatter(values)

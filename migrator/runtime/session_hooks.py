@@ -6,6 +6,20 @@ from typing import Any
 
 import tensorflow as tf
 
+from migrator.runtime.callbacks import watched_value
+
+
+class NamedTensors(tf.Graph):
+    """Has a tensor of any name that a hook looks for, to be fetched; its value comes from the model."""
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        name, _, output = obj.partition(":") if isinstance(obj, str) else ("", "", "")
+        known = {"global_step", *(operation.name for operation in self.get_operations())}
+        if output == "0" and name not in known:
+            with self.as_default(), tf.name_scope(""):
+                tf.compat.v1.placeholder(tf.float32, name=name)
+        return super().as_graph_element(obj, allow_tensor, allow_operation)
+
 
 class HookCallback(tf.keras.callbacks.Callback):
     """Calls a `tf.compat.v1.train.SessionRunHook` where a training or evaluation by an Estimator called it.
@@ -26,7 +40,7 @@ class HookCallback(tf.keras.callbacks.Callback):
 
     def start(self, steps_behind: int) -> None:
         self.behind = steps_behind
-        self.graph = tf.Graph()  # where the hook finds its global step
+        self.graph = NamedTensors()  # where the hook finds its global step, and what it looks for by name
         with self.graph.as_default():
             self.step = tf.compat.v1.train.create_global_step()
             self.hook.begin()
@@ -62,4 +76,4 @@ class HookCallback(tf.keras.callbacks.Callback):
         """What a session gave for one tensor."""
         if fetched is self.step:
             return self.model.optimizer.iterations.numpy() - self.behind
-        return self.model.run_state.watched[fetched.partition(":")[0].rpartition("/")[2]].numpy()
+        return watched_value(self.model, fetched if isinstance(fetched, str) else fetched.name)
