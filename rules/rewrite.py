@@ -43,7 +43,7 @@ from .outside_parts import rewrite_part
 from .preprocessing_columns import ColumnEdits
 from .renaming import idle_imports, layer_edits, model_fn_edits, value_edits
 from .settled import estimator_values
-from .spec_hooks import watched_names
+from .spec_hooks import take_over_classes, watched_names
 from .strategies import trains_on_replicas
 from .task_fields import configuration_edits, task_reference
 from .translations import translations
@@ -203,6 +203,8 @@ class ProgramRewrite:
                 self._construct(construction)
             self._driver(construction.module).handled.add(construction.call.func)
         self._methods()
+        for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
+            take_over_classes(plan, self._driver(plan.module))
         modules: list[Module] = []
         while new := [module for module in self._modules() if module not in modules]:  # one may lead to others
             for module in new:

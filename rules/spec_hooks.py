@@ -132,16 +132,19 @@ def own_hook(module: Module, call: ast.Call, evaluated: bool) -> HookCall | None
     return HookCall("HookCallback", arguments, tuple(tensors), own=call, names=tuple(hook.names.items()))
 
 
+def take_over_classes(plan: Plan, driver: Driver) -> None:
+    """Let the classes of a program's own hooks in the specs of a model_fn stay, with names of `tf.compat.v1`."""
+    for hook in plan.spec_hooks.hooks:
+        found = hook_class(None, plan.module, hook.made.own)
+        if found is not None and isinstance(found.node, ast.ClassDef):
+            driver.spell(SessionHook(plan.module, found.node).spelled())
+
+
 def watched_names(plans: Iterable[Plan | None], drivers: Mapping[str, Driver]) -> frozenset[str]:
-    """Names of ops that callbacks read, those of hooks in specs included, whose classes are taken over here."""
+    """Names of ops that callbacks read, those of hooks in specs included."""
     known = [plan for plan in plans if plan is not None]
     for plan in known:
-        driver = drivers[plan.module.path]
-        driver.watched.update(plan.spec_hooks.named)
-        for hook in plan.spec_hooks.hooks:
-            found = hook_class(None, plan.module, hook.made.own)
-            if found is not None and isinstance(found.node, ast.ClassDef):
-                driver.spell(SessionHook(plan.module, found.node).spelled())
+        drivers[plan.module.path].watched.update(plan.spec_hooks.named)
     watched = frozenset(name for driver in drivers.values() for name in driver.watched)
     metric_loggers(drivers.values(), known, watched)
     return watched

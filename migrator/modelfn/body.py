@@ -42,6 +42,8 @@ class Body:
     that holds the mode, `training` the one that is true while training.
     """
 
+    opened: frozenset[str] = frozenset()
+    """Names whose values are looked at one by one, so that no statement around them is moved as a whole."""
     early_returns = False
     """Whether conditions that are not about the mode may end the function."""
 
@@ -203,7 +205,7 @@ class Body:
                 return False
             if isinstance(child, ast.Call) and (self.is_maker(child) or is_training(self, child)):
                 return False
-            if isinstance(child, ast.Name) and (child.id == self.mode or child.id in self.modes.names):
+            if isinstance(child, ast.Name) and (child.id in (self.mode, *self.opened) or child.id in self.modes.names):
                 return False
         return True
 

@@ -6,11 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.averages import use_line
+from migrator.modelfn.callbacklists import callback_lines
 from migrator.modelfn.classwriter import parameter, trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.metricreads import read_metrics, summarized
 from migrator.modelfn.names import reads
+from migrator.modelfn.negation import negated
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.partitioning import has_partitioners, only_partitioner
 from migrator.modelfn.rates import rate_lines
@@ -22,7 +23,6 @@ from migrator.syntax import walk
 if TYPE_CHECKING:
     from migrator.modelfn.generate import Generator
     from migrator.modelfn.plan import Plan
-    from migrator.modelfn.spec_hooks import SpecHook
     from migrator.modelfn.trainop import TrainOp
 
 
@@ -120,7 +120,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         results += [train_op.averages.decay] if train_op.averages is not None else []
         last = update.at.index
     hooks = plan.spec_hooks.hooks
-    results += [value for hook in hooks for value in hook.values()]
+    late, read_late = _late_leaves(generator, train_op, last)
+    tracing.read |= read_late
     partitioner = only_partitioner(plan)
     if partitioner is not None:
         results.append(partitioner)
@@ -128,12 +129,6 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     before = [leaf for leaf in leaves_so_far if "train" in leaf.modes and not isinstance(leaf.node, ast.Return)]
     texts, leaves = tracing.closure(results, [*effects, *chosen], before)
     optimizer = "optimizer" if chosen else (texts[0] if update is not None else "")
-    for hook in hooks:
-        for name in hook.reads():
-            if any(leaf.index >= last for leaf in plan.slicer.reaching(name, hook.at.index, hook.mode, hook.at)):
-                raise Unsupported(
-                    f"`{name}`, which a hook of the spec reads, is computed after the optimizer", hook.call
-                )
     computing = [leaf for rate in plan.rates for leaf in rate.leaves]
     for leaf in [*leaves, *computing]:
         if plan.sites_in(leaf):
@@ -150,7 +145,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
                 raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
     own = {"model", "config", "model_dir", *(("callbacks", "evaluation_callbacks") if hooks else ())}
     own |= {"warm_start_from"} if plan.warm is not None else set()
-    bound = {name for leaf in leaves for name in leaf.defs}
+    bound = {name for leaf in (*leaves, *late) for name in leaf.defs}
     clash = bound & own
     outside = (tracing.read & own) - bound - set(plan.statics)
     if outside:
@@ -188,8 +183,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={by_scope})"
     else:
         strategy = f"{shared.need('make_strategy')}(config)"
-    if plan.config_fields:
-        lines.append(_config_line(generator, indent))
+    lines += _config_lines(generator, indent)
     lines += early
     lines.append(f"{indent}with {strategy}.scope():")
     lines.append(f"{inner}model = {generator.class_name}({', '.join(generator.init_statics)})")
@@ -208,9 +202,10 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         lines.append(f"{inner}model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})")
     lines.append(f"{inner}model.compile({f'optimizer={optimizer}, steps_per_execution=100' if optimizer else ''})")
     arguments = ["model", "config"]
+    lines += _FactoryWriter(generator, None).block(late, indent)
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
     for name, mode in (("callbacks", "train"), ("evaluation_callbacks", "eval")):
-        lines += _callback_lines(generator, name, plan.spec_hooks.of(mode), indent)
+        lines += callback_lines(generator, _FactoryWriter(generator, None), name, plan.spec_hooks.of(mode), indent)
         arguments += [f"{name}={name}"] if plan.spec_hooks.of(mode) else []
     shown = [leaf for leaf in plan.metric_effects if "train" in leaf.modes and leaf not in plan.watched]
     arguments += ["training_metrics=True"] if shown else []
@@ -226,42 +221,47 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     return [*lines, *(f"{indent}{'return ' if e is endings[-1] else ''}{e}" for e in endings)]
 
 
-def _config_line(generator: Generator, indent: str) -> str:
+def _late_leaves(generator: Generator, train_op: TrainOp | None, last: int) -> tuple[list[Leaf], set[str]]:
+    """The statements from number `last` on, behind the optimizer, that hooks of the spec need, and all names that are read."""
+    plan = generator.plan
+    hooks = plan.spec_hooks.hooks
+    modes = {hook.mode for hook in hooks}
+    behind = [leaf for leaf in plan.flow.leaves[last:] if leaf.modes & modes and leaf not in plan.watched]
+    behind = [leaf for leaf in behind if not isinstance(leaf.node, ast.Return)]
+    tracing = _Tracing(generator, train_op)
+    _, leaves = tracing.closure([value for hook in hooks for value in hook.values()], [], behind)
+    for leaf in leaves:
+        if plan.time(leaf) is not Time.STATIC or plan.sites_in(leaf):
+            raise Unsupported("a hook of the spec needs what is not known when the model is built", leaf.node)
+    for hook in hooks:
+        for name, at in hook.read_at():
+            changed = [leaf for leaf in plan.flow.leaves[at.index + 1 :] if name in leaf.defs and leaf.modes & modes]
+            before = [leaf for leaf in plan.slicer.reaching(name, at.index, hook.mode, at) if leaf.index < last]
+            changed += [leaf for leaf in before if "train" not in leaf.modes]
+            if changed:
+                raise Unsupported(f"`{name}`, which a hook of the spec reads, changes later", changed[0].node)
+    return leaves, tracing.read
+
+
+def _config_lines(generator: Generator, indent: str) -> list[str]:
     """The run configuration with the fields that the model_fn sets."""
     plan, writer = generator.plan, _FactoryWriter(generator, None)
-    for value in plan.config_fields.values():
-        if isinstance(value, ast.expr) and any(plan.is_local(name) for name in reads(value)):
-            raise Unsupported("a Saver is made from a value that the model_fn computes", value)
-    fields: list[tuple[str | None, str]] = [(name, writer.text(value)) for name, value in plan.config_fields.items()]
-    made = f"(config or {generator.shared.need('RunConfig')}())"
-    return f"{indent}config = {format_call(f'{made}.replace', fields)}"
-
-
-def _callback_lines(generator: Generator, name: str, hooks: list[SpecHook], indent: str) -> list[str]:
-    """The list of callbacks that hooks of the spec become, below the comments of the hooks."""
-    if not hooks:
-        return []
-    plan, writer = generator.plan, _FactoryWriter(generator, None)
-    metrics = {plan.watched[leaf] for leaf in plan.metric_effects if leaf in plan.watched}
-    texts = []
-    for hook in hooks:
-        reads_metrics = hook.mode == "train" and any(key in metrics for _, key in hook.names)
-        if reads_metrics and hook.made.own is not None:
-            raise Unsupported("a metric of the training is read by a hook of the program's own", hook.call)
-        recorded = summarized(plan) if reads_metrics else set()
-        keys = {key for _, key in hook.names}
-        read = [read_metrics(plan, leaf) for leaf in plan.metric_effects if plan.watched.get(leaf) in keys]
-        if recorded and recorded != set().union(*read):
-            raise Unsupported("a hook and a summary read different metrics of the training", hook.call)
-        texts.append(hook.text(writer, ["metrics"] * reads_metrics + ["summarized"] * bool(recorded)))
-    comments = []
-    for node in dict.fromkeys(hook.at.node for hook in hooks if not isinstance(hook.at.node, ast.Return)):
-        comments += generator.shared.renderer.comments(node, indent)
-    line = f"{indent}{name} = [{', '.join(texts)}]"
-    if len(line) <= 100 and "\n" not in line:
-        return [*comments, line]
-    inner = indent + generator.unit
-    return [*comments, f"{indent}{name} = [", *(f"{inner}{text}," for text in texts), f"{indent}]"]
+    lines = []
+    for conditions, fields in plan.config_fields:
+        values = [*fields.values(), *(condition.test for condition in conditions)]
+        for value in values:
+            if isinstance(value, ast.expr) and any(plan.is_local(name) for name in reads(value)):
+                raise Unsupported("a Saver is made from a value that the model_fn computes", value)
+        inner = indent
+        for condition in conditions:
+            test = writer.text(condition.test)
+            test = test if condition.arm == "body" else negated(condition.test, writer.text)
+            lines.append(f"{inner}if {test}:")
+            inner += generator.unit
+        given: list[tuple[str | None, str]] = [(name, writer.text(value)) for name, value in fields.items()]
+        made = f"(config or {generator.shared.need('RunConfig')}())"
+        lines.append(f"{inner}config = {format_call(f'{made}.replace', given)}")
+    return lines
 
 
 def other_names(function: ast.FunctionDef, names: set[str]) -> dict[str, str]:

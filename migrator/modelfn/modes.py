@@ -103,6 +103,17 @@ class Modes:
             return self._compare(expression.left, expression.ops[0], expression.comparators[0], mode)
         return None
 
+    def settled(self, expression: ast.expr, mode: str) -> ast.expr:
+        """A condition in `mode`, without what the mode decides of it: ``FLAGS.log`` of ``mode == TRAIN and FLAGS.log``."""
+        if not isinstance(expression, ast.BoolOp):
+            return expression
+        left = [self.settled(value, mode) for value in expression.values if self.evaluate(value, mode) is None]
+        if len(left) == len(expression.values) and all(a is b for a, b in zip(left, expression.values)):
+            return expression
+        if len(left) == 1:
+            return left[0]
+        return ast.copy_location(ast.BoolOp(expression.op, left), expression)
+
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, mode: str) -> bool | None:
         if self._is_mode(right) and not self._is_mode(left) and isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
             left, right = right, left

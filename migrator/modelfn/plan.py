@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.absentfeatures import check_absent, without_absent
 from migrator.modelfn.averages import restores_averages
 from migrator.modelfn.body import Body
+from migrator.modelfn.conditions import Conditions, check_static, choices
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import MODES
@@ -62,11 +63,14 @@ class Plan(Body):
         """What an Estimator that is made with the model_fn starts from, if one does."""
         self.starting: set[Leaf] = set()
         """Statements that give weights the values of a checkpoint."""
+        self.opened = _spec_names(module, function)
         super().__init__(module, function, translations, sublayers, dynamic, statics, mode)
         self.features = features
         self.labels = labels
         with self.obstacles:
             self.spec_hooks.check()
+            for conditions, _ in self.config_fields:
+                check_static(self, conditions, "a Scaffold")
         with self.obstacles:
             self.find_layers()
         self.obstacles.refuse()
@@ -83,8 +87,8 @@ class Plan(Body):
 
     def extend_flow(self) -> None:
         """Read the specs, and let the tensors of their hooks become statements."""
-        self.config_fields: dict[str, Value] = {}
-        """Fields of the run configuration that the model_fn sets."""
+        self.config_fields: list[tuple[Conditions, dict[str, Value]]] = []
+        """Fields of the run configuration that the model_fn sets, and under which conditions."""
         self.averaged: dict[str, ast.expr] = {}
         """Modes in which averages take the place of the weights, and what says so."""
         self.obstacles = Obstacles()
@@ -110,13 +114,13 @@ class Plan(Body):
                     raise Unsupported("the returned value is not seen to be an EstimatorSpec", leaf.node)
                 fields = bind(call, SPEC_FIELDS, "EstimatorSpec")
                 for name in list(fields):
+                    if name == "scaffold":
+                        with self.obstacles:
+                            self._scaffolds(fields.pop(name), at, mode)
+                        continue
                     value = self.followed_in(fields[name], at, mode)[0]
                     if is_none(value) or FIELDS.get(name, mode) != mode:
                         del fields[name]
-                    elif name == "scaffold":
-                        del fields[name]
-                        with self.obstacles:
-                            self._scaffold(value, at, mode)
                 found.setdefault(mode, Spec(at, fields))
         if self.flow.falls_through:
             missing = ", ".join(m for m in MODES if m in self.flow.falls_through)
@@ -129,17 +133,25 @@ class Plan(Body):
             raise Unsupported("no EstimatorSpec with a loss is returned", self.function)
         return found
 
-    def _scaffold(self, node: ast.expr | None, at: Leaf, mode: str) -> None:
-        """Keep what the Scaffold of the training says; the others say nothing that matters."""
-        assert node is not None
-        if restores_averages(self, node, at, mode):
-            self.averaged[mode] = node
-            return
-        found = self.translations.scaffold(
+    def _scaffolds(self, node: ast.expr, at: Leaf, mode: str) -> None:
+        """Keep what the Scaffold of the training says, or one of several; the others say nothing that matters."""
+        for choice in choices(self, node, at, mode, "a Scaffold"):
+            if is_none(choice.node):
+                continue
+            if restores_averages(self, choice.node, choice.at, mode):
+                if choice.conditions:
+                    raise Unsupported("averages take the place of the weights under a condition", choice.node)
+                self.averaged[mode] = choice.node
+                continue
+            found = self._scaffold(choice.node, choice.at, mode)
+            if mode == "train" and found:
+                self.config_fields.append((choice.conditions, found))
+
+    def _scaffold(self, node: ast.expr, at: Leaf, mode: str) -> dict[str, Value]:
+        """Fields of the run configuration that a Scaffold sets. Raises Unsupported."""
+        return self.translations.scaffold(
             node, self.module.resolve, lambda part: self.followed_in(part, at, mode)[0] or part
         )
-        if mode == "train":
-            self.config_fields = found
 
     def effects(self) -> list[Leaf]:
         """Statements for their effect, without what only runs in modes that have no spec (``raise ValueError(mode)``)."""
@@ -256,6 +268,13 @@ class Plan(Body):
             if any(self.sites_in(other) for other in needed) and self.time(leaf) is Time.DYNAMIC:
                 found |= needed
         return found
+
+
+def _spec_names(module: Module, function: ast.FunctionDef) -> frozenset[str]:
+    """Names that hooks and Scaffolds of specs are read from."""
+    specs = (n for n in walk(function) if isinstance(n, ast.Call) and module.resolve(n.func) == SPEC)
+    given = [k.value for call in specs for k in call.keywords if k.arg in FIELDS or k.arg == "scaffold"]
+    return frozenset(name for value in given for name in reads(value))
 
 
 def _calls_any(leaf: Leaf, names: set[str]) -> bool:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.conditions import Choice, Conditions, check_static, conditions_of, either, overwritten
 from migrator.modelfn.errors import Obstacles, Unsupported
-from migrator.modelfn.flow import Leaf
+from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.translate import HookCall, Time, Writing, format_call, is_empty
 from migrator.syntax import walk
@@ -35,16 +36,29 @@ class SpecHook:
     at: Leaf
     made: HookCall
     names: tuple[tuple[str, str], ...] = ()
+    conditions: Conditions = ()
+    """Under which the spec has the hook."""
 
     def reads(self) -> set[str]:
         """Names that the arguments of the callback read."""
-        names = set().union(*(reads(value) for value in self.values()))
+        names = set().union(*(reads(value) for value in self._given()))
         return names - set().union(*(reads(value) for _, value in self.made.tensors)) if self.made.own else names
 
-    def values(self) -> list[ast.expr]:
-        """What the callback is made from."""
+    def read_at(self) -> Iterator[tuple[str, Leaf]]:
+        """Names that the arguments and the conditions read, with the statements where they do."""
+        for name in sorted(self.reads()):
+            yield name, self.at
+        for condition in self.conditions:
+            for name in sorted(reads(condition.test)):
+                yield name, condition.at
+
+    def _given(self) -> list[ast.expr]:
         own = [] if self.made.own is None else [self.made.own]
-        return own + [value for _, value in self.made.arguments if not isinstance(value, str)]
+        return [*own, *(value for _, value in self.made.arguments if not isinstance(value, str))]
+
+    def values(self) -> list[ast.expr]:
+        """What the callback is made from, and what decides on it."""
+        return [*self._given(), *(condition.test for condition in self.conditions)]
 
     def quoted(self) -> dict[int, str]:
         """Tensors that a hook is made from, by identity, as the names that it reads them by."""
@@ -78,65 +92,60 @@ class SpecHooks:
         """Names of ops that hooks read, and where they say so."""
         for field, mode in FIELDS.items():
             with obstacles:
-                for call, at in list(self._elements(plan.field(mode, field), mode)):
+                node = plan.field(mode, field)
+                for choice in self._items(node, plan.specs[mode].leaf, mode) if node is not None else ():
                     with obstacles:
-                        self._add(mode, call, at)
+                        self._add(mode, choice)
 
     def of(self, mode: str) -> list[SpecHook]:
         """The hooks of one mode."""
         return [hook for hook in self.hooks if hook.mode == mode]
 
-    def _elements(self, node: ast.expr | None, mode: str) -> Iterator[tuple[ast.Call, Leaf]]:
-        if node is not None:
-            yield from self._items(node, self._plan.specs[mode].leaf, mode)
-
-    def _items(self, node: ast.expr, at: Leaf, mode: str) -> Iterator[tuple[ast.Call, Leaf]]:
-        """The hooks of a list, which may be built up in several steps."""
+    def _items(self, node: ast.expr, at: Leaf, mode: str) -> list[Choice]:
+        """The hooks of a list, which may be built up in several steps, some of them under conditions."""
         if isinstance(node, ast.Name):
-            steps = self._plan.slicer.reaching(node.id, at.index, mode, at)[::-1]
-            if not steps:
-                raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
-            for step in steps:
-                yield from self._step(node.id, step, mode)
-        elif isinstance(node, (ast.List, ast.Tuple)):
+            return self._named(node, at, mode)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            found = []
             for element in node.elts:
                 call, where = self._plan.followed_in(element, at, mode)
                 if not isinstance(call, ast.Call):
                     raise Unsupported("a hook of an EstimatorSpec is not seen", element)
-                yield call, where
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            yield from self._items(node.left, at, mode)
-            yield from self._items(node.right, at, mode)
-        elif not is_empty(node):
+                found.append(Choice(call, where))
+            return found
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return [*self._items(node.left, at, mode), *self._items(node.right, at, mode)]
+        arms = either(self._plan, node, at, mode)
+        if arms is not None:
+            return [choice.under(conditions) for arm, conditions in arms for choice in self._items(arm, at, mode)]
+        if not is_empty(node):
             raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
+        return []
 
-    def _step(self, name: str, step: Leaf, mode: str) -> Iterator[tuple[ast.Call, Leaf]]:
-        """The hooks that one statement adds to the list of that name."""
-        node = step.node
-        call = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(node, (ast.If, ast.For)) or step.arms:
-            raise Unsupported("a hook of an EstimatorSpec is made under a condition or in a loop", node)
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            yield from self._items(node.value, step, mode)
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield from self._items(node.value, step, mode)
-        elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and len(call.args) == 1:
-            if call.func.attr not in ("append", "extend") or call.keywords:
-                raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
-            added = call.args[0] if call.func.attr == "extend" else ast.List(call.args, ast.Load())
-            yield from self._items(added, step, mode)
-        else:
+    def _named(self, node: ast.Name, at: Leaf, mode: str) -> list[Choice]:
+        """The hooks in the list of a name: what it is given, and what statements add to it."""
+        steps = self._plan.slicer.reaching(node.id, at.index, mode, at)[::-1]
+        if not steps:
             raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
+        found: list[Choice] = []
+        for step in steps:
+            around = conditions_of(self._plan, step, mode, "a hook of an EstimatorSpec")
+            value, adds = _given(node.id, step.node)
+            if not adds:
+                found = overwritten(found, around)
+            found += [choice.under(around) for choice in self._items(value, step, mode)]
+        return found
 
-    def _add(self, mode: str, call: ast.Call, at: Leaf) -> None:
-        plan = self._plan
+    def _add(self, mode: str, choice: Choice) -> None:
+        plan, call, at = self._plan, choice.node, choice.at
+        assert isinstance(call, ast.Call)
         name = plan.module.resolve(call.func)
         rule = plan.translations.hooks.get(name) if name is not None and mode != "infer" else None
         own = plan.translations.own_hooks(plan.module, call, mode == "eval") if mode != "infer" else None
         if own is None and (rule is None or (mode == "eval" and name not in plan.translations.evaluation_hooks)):
             raise Unsupported(f"a hook of an EstimatorSpec works on its graph: {ast.unparse(call.func)}", call)
-        if at.arms:
-            raise Unsupported("a hook of an EstimatorSpec is made under a condition or in a loop", call)
+        if at.loops:
+            raise Unsupported("a hook of an EstimatorSpec is made in a loop", call)
         if own is not None:
             made = own
         else:
@@ -151,7 +160,7 @@ class SpecHooks:
                 raise Unsupported("a hook of an EstimatorSpec checks a tensor that is not the loss", made.loss)
             return  # every training does
         names = tuple((tag, self._name(tag, value, at, mode)) for tag, value in made.tensors)
-        self.hooks.append(SpecHook(mode, call, at, made, names))
+        self.hooks.append(SpecHook(mode, call, at, made, names, choice.conditions))
 
     def _name(self, tag: str, value: ast.expr, at: Leaf, mode: str) -> str:
         """The name that the model hands a tensor out by."""
@@ -172,7 +181,7 @@ class SpecHooks:
             number += 1
             name = f"{_word(tag)}_{number}"
         node = ast.copy_location(ast.Expr(value), value)
-        leaf = Leaf(at.index, node, at.modes & {mode}, at.guard & {mode}, at.frames)
+        leaf = Leaf(at.index, node, at.modes & {mode}, at.guard & {mode}, self._frames(value, at, mode))
         if self._is_step(leaf, mode):
             leaf.uses = frozenset()
         self.watched[leaf] = name
@@ -181,6 +190,15 @@ class SpecHooks:
         for index, other in enumerate(leaves):
             other.index = index
         return name
+
+    def _frames(self, value: ast.expr, at: Leaf, mode: str) -> tuple[Frame, ...]:
+        """What stands around the statement that hands a tensor out: not the conditions on the hook, where there is nothing
+        to compute but what is there anyway."""
+        plain = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
+        if not all(isinstance(node, plain) for node in walk(value)):
+            return at.frames
+        needed = [leaf for name in reads(value) for leaf in self._plan.slicer.reaching(name, at.index, mode, at)]
+        return tuple(f for f in at.frames if f not in at.arms or any(f in leaf.frames for leaf in needed))
 
     def _same(self, leaf: Leaf, value: ast.expr, at: Leaf, mode: str) -> bool:
         """Whether the value that `leaf` hands out is the one that `value` is at `at`."""
@@ -202,6 +220,7 @@ class SpecHooks:
             if plan.time(leaf) is Time.STATIC:
                 raise Unsupported("a hook of an EstimatorSpec reads what is known before, or a variable", leaf.node)
         for hook in self.hooks:
+            check_static(plan, hook.conditions, "a hook of an EstimatorSpec")
             for name in hook.reads():
                 if plan.times.name(name) is not Time.STATIC:
                     raise Unsupported(f"a hook of an EstimatorSpec is made from `{name}`, a tensor", hook.call)
@@ -220,6 +239,19 @@ class SpecHooks:
         if name in self._plan.translations.watched:
             raise Unsupported(f"two hooks read different tensors by the name {name}", leaf.node)
         return f'{writing.need("watch")}(self, "{name}", {value})'
+
+
+def _given(name: str, node: ast.stmt) -> tuple[ast.expr, bool]:
+    """The list that a statement gives to a name, and whether it adds to what is there. Raises Unsupported."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return node.value, False
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return node.value, True
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and len(call.args) == 1:
+        if call.func.attr in ("append", "extend") and not call.keywords:
+            return call.args[0] if call.func.attr == "extend" else ast.List(call.args, ast.Load()), True
+    raise Unsupported("the hooks of an EstimatorSpec are not seen", node)
 
 
 def _word(tag: str) -> str:

@@ -176,9 +176,117 @@ def test_what_needs_a_graph_is_left(field: str, value: str, reason: str) -> None
     assert reason in manual_reason(program(f"{value}  # HERE\n    ", field=field))
 
 
-def test_a_hook_under_a_condition_is_left() -> None:
-    between = f"hooks = []\nif params['log']:\n    hooks.append({HOOK.format('[loss]')})"
-    assert "under a condition" in manual_reason(program("hooks", between=between))
+A, B, STOP = HOOK.format('{"a": loss}'), HOOK.format('{"b": 2 * loss}'), "tf.train.StopAtStepHook(5)"
+MADE_A, MADE_B = 'TensorLogger(["a"], every_n_iter=10)', 'TensorLogger(["b"], every_n_iter=10)'
+TRAINING = "mode == tf.estimator.ModeKeys.TRAIN"
+
+
+@pytest.mark.parametrize(
+    ("hooks", "between", "made"),
+    [
+        ("hooks", f"hooks = []\nif params['log']:\n    hooks.append({A})", "[]\nif params['log']:\n    +{a}"),
+        (f"[{A}] if params['log'] else None", "", "[]\nif params['log']:\n    +{a}"),
+        (f"None if params['log'] else [{A}]", "", "[]\nif not params['log']:\n    +{a}"),
+        (f"[{A}] if params['log'] else [{B}]", "", "?if params['log']:\n    ={a}\nelse:\n    ={b}"),
+        (f"[{STOP}] + ([{A}] if LOG else [])", "", "[StopAtStep(num_steps=5)]\nif LOG:\n    +{a}"),
+        ("hooks or None", f"hooks = []\nif LOG:\n    h = {A}\n    hooks += [h]", "[]\nif LOG:\n    +{a}"),
+        ("hooks if hooks else None", f"hooks = []\nif LOG:\n    hooks += [{A}]", "[]\nif LOG:\n    +{a}"),
+        ("hooks", f"hooks = None\nif {TRAINING} and LOG:\n    hooks = [{A}]", "[]\nif LOG:\n    +{a}"),
+        ("hooks", f"hooks = None\nif {TRAINING}:\n    hooks = [{A}]", "[{a}]"),
+        ("hooks", f"hooks = [{B}]\nif LOG:\n    hooks = [{A}]", "?if LOG:\n    ={a}\nelse:\n    ={b}"),
+        (
+            "hooks",
+            f"hooks = [{B}]\nif LOG:\n    hooks = hooks + [{A}]",
+            "?if LOG:\n    ={b}, {a}\nelse:\n    ={b}",
+        ),
+        (
+            "hooks",
+            f"hooks = [{B}]\nif LOG:\n    if params['n'] > 1:\n        hooks.append({A})\nhooks.append({STOP})",
+            "[{b}]\nif LOG:\n    if params['n'] > 1:\n        +{a}\n+StopAtStep(num_steps=5)",
+        ),
+        ("hooks", f"n = params['n']\nhooks = [{A}] if n > 3 else []", "n = params['n']\n[]\nif n > 3:\n    +{a}"),
+    ],
+)
+def test_hooks_under_conditions(hooks: str, between: str, made: str) -> None:
+    text = migrate(program(hooks, between=between, before="LOG = True"))
+    lines = made.format(a=MADE_A, b=MADE_B).split("\n")
+    written = []
+    for line in lines:
+        inner = line.lstrip()
+        gap = line[: len(line) - len(inner)]
+        if inner[0] == "[":
+            written.append(f"{gap}callbacks = {inner}")
+        elif inner[0] == "+":
+            written.append(f"{gap}callbacks.append({inner[1:]})")
+        elif inner[0] == "=":
+            written.append(f"{gap}callbacks = [{inner[1:]}]")
+        else:
+            written.append(line.lstrip("?"))
+    assert [line[4:] if line.startswith("    ") else line for line in factory(text).split("\n")] == written
+    assert 'watch(self, "a", loss)' in method(text, "compute_loss") and "if " not in method(text, "compute_loss")
+
+
+@pytest.mark.parametrize(
+    ("between", "reason"),
+    [
+        (f"hooks = []\nif loss > 3:\n    hooks.append({STOP})", "known only later"),
+        (f"hooks = []\nfor _ in range(2):\n    hooks.append({STOP})", "in a loop"),
+        (f"hooks = [{A}]\nif LOG:\n    if params['n']:\n        hooks = [{B}]", "in each other"),
+        (f"n = params['n']\nhooks = [{STOP}] if n else []\nn = 3", "changes later"),
+        (f"hooks = []\nif LOG:\n    hooks.insert(0, {STOP})", "not seen"),
+    ],
+)
+def test_conditions_that_are_left(between: str, reason: str) -> None:
+    assert reason in manual_reason(program("hooks", between=between, before="LOG = True"))
+
+
+@pytest.mark.parametrize("family", ["train", "estimator"])
+def test_own_hooks_by_both_names_of_their_base(family: str) -> None:
+    between = "hooks = []\nif params['n']:\n    hooks.append(Watcher(params['n'], loss))"
+    text = migrate(program("hooks", between=between, before=OWN.replace("tf.train", f"tf.{family}")))
+    assert "class Watcher(tf.compat.v1.train.SessionRunHook):" in text
+    assert "    if params['n']:\n        callbacks.append(HookCallback(Watcher(params['n'], \"value\")))" in text
+
+
+def test_a_tensor_of_one_arm_is_handed_out_there() -> None:
+    between = "hooks = []\nif params['log']:\n    hooks.append(" + HOOK.format("{'d': features['debug']}") + ")"
+    text = migrate(program("hooks", between=between))
+    assert "if self.params['log']:\n            watch(self, \"d\", features['debug'])" in text
+
+
+SCAFFOLD = "tf.train.Scaffold(saver=tf.train.Saver(max_to_keep={}))"
+KEPT = "config = (config or RunConfig()).replace(keep_checkpoint_max={})"
+
+
+@pytest.mark.parametrize(
+    ("scaffold", "between", "lines"),
+    [
+        (f"{SCAFFOLD.format(3)} if LOG else None", "", ["if LOG:", "    " + KEPT.format(3)]),
+        ("s", f"s = None\nif LOG:\n    s = {SCAFFOLD.format(3)}", ["if LOG:", "    " + KEPT.format(3)]),
+        (
+            "s",
+            f"s = {SCAFFOLD.format(3)}\nif LOG:\n    s = {SCAFFOLD.format(9)}",
+            ["if not LOG:", "    " + KEPT.format(3), "if LOG:", "    " + KEPT.format(9)],
+        ),
+        ("s", f"s = None\nif {TRAINING}:\n    s = {SCAFFOLD.format(3)}", [KEPT.format(3)]),
+    ],
+)
+def test_scaffolds_under_conditions(scaffold: str, between: str, lines: list[str]) -> None:
+    text = migrate(program(scaffold, between=between, field="scaffold", before="LOG = True"))
+    made = text[text.index("go to `model_dir`") : text.index("with make_strategy")].split("\n")[1:-1]
+    assert [line[4:] for line in made] == lines
+
+
+@pytest.mark.parametrize(
+    ("between", "reason"),
+    [
+        (f"s = None\nif loss > 3:\n    s = {SCAFFOLD.format(3)}", "known only later"),
+        ("s = None\nif LOG:\n    s = tf.train.Scaffold(init_fn=print)", "works on the graph"),
+        (f"n = len(params)\ns = {SCAFFOLD.format(3)} if n else None", "computes"),
+    ],
+)
+def test_scaffolds_that_are_left(between: str, reason: str) -> None:
+    assert reason in manual_reason(program("s", between=between, field="scaffold", before="LOG = True"))
 
 
 @pytest.mark.parametrize(
