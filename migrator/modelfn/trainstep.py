@@ -80,7 +80,7 @@ class TrainStepWriter(Writer):
                 given = differentiation_arguments(node)
                 loss = loss_text(self.model, given.get("ys"), self.at, node)
                 return self._gradient(loss, self.text(given["xs"]))
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and self.is_local(node):
             if node.id == self.loss_name:
                 return 'losses["loss"]' if self.model.partial_losses else "loss"
             if node.id in self.model.partial_losses:

@@ -201,9 +201,8 @@ class Writer:
             raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
 
     def _name(self, node: ast.Name) -> str | None:
-        holder = self.plan.module.scope(node).lookup(node.id)
-        if holder is not None and holder.node is not self.plan.function:
-            return None  # a parameter of a lambda, the target of a comprehension, or a name from outside
+        if not self.is_local(node):
+            return None
         if node.id in self.plan.modes.names:
             return self._mode_text(self.plan.modes.names[node.id], node)
         if self.where in ("call", "loss", "metrics", "train") and self.plan.is_schedule(node.id):
@@ -217,6 +216,12 @@ class Writer:
         if text is None and node.id == self.plan.mode:
             raise Unsupported("the mode is used as a value", node)
         return text
+
+    def is_local(self, node: ast.Name) -> bool:
+        """Whether a name may be a variable of the function: no parameter of a lambda, no target of a comprehension, and
+        nothing from outside."""
+        holder = self.plan.module.scope(node).lookup(node.id)
+        return holder is None or holder.node is self.plan.function
 
     def _mode_test(self, node: ast.expr) -> str | None:
         if not self.plan.modes.mentions(node):

@@ -237,8 +237,8 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
                 return False
             if isinstance(node, ast.alias) and not method:
                 return False
-            if isinstance(node, ast.Attribute) and other.resolve(node) is None:
-                if method or drafts.project.definition(other, node) == found:
+            if isinstance(node, ast.Attribute):
+                if other.resolve(node) is None if method else drafts.project.definition(other, node) == found:
                     return False
             if isinstance(node, ast.Name) and not method:
                 if any(binding.node is function for binding in other.bindings(node)):

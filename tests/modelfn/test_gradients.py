@@ -234,3 +234,24 @@ def get_train_op(loss, rate, warmup, clip_norm=1.0):
 )
 def test_left_alone(train: str, reason: str) -> None:
     assert reason in manual_reason(program(train))
+
+
+def test_targets_of_comprehensions_are_no_variables_of_the_forward_pass() -> None:
+    body = f'v = tf.layers.dense(features["x"], 4)\npredictions = tf.layers.dense(v, 1)\nloss = {LOSS.split("= ", 1)[1]}'
+    train = f"""
+capped = [(tf.clip_by_norm(g, 5.0), v) for g, v in optimizer.compute_gradients(loss) if g is not None]
+train_op = optimizer.apply_gradients(capped, {STEP})
+"""
+    text = migrate(model_fn(body, end=f"{OPTIMIZER}\n{train}\n{SPEC}"))
+    step = method(text, "train_step")
+    assert "(tf.clip_by_norm(g, 5.0), v)" in step and "for g, v in zip(tape.gradient(loss, variables), variables)" in step
+    assert "self.v" not in step
+
+
+def test_a_lambda_names_its_parameter_like_the_loss() -> None:
+    train = f"""
+halved = tf.nest.map_structure(lambda loss: loss / 2, [0.1, 0.3])
+pairs = [(g * halved[0], v) for g, v in optimizer.compute_gradients(loss)]
+train_op = optimizer.apply_gradients(pairs, {STEP})
+"""
+    assert "lambda loss: loss / 2" in migrate(program(train, LOSS))

@@ -214,6 +214,20 @@ def test_a_helper_in_another_file() -> None:
     assert "loss = common.SCALE * " in after["program.py"] and "get_loss" not in after["common.py"]
 
 
+@pytest.mark.parametrize("line", ["import common", "from . import common", "import common as c"])
+def test_a_helper_in_another_file_that_is_called_twice(line: str) -> None:
+    name = line.split()[-1]
+    program = model_fn(
+        f"predictions = tf.matmul(features['x'], {name}.table('a')) + {name}.table('b')",
+        end=f"{LOSS}\n{TRAIN_OP}\n{SPEC}",
+        before=f"import tensorflow as tf\n{line}\n",
+    )
+    helper = "import tensorflow as tf\n\n\ndef table(name):\n    return tf.get_variable(name, [3, 1])\n"
+    after = migrate_all({"program.py": program, "common.py": helper})
+    assert "table(" not in after["program.py"] + after["common.py"]
+    assert after["program.py"].count("self.add_weight(") == 2
+
+
 def test_comments_stay() -> None:
     helper = """def get_loss(labels, predictions):
     # The mean, as in the paper.
