@@ -11,6 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.project import Project
 from migrator.symbols import normalize
+from migrator.syntax import walk
 
 from .hyperparameters import HPARAMS
 from .import_roots import in_package, package_prefix
@@ -18,6 +19,7 @@ from .tensorflow_names import PLAIN, VERSION_1
 from .unused_code import unused_spans
 
 MODULE = "tf2_training"
+_SEARCH_PATH = {"sys.path", "site.addsitedir"}
 
 
 class Helpers:
@@ -106,18 +108,14 @@ class Helpers:
         """Whether the line above imports a file of the project, so that ours may stand right below it."""
         for entry in self.module.imports:
             if self.module.line_span(entry.statement)[1] == position:
-                dotted = entry.target
-                return dotted.startswith(".") or any(
-                    self.project.module_named(name, self.module) is not None
-                    for name in (dotted, dotted.rpartition(".")[0])
-                    if name
-                )
+                return self._is_local(entry.target)
         return False
 
     def _position(self) -> int:
-        """Behind the last import at the head of the file, where local imports stand."""
+        """Behind the last import at the head of the file, where local imports stand, or at the head of what follows where
+        the file first says where they are to be found."""
         last: ast.stmt | None = None
-        for node in self.module.tree.body:
+        for node in self.module.tree.body[self._behind_search_path() :]:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 last = node
             elif isinstance(node, ast.Try) and any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in node.body):
@@ -129,6 +127,28 @@ class Helpers:
         if last is None:
             return self.module.import_position()
         return self.module.line_span(last)[1]
+
+    def _behind_search_path(self) -> int:
+        """The number of the first local import, if the file changes ``sys.path`` for it; else 0."""
+        changed = False
+        for number, statement in enumerate(self.module.tree.body):
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                mine = [entry for entry in self.module.imports if entry.statement is statement]
+                if changed and any(self._is_local(entry.target) for entry in mine):
+                    return number
+            elif not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                changed = changed or any(
+                    isinstance(node, ast.Attribute) and self.module.resolve(node) in _SEARCH_PATH
+                    for node in walk(statement)
+                )
+        return 0
+
+    def _is_local(self, target: str) -> bool:
+        """Whether a name that is imported stands for a file of the project, or for something in one."""
+        names = (target, target.rpartition(".")[0])
+        return target.startswith(".") or any(
+            self.project.module_named(name, self.module) is not None for name in names if name
+        )
 
     def _place(self, home: str) -> tuple[str, str]:
         """The folder of the helper module, `home` if the file can import it from there, and what stands before its name."""

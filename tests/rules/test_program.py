@@ -182,6 +182,43 @@ def test_a_package_that_is_imported_by_relative_names() -> None:
     assert "from .tf2_training import" in after["p/cnn/model.py"]
 
 
+def imported_behind(task: str) -> str:
+    """The line above the import of the helpers in a script beside the package `trainer`."""
+    files = {"trainer/__init__.py": "", "trainer/model.py": MODEL, "trainer/inputs.py": INPUT, "trainer/task.py": task}
+    lines = migrate_all(files)["trainer/task.py"].splitlines()
+    number = next(n for n, line in enumerate(lines) if line.startswith("from trainer.tf2_training import"))
+    return next(line for line in reversed(lines[:number]) if line)
+
+
+ABSOLUTE = TASK.replace("from inputs", "from trainer.inputs").replace("from model", "from trainer.model")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))",
+        "sys.path = ['..'] + sys.path",
+        "if '..' not in sys.path:\n    sys.path.insert(0, '..')",
+    ],
+)
+def test_helpers_come_behind_what_says_where_local_modules_are(line: str) -> None:
+    task = ABSOLUTE.replace("\n\nfrom trainer", f"\n\nROOT = 1\n{line}\n\nfrom trainer", 1)
+    assert imported_behind(task.replace("import tensorflow", "import os\nimport sys\n\nimport tensorflow", 1)) == (
+        "from trainer.model import create_model"
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["print(sys.path)", "def more():\n    sys.path.append('..')", "path = ['..']\npath.append('x')"]
+)
+def test_helpers_stay_with_the_imports_at_the_head(line: str) -> None:
+    task = ABSOLUTE.replace("\n\n\ndef main", f"\n\n\n{line}\n\n\ndef main", 1)
+    assert imported_behind("import sys\n" + task) == "from trainer.model import create_model"
+    task = ABSOLUTE.replace("\n\nfrom trainer", f"\n\n{line}\n\nfrom trainer", 1)
+    above = "from trainer.model import create_model" if "print" in line else "import tensorflow as tf"
+    assert imported_behind("import sys\n" + task) == above
+
+
 def test_one_part_that_cannot_move_keeps_all_files() -> None:
     bad_model = MODEL.replace("train_op=train_op)", "train_op=train_op, training_hooks=[HOOK])  # HERE")
     assert "a hook of an EstimatorSpec" in manual_reason({**FILES, "model.py": bad_model})
