@@ -85,8 +85,8 @@ def _terms(call: ast.Call, writing: Writing) -> list[str]:
 
 
 def _sum(terms: list[str], writing: Writing) -> str:
-    if terms == ["*self.losses"]:
-        return f"{writing.tf}.add_n(self.losses)"
+    if terms == ["*self.losses"]:  # add_n takes no empty list
+        return f"{writing.tf}.{'add_n' if writing.fact('always regularized') else 'reduce_sum'}(self.losses)"
     return f"{writing.tf}.add_n([{', '.join(terms)}])" if len(terms) > 1 else "".join(terms) or "0.0"
 
 

@@ -7,28 +7,60 @@ from collections.abc import Sequence
 
 from migrator.modelfn.body import Body
 from migrator.modelfn.plan import Plan
-from migrator.modelfn.translate import Translations
+from migrator.modelfn.sites import Site
+from migrator.modelfn.sublayers import HelperBody
+from migrator.modelfn.translate import Translations, Value
 from migrator.preparing.roots import calls_below
 
 
 def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str, bool]:
-    """Answers over all `bodies`: whether rows are looked up, rates decay, layers of either kind are
-    regularized, and models start from checkpoints of others.
+    """Answers over all `bodies`, those of one model: whether rows are looked up, rates decay, layers of either kind are
+    regularized, at least one of them whatever the parameters are, and models start from checkpoints of others.
     """
     called = {body.module.resolve(call.func) for body in bodies for call in calls_below(body.module, body.function)}
-    regularized = any(
-        (name or "").endswith("regularizer") and not site.layer.keras
-        for body in bodies
-        for site in body.sites
-        for name, _ in site.layer.arguments
-    )
-    outside = any(
-        site.layer.keras and "regularizer" in ast.unparse(site.call) for body in bodies for site in body.sites
-    )
+    sites = [(body, site) for body in bodies for site in body.sites]
+    regularizers = [
+        (body, site, value)
+        for body, site in sites
+        for name, value in site.layer.arguments
+        if (name or "").endswith("regularizer") and not site.layer.keras
+    ]
+    outside = any(site.layer.keras and "regularizer" in ast.unparse(site.call) for _, site in sites)
     return {
         "sparse": bool(called & translations.lookups),
         "scheduled": bool(called & translations.schedules),
-        "regularized": regularized,
+        "regularized": bool(regularizers),
+        "always regularized": any(not _may_be_missing(*each) for each in regularizers),
         "regularized outside": outside,
         "warm": any(isinstance(body, Plan) and body.warm is not None for body in bodies),
     }
+
+
+def _may_be_missing(body: Body, site: Site, value: Value) -> bool:
+    """Whether a layer may go without the regularizer that `value` is: under a condition, or where it may be None."""
+    if isinstance(body, HelperBody) or site.turns or any(not isinstance(f.node, ast.With) for f in site.leaf.frames):
+        return True
+    if isinstance(value, str):
+        return False
+    made, _ = body.followed_in(value, site.leaf, "train")
+    return not isinstance(made, ast.Call) or not (body.module.resolve(made.func) or "").startswith("tensorflow.")
+
+
+def reached_bodies(start: Body, every: Sequence[Body]) -> list[Body]:
+    """A model_fn and the helpers that it calls, out of `every` body of a program, with those that are in sight of none."""
+
+    def below(body: Body, found: dict[int, Body]) -> dict[int, Body]:
+        if id(body) not in found:
+            found[id(body)] = body
+            for site in body.sites:
+                for other in (site.layer.helper, *site.layer.alternatives):
+                    if other is not None:
+                        below(other, found)
+        return found
+
+    mine = below(start, {})
+    seen: dict[int, Body] = {}
+    for body in every:
+        if not isinstance(body, HelperBody):
+            below(body, seen)
+    return [*mine.values(), *(body for body in every if id(body) not in seen)]

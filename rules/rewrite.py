@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from migrator import vendoring
 from migrator.diagnostics import Edit, Location, NewFile, ProgramUnit
+from migrator.modelfn.body import Body
 from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.generate import Generator
@@ -34,7 +35,7 @@ from .hook_makers import check_makers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .lookup_tables import table_reference
-from .model_facts import model_facts
+from .model_facts import model_facts, reached_bodies
 from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
@@ -368,9 +369,12 @@ class ProgramRewrite:
         every = [*self.model_fns, *self.sublayers.found, *(self.sublayers.outside() if outside else ())]
         return [whole_span(module, d.node) for d in every if d.module is module]
 
-    def _facts(self) -> dict[str, bool]:
-        """What translations may ask about the model: over the model_fns and all helpers."""
-        bodies = [m.plan for m in self.model_fns.values() if m.plan] + [s.body for s in self.sublayers.found.values()]
+    def _facts(self, model: Plan | None = None) -> dict[str, bool]:
+        """What translations may ask about a model and its helpers; without one, over all models of the program."""
+        bodies: list[Body] = [m.plan for m in self.model_fns.values() if m.plan]
+        bodies += [s.body for s in self.sublayers.found.values()]
+        if model is not None:
+            bodies = reached_bodies(model, bodies)
         exported = any(driver.exports for driver in self._drivers.values())
         replicated = trains_on_replicas(self.project.modules.values())
         return {**model_facts(bodies, self._translations), "exported": exported, "replicated": replicated}
@@ -386,7 +390,7 @@ class ProgramRewrite:
             helpers.tensorflow(),
             model.class_name,
             model.factory,
-            self._facts(),
+            self._facts(model.plan),
             lambda name: helpers.need(name, outer),
         )
         model.generated = generator.generate()

@@ -237,14 +237,18 @@ def test_left_alone(train: str, reason: str) -> None:
 
 
 def test_targets_of_comprehensions_are_no_variables_of_the_forward_pass() -> None:
-    body = f'v = tf.layers.dense(features["x"], 4)\npredictions = tf.layers.dense(v, 1)\nloss = {LOSS.split("= ", 1)[1]}'
+    body = (
+        f'v = tf.layers.dense(features["x"], 4)\npredictions = tf.layers.dense(v, 1)\nloss = {LOSS.split("= ", 1)[1]}'
+    )
     train = f"""
 capped = [(tf.clip_by_norm(g, 5.0), v) for g, v in optimizer.compute_gradients(loss) if g is not None]
 train_op = optimizer.apply_gradients(capped, {STEP})
 """
     text = migrate(model_fn(body, end=f"{OPTIMIZER}\n{train}\n{SPEC}"))
     step = method(text, "train_step")
-    assert "(tf.clip_by_norm(g, 5.0), v)" in step and "for g, v in zip(tape.gradient(loss, variables), variables)" in step
+    assert (
+        "(tf.clip_by_norm(g, 5.0), v)" in step and "for g, v in zip(tape.gradient(loss, variables), variables)" in step
+    )
     assert "self.v" not in step
 
 

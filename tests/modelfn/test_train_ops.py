@@ -198,6 +198,59 @@ def test_regularizers() -> None:
         assert "+ tf.add_n(self.losses)" in method(text, "compute_loss")
 
 
+L2 = "tf.contrib.layers.l2_regularizer(0.1)"
+
+
+@pytest.mark.parametrize(
+    ("body", "total"),
+    [
+        (f'reg = {L2}\npredictions = tf.layers.dense(features["x"], 1, None, kernel_regularizer=reg)', "add_n"),
+        (
+            f'with tf.variable_scope("v", regularizer={L2}):\n    predictions = tf.layers.dense(features["x"], 1)',
+            "add_n",
+        ),
+        (
+            f'reg = {L2} if params["l2"] else None\npredictions = tf.layers.dense(features["x"], 1, None, '
+            "kernel_regularizer=reg)",
+            "reduce_sum",
+        ),
+        (
+            'predictions = tf.layers.dense(features["x"], 1)\nif params["deep"]:\n    predictions = '
+            f"tf.layers.dense(predictions, 1, kernel_regularizer={L2})",
+            "reduce_sum",
+        ),
+        (
+            'predictions = features["x"]\nfor n in params["units"]:\n    predictions = '
+            f"tf.layers.dense(predictions, n, kernel_regularizer={L2})",
+            "reduce_sum",
+        ),
+    ],
+)
+def test_a_sum_of_regularization_terms_may_be_one_of_none(body: str, total: str) -> None:
+    loss = "loss = tf.reduce_mean(tf.square(labels - predictions)) + tf.losses.get_regularization_loss()"
+    train = f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})"
+    assert f"+ tf.{total}(self.losses)" in method(migrate(program(train, body, loss)), "compute_loss")
+
+
+def test_another_model_of_the_program_is_not_regularized() -> None:
+    other = """
+
+def other_fn(features, labels, mode, params):
+    predictions = tf.layers.dense(features["x"], 1)
+    loss = tf.reduce_mean(tf.square(labels - predictions)) + tf.losses.get_regularization_loss()
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+other = tf.estimator.Estimator(other_fn, params={})
+"""
+    body = f'predictions = tf.layers.dense(features["x"], 1, kernel_regularizer={L2})'
+    loss = "loss = tf.reduce_mean(tf.square(labels - predictions)) + tf.losses.get_regularization_loss()"
+    train = f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})"
+    text = migrate(program(train, body, loss) + other)
+    assert text.count("self.losses") == 1 and ")) + 0.0" in text
+
+
 def test_a_regularizer_that_no_loss_reads_is_not_added() -> None:
     body = 'predictions = tf.layers.dense(features["x"], 1, kernel_regularizer=tf.keras.regularizers.l2(0.1))'
     text = migrate(program(f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})", body))
