@@ -83,7 +83,7 @@ class _Tracing(_FactoryWriter):
             self.read |= reads(rate.value).union(*(leaf.uses for leaf in rate.leaves)) - made
             for leaf in rate.leaves:
                 self.read |= set().union(*(frame.reads() for frame in leaf.frames))
-        if isinstance(node, ast.Name) and text is None and self.is_local(node):
+        if isinstance(node, ast.Name) and text is None and not self.is_inner(node):
             self.read.add(node.id)
         return text
 

@@ -80,7 +80,7 @@ class TrainStepWriter(Writer):
                 given = differentiation_arguments(node)
                 loss = loss_text(self.model, given.get("ys"), self.at, node)
                 return self._gradient(loss, self.text(given["xs"]))
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and self.is_local(node):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not self.is_inner(node):
             if node.id == self.loss_name:
                 return 'losses["loss"]' if self.model.partial_losses else "loss"
             if node.id in self.model.partial_losses:
@@ -277,6 +277,7 @@ def _needed(generator: Generator, train_op: TrainOp, roots: list[Leaf]) -> list[
         sums = next((sums for sums in plan.sums.values() if leaf in sums.leaves), None)
         if sums is not None:
             writer.text(sums.loop.iter)
+            writer.read |= set().union(*(part.defs for part in sums.leaves))
             continue
         if isinstance(leaf.node, ast.Return):
             for update in train_op.updates:

@@ -24,6 +24,7 @@ from migrator.modelfn.tags import tagged
 from migrator.modelfn.translate import Time, Value, format_call
 from migrator.modelfn.variablelists import listed
 from migrator.modelfn.variables import trainable_variables
+from migrator.symbols import Scope
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
 _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
@@ -201,8 +202,9 @@ class Writer:
             raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
 
     def _name(self, node: ast.Name) -> str | None:
-        if not self.is_local(node):
-            return None
+        holder = self.plan.module.scope(node).lookup(node.id)
+        if holder is not None and holder.node is not self.plan.function:
+            return None  # a parameter of a lambda, the target of a comprehension, or a name from outside
         if node.id in self.plan.modes.names:
             return self._mode_text(self.plan.modes.names[node.id], node)
         if self.where in ("call", "loss", "metrics", "train") and self.plan.is_schedule(node.id):
@@ -217,11 +219,12 @@ class Writer:
             raise Unsupported("the mode is used as a value", node)
         return text
 
-    def is_local(self, node: ast.Name) -> bool:
-        """Whether a name may be a variable of the function: no parameter of a lambda, no target of a comprehension, and
-        nothing from outside."""
-        holder = self.plan.module.scope(node).lookup(node.id)
-        return holder is None or holder.node is self.plan.function
+    def is_inner(self, node: ast.Name) -> bool:
+        """Whether a name is bound inside of a statement: a parameter of a lambda, or the target of a comprehension."""
+        scope: Scope | None = self.plan.module.scope(node)
+        while scope is not None and scope.node is not self.plan.function and node.id not in scope.bindings:
+            scope = scope.parent
+        return scope is not None and scope.node is not self.plan.function
 
     def _mode_test(self, node: ast.expr) -> str | None:
         if not self.plan.modes.mentions(node):
