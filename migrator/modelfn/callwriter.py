@@ -28,6 +28,8 @@ class CallWriter(Writer):
         self.leaves: list[Leaf] = []
         self.results: dict[str, set[str]] = {}
         """Per mode, names that are read after `call`."""
+        self.unbound: dict[str, set[Leaf]] = {}
+        """Names that are read after `call` and that conditions may leave without a value, with what gives them one."""
         self.reads_training = False
         self._walking: list[ast.comprehension] = []
         """Comprehensions whose heads are being written."""
@@ -145,6 +147,8 @@ class CallWriter(Writer):
         heads = self.plan.flow.heads.get(node, ())
         lead = [line for head in heads for line in self.shared.renderer.comments(head, indent)]
         lines = super().compound(node, leaves, indent, depth)
+        names = sorted(name for name, found in self.unbound.items() if depth == 0 and found <= set(leaves))
+        lead += [f"{indent}{self.names.get(name, name)} = None" for name in names]
         return ["", *lead, *(lines[1:] if not lines[0].strip() else lines)] if lead and lines else lines
 
     def _inside(self, group: list[Leaf], indent: str, depth: int) -> list[str]:

@@ -355,3 +355,19 @@ class Slicer:
         for frame in leaf.frames:
             needed |= frame.reads()
         return needed
+
+
+def surely(leaves: Iterable[Leaf], depth: int = 0) -> bool:
+    """Whether one of the leaves runs whatever the conditions around them are; loops are taken to have a turn."""
+    arms: dict[ast.stmt, dict[str, list[Leaf]]] = {}
+    for leaf in leaves:
+        if len(leaf.arms) == depth:
+            return True
+        frame = leaf.arms[depth]
+        arms.setdefault(frame.node, {}).setdefault(frame.arm, []).append(leaf)
+    return any(
+        all(
+            surely(found.get(arm, ()), depth + 1) for arm in (("body", "orelse") if isinstance(node, ast.If) else found)
+        )
+        for node, found in arms.items()
+    )

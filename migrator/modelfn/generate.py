@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from migrator.modelfn.absentfeatures import early_return
 from migrator.modelfn.built import sizes_of
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import ClassWriter, tidy, trimmed
@@ -14,7 +15,7 @@ from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
-from migrator.modelfn.flow import Leaf
+from migrator.modelfn.flow import Leaf, surely
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
 from migrator.modelfn.metricreads import training_metrics
@@ -194,11 +195,26 @@ class Generator(ClassWriter):
             writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
             writer.results = {mode: predicted | set(self.needed.get(mode, ())) for mode in plan.specs}
             writer.results["infer"] = self._predicted_names() | set(self.needed["infer"])
-            return writer.block(writer.leaves, indent) + self._return(writer, indent)
+            writer.unbound = self._unbound(writer.leaves)
+            test = early_return(plan, writer)
+            if not test:
+                return writer.block(writer.leaves, indent) + self._return(writer, indent, out.entries)
+            end = plan.specs["infer"].leaf.index
+            lines = writer.block([leaf for leaf in writer.leaves if leaf.index < end], indent)
+            lines += [f"{indent}if {test}:", *self._return(writer, indent + self.unit, self._predicted_entries())]
+            rest = writer.block([leaf for leaf in writer.leaves if leaf.index > end], indent)
+            return [*lines, "", *trimmed(rest), *self._return(writer, indent, out.entries)]
 
         lines = written(self.lean(support, written))
         head = f"{self.indent}{self.unit}def call(self, {plan.features}, training=False):"
         return [head, *trimmed(lines)]
+
+    def _unbound(self, leaves: list[Leaf]) -> dict[str, set[Leaf]]:
+        """Names that the loss or a metric may read under a condition, and that have no value without it."""
+        names = [value for _, value in self.outputs.entries if isinstance(value, str)]
+        raises = {leaf for leaf in self.plan.flow.leaves if isinstance(leaf.node, ast.Raise)}
+        made = {name: {leaf for leaf in leaves if name in leaf.defs} for name in names}
+        return {name: found for name, found in made.items() if found and not surely(found | raises)}
 
     def _predicted_names(self) -> set[str]:
         out = self.outputs
@@ -208,19 +224,27 @@ class Generator(ClassWriter):
                 names |= reads(value)
         return names
 
-    def _return(self, writer: Writer, indent: str) -> list[str]:
+    def _predicted_entries(self) -> list[tuple[str, ast.expr | str]]:
+        """What `call` returns of that what predictions and servers read."""
+        out = self.outputs
+        if out.predicted is None and out.predicted_single is None and out.excluded is None:
+            raise Unsupported("predictions need all that the loss needs", self.plan.specs["infer"].leaf.node)
+        keys = [*(out.predicted or ()), out.predicted_single]
+        return [(key, value) for key, value in out.entries if key in keys or value in self.needed["infer"]]
+
+    def _return(self, writer: Writer, indent: str, entries: list[tuple[str, ast.expr | str]]) -> list[str]:
         out = self.outputs
         if out.merged is not None:
             merged = writer.names.get(out.merged, out.merged)
-            if not out.entries:
+            if not entries:
                 return [f"{indent}return {merged}"]
-            extra = ", ".join(f"{key}: {writer.names.get(str(v), str(v))}" for key, v in out.entries)
+            extra = ", ".join(f"{key}: {writer.names.get(str(v), str(v))}" for key, v in entries)
             return [f"{indent}return {{**{merged}, {extra}}}"]
         if out.single is not None:
             return [f"{indent}return {writer.names.get(out.single, out.single)}"]
-        if len(out.entries) == 1 and not out.entries[0][0]:
-            return [f"{indent}return {writer.text(out.entries[0][1])}"]
-        pairs = [(key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in out.entries]
+        if len(entries) == 1 and not entries[0][0]:
+            return [f"{indent}return {writer.text(entries[0][1])}"]
+        pairs = [(key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in entries]
         line = f"{indent}return {{{', '.join(f'{k}: {v}' for k, v in pairs)}}}"
         if len(line) <= 100 and "\n" not in line:
             return [line]

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from migrator.modelfn.absentfeatures import check_absent, without_absent
+from migrator.modelfn.absentfeatures import absent_keys, without_absent
 from migrator.modelfn.averages import restores_averages
 from migrator.modelfn.body import Body
 from migrator.modelfn.conditions import Conditions, check_static, choices
@@ -236,7 +236,8 @@ class Plan(Body):
             with self.obstacles:
                 self.place(leaf, call, losses, self.tainted)
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
-        check_absent(self)
+        self.absent = absent_keys(self)
+        """Features that only what follows the predictions looks up."""
         chosen = set(self.call_leaves)
         self.loss_leaves = self.ordered(leaf for leaf in losses if leaf not in chosen and not leaf.mode_only)
         self.metric_leaves = self.ordered(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from modelfn.programs import USE, manual_reason, method, migrate, model_fn
 
 PREDICTED = """
@@ -39,9 +40,69 @@ def test_what_predictions_look_up_too_is_shared() -> None:
     assert "negative = " in method(text, "call") and "negative = " not in method(text, "compute_loss")
 
 
-def test_layers_that_predictions_cannot_feed_are_refused() -> None:
-    source = model_fn(PREDICTED + LAYERS, end=END % "logits", after=PREDICTS)
-    assert 'layers need the feature "target", which predictions are made without' in manual_reason(source)
+def test_predictions_return_before_layers_that_they_cannot_feed() -> None:
+    text = migrate(model_fn(PREDICTED + LAYERS, end=END % "logits", after=PREDICTS))
+    call = method(text, "call")
+    assert """
+    if "target" not in features:
+        return {"center": center}
+
+    logits = self.logits(tf.concat([center, features["target"]], 1))  # HERE
+    return {"logits": logits, "center": center}
+""" in call
+    assert "features" not in method(text, "compute_loss")
+
+
+def test_several_features_that_a_parameter_asks_for() -> None:
+    more = """
+    loss = tf.reduce_mean(tf.square(labels - center))
+    logits = center
+    if params["deep"]:
+        pair = tf.concat([features["target"], features["other"]], 1)
+        aux = tf.layers.dense(pair, 4)
+        loss += tf.reduce_mean(tf.square(labels - aux))
+"""
+    call = method(migrate(model_fn(PREDICTED + more, end=END % "logits", after=PREDICTS)), "call")
+    assert """
+    if self.params["deep"] and not {"other", "target"} <= features.keys():
+        return {"center": center}
+
+    aux = None
+    if self.params["deep"]:
+        pair = """ in call
+    assert 'return {"aux": aux, "center": center}' in call
+
+
+REFUSED = {
+    'layers need the feature "target", which predictions are made without': (
+        """
+    if mode != tf.estimator.ModeKeys.PREDICT:
+        other = tf.layers.dense(features["target"], 4)  # HERE
+"""
+        + PREDICTED,
+        """
+    loss = tf.reduce_mean(tf.square(labels - other * center))
+""",
+    ),
+    "features that predictions are made without are looked up under several conditions": (
+        PREDICTED,
+        """
+    loss = tf.reduce_mean(tf.square(labels - center))
+    if params["one"]:
+        one = tf.layers.dense(features["target"], 4)  # HERE
+        loss += tf.reduce_mean(tf.square(labels - one))
+    if params["two"]:
+        two = tf.layers.dense(features["other"], 4)
+        loss += tf.reduce_mean(tf.square(labels - two))
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_layers_that_predictions_cannot_feed_are_refused(reason: str) -> None:
+    body, loss = REFUSED[reason]
+    assert reason in manual_reason(model_fn(body + loss, end=END % "center", after=PREDICTS))
 
 
 def test_a_program_that_never_predicts_needs_no_such_features() -> None:
