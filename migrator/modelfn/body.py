@@ -12,7 +12,7 @@ from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.loggers import called_function
 from migrator.modelfn.modes import Modes, mode_of_symbol
-from migrator.modelfn.names import binds, reads
+from migrator.modelfn.names import binds, parameters, reads, rebinds
 from migrator.modelfn.objects import is_learning_phase
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.phases import ignored, look_through, widen
@@ -106,7 +106,9 @@ class Body:
     def _check_statements(self) -> None:
         """Refuse what the generated methods could not say."""
         heads = {name for leaf in self.flow.leaves for frame in leaf.frames for name in frame.binds()}
-        own = {name for leaf in self.flow.leaves for name in leaf.kills} | heads
+        bound = [n for leaf in self.flow.leaves for n in _own_nodes(leaf.node) if isinstance(n, ast.Assign)]
+        own = {name for statement in bound for name in rebinds(statement)} - parameters(self.function)
+        own |= {name for leaf in self.flow.leaves for name in leaf.kills} | heads
         obstacles = Obstacles()
         for leaf in self.flow.leaves:
             with obstacles:

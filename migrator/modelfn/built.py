@@ -11,7 +11,7 @@ from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder
 from migrator.modelfn.translate import Layer, Time
 from migrator.modelfn.walks import Loop
-from migrator.syntax import children, walk
+from migrator.syntax import children
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -54,12 +54,14 @@ def built_leaves(plan: Body, sites: list[Site]) -> set[Leaf]:
     stack += [(loop.iter, site.leaf) for site in sites for loop in site.loops]
     while stack:
         node, at = stack.pop()
-        for child in walk(node):
-            if isinstance(child, ast.Name) and plan.times.name(child.id) > Time.MODE:
-                for leaf in plan.slicer.reaching(child.id, at.index, None, at):
-                    if leaf not in found and isinstance(leaf.node, ast.Assign):
-                        found.add(leaf)
-                        stack.append((leaf.node.value, leaf))
+        if any(what(plan, node, None) is not None for what in (shape_of, rank_of, count_of)):
+            continue  # `build` is given it
+        stack += [(child, at) for child in children(node)]
+        if isinstance(node, ast.Name) and plan.times.name(node.id) > Time.MODE:
+            for leaf in plan.slicer.reaching(node.id, at.index, None, at):
+                if leaf not in found and isinstance(leaf.node, ast.Assign):
+                    found.add(leaf)
+                    stack.append((leaf.node.value, leaf))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrator.modelfn.built import built_names
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
@@ -38,7 +39,7 @@ class Outputs:
 
 def boundary(plan: Plan, leaves: list[Leaf], results: list[ast.expr], mode: str) -> tuple[list[str], set[Leaf]]:
     """Names of the forward pass that `leaves` and `results` read, and leaves to repeat because they are free of data."""
-    inside = set(plan.call_leaves)
+    inside = set(plan.call_leaves) - {leaf for leaf, (_, text) in built_names(plan).items() if text.startswith("self.")}
     names: dict[str, None] = {}
     repeated: set[Leaf] = set()
     end = plan.specs[mode].leaf

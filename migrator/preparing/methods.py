@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from migrator.modelfn.names import MUTATORS
 from migrator.module import Module
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition, Project
@@ -123,6 +124,24 @@ def attributes(project: Project, method: Method) -> dict[str, list[ast.Attribute
             raise Stuck(f"`{name}.{parent.attr}` is set in a method that makes layers", parent)
         found.setdefault(parent.attr, []).append(parent)
     return found
+
+
+def fills(method: Method) -> bool:
+    """Whether a method puts something into a list or a dict that its object holds: ``self.end_points[name] = net``."""
+    if method.kind == "static":
+        return False
+    function, module = method.function, method.module
+    own = function.args.args[0].arg
+    for node in walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
+            parent = module.parent(node)
+            if isinstance(parent, ast.Subscript) and parent.value is node and not isinstance(parent.ctx, ast.Load):
+                return True
+            if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
+                call = module.parent(parent)
+                if isinstance(call, ast.Call) and call.func is parent:
+                    return True
+    return False
 
 
 def check_settled(project: Project, method: Method, names: set[str], module: Module, at: ast.AST) -> None:

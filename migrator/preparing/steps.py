@@ -20,7 +20,7 @@ from migrator.preparing.inherited import moved_down
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, snake
-from migrator.preparing.methods import Method, attributes, check_settled, lookup, method_of
+from migrator.preparing.methods import Method, attributes, check_settled, fills, lookup, method_of
 from migrator.preparing.own_attributes import as_variables, reader
 from migrator.preparing.partials import filled_in, written_out
 from migrator.preparing.roots import calls_below, root_function
@@ -249,7 +249,7 @@ class Preparation:
         if not (self._inlined(definition) or self._makes_layers(definition)):
             return []
         calls = self._method_calls(found)
-        if self._inlined(definition) or len(calls) == 1:
+        if self._inlined(definition) or len(calls) == 1 or fills(found):
             return self._inlined_method(module, call, found)
         return self._lifted_calls(found, calls)
 
@@ -340,7 +340,7 @@ class Preparation:
             method = method_of(project, found.module, call.func)
             if method is None:
                 raise Stuck(f"which method `{found.module.segment(call.func)}` is, is not seen", call)
-            if is_getter(method.function):
+            if is_getter(method.function) or fills(method):
                 return self._inlined_method(found.module, call, method)
             try:
                 return self._lifted_calls(method, self._method_calls(method))

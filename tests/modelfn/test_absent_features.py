@@ -43,13 +43,16 @@ def test_what_predictions_look_up_too_is_shared() -> None:
 def test_predictions_return_before_layers_that_they_cannot_feed() -> None:
     text = migrate(model_fn(PREDICTED + LAYERS, end=END % "logits", after=PREDICTS))
     call = method(text, "call")
-    assert """
+    assert (
+        """
     if "target" not in features:
         return {"center": center}
 
     logits = self.logits(tf.concat([center, features["target"]], 1))  # HERE
     return {"logits": logits, "center": center}
-""" in call
+"""
+        in call
+    )
     assert "features" not in method(text, "compute_loss")
 
 
@@ -63,13 +66,16 @@ def test_several_features_that_a_parameter_asks_for() -> None:
         loss += tf.reduce_mean(tf.square(labels - aux))
 """
     call = method(migrate(model_fn(PREDICTED + more, end=END % "logits", after=PREDICTS)), "call")
-    assert """
+    assert (
+        """
     if self.params["deep"] and not {"other", "target"} <= features.keys():
         return {"center": center}
 
     aux = None
     if self.params["deep"]:
-        pair = """ in call
+        pair = """
+        in call
+    )
     assert 'return {"aux": aux, "center": center}' in call
 
 

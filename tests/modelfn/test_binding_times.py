@@ -203,9 +203,48 @@ estimator = tf.estimator.Estimator(model_fn)
             "only has an effect",
         ),
         ("params['units'] = 3\npredictions = tf.layers.dense(features['x'], params['units'])", "comes from outside"),
+        (
+            "if params['deep']:\n    params = dict(params)\nparams['units'] = 3\n"
+            "predictions = tf.layers.dense(features['x'], params['units'])",
+            "comes from outside",
+        ),
         ("yield 3  # HERE\npredictions = tf.layers.dense(features['x'], 3)", "generator"),
         ("training = features['w']\npredictions = tf.layers.dense(features['x'], 1) * training", "self or training"),
     ],
 )
 def test_left_alone(body: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(body))
+
+
+def test_a_name_that_only_conditions_bind_comes_from_inside() -> None:
+    end = """
+if params["weighted"]:
+    loss = tf.reduce_mean(tf.square(labels - predictions) * labels)
+else:
+    loss = tf.reduce_mean(tf.square(labels - predictions))
+if params["l2"]:
+    loss += params["l2"] * tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])
+"""
+    body = "predictions = tf.layers.dense(features['x'], 1)"
+    text = migrate(model_fn(body, end=f"{end}\n{TRAIN_OP}\n{SPEC}"))
+    assert 'loss += self.params["l2"] * tf.add_n(' in method(text, "compute_loss")
+
+
+def test_what_a_condition_alone_needs_of_the_forward_pass() -> None:
+    end = """
+loss = tf.reduce_mean(tf.square(labels - predictions))
+if params["aux"]:
+    other = tf.layers.dense(features["x"], 1)
+    loss += tf.reduce_mean(tf.square(labels - other))
+if params["kind"] == "a":
+    scale = tf.layers.dense(features["x"], 1, name="a")
+elif params["kind"] == "b":
+    scale = tf.layers.dense(features["x"], 1, name="b")
+else:
+    raise ValueError(params["kind"])
+loss *= tf.reduce_mean(scale)
+"""
+    body = "predictions = tf.layers.dense(features['x'], 1)"
+    call = method(migrate(model_fn(body, end=f"{end}\n{TRAIN_OP}\n{SPEC}")), "call")
+    assert '    other = None\n    if self.params["aux"]:\n        other = ' in call
+    assert "scale = None" not in call

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import joined, manual_reason, method, migrate, model_fn
+from modelfn.programs import SPEC, TRAIN_OP, joined, manual_reason, method, migrate, model_fn
 
 
 def of_helper(body: str, call: str = "tower(features['x'])", head: str = "x") -> str:
@@ -46,6 +46,22 @@ return tf.matmul(x + b, w) / units"""
     assert (
         method(text, "call", "Tower") == "def call(self, x):\n    return tf.matmul(x + self.b, self.w) / self.units\n"
     )
+
+
+def test_a_weight_of_a_model_as_wide_as_a_feature_that_has_a_name() -> None:
+    body = """
+x = features["x"]
+w = tf.get_variable("w", [x.get_shape()[-1], 1])
+predictions = tf.matmul(x, w)"""
+    text = migrate(
+        model_fn(body, end=f"loss = tf.nn.l2_loss(labels - predictions) + tf.nn.l2_loss(w)\n{TRAIN_OP}\n{SPEC}")
+    )
+    made = '    self.w = self.add_weight(name="w", shape=[input_shape["x"][-1], 1])\n'
+    assert method(text, "build") == f"def build(self, input_shape):\n{made}"
+    assert method(text, "call").endswith(
+        '    x = features["x"]\n    predictions = tf.matmul(x, self.w)\n    return predictions\n'
+    )
+    assert "tf.nn.l2_loss(self.w)" in method(text, "compute_loss")
 
 
 def test_layers_of_a_loop() -> None:

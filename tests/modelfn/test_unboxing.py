@@ -140,3 +140,60 @@ def test_a_function_with_two_objects_is_no_model_of_either() -> None:
     )
     text = assert_same(source, **PARAMS)
     assert "class Model(tf.keras.Model):" in text and "class Net" not in text and "class Scale" not in text
+
+
+FILLING = """
+class Tower(object):
+    def __init__(self, params):
+        self.params = params
+        self.end_points = {}
+        self.penalties = []
+
+    def _dense(self, x, units, name):
+        w = tf.get_variable(name, [3, units])
+        self.penalties.append(tf.nn.l2_loss(w))
+        self.end_points[name] = tf.matmul(x, w)
+        return self.end_points[name]
+
+    def build(self, x):
+        net = self._dense(x, 3, "one")
+        net = self._dense(net, 1, "two")
+        self.end_points["last"] = net
+        return net
+"""
+
+
+def test_lists_and_dicts_that_methods_fill() -> None:
+    use = f"""
+
+def model_fn(features, labels, mode, params):
+    tower = Tower(params)
+    predictions = tower.build(features["x"])
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={{"one": tower.end_points["one"], "two": predictions}})
+    loss = tf.reduce_mean(tf.square(labels - tower.end_points["last"])) + tf.add_n(tower.penalties)
+    {TRAIN_OP}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn, params=PARAMS)
+"""
+    text = assert_same(f"import tensorflow as tf\n\nPARAMS = {PARAMS}\n\n{FILLING}{use}", **PARAMS)
+    assert "class Tower(tf.keras.Model):" in text and "_dense(" not in text
+
+
+def test_a_list_that_a_method_hands_on_stays() -> None:
+    use = f"""
+
+def model_fn(features, labels, mode, params):
+    tower = Tower(params)
+    predictions = tower.build(features["x"])
+    print(tower)
+    loss = tf.reduce_mean(tf.square(labels - predictions)) + tf.add_n(tower.penalties)
+    {TRAIN_OP}
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn, params=PARAMS)
+"""
+    assert manual_reason(f"import tensorflow as tf\n\nPARAMS = {PARAMS}\n\n{FILLING}{use}")
