@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 
 from migrator.modelfn.body import Body
-from migrator.modelfn.plan import Plan
 from migrator.modelfn.sites import Site
 from migrator.modelfn.sublayers import HelperBody
 from migrator.modelfn.translate import Translations, Value
@@ -15,7 +14,7 @@ from migrator.preparing.roots import calls_below
 
 def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str, bool]:
     """Answers over all `bodies`, those of one model: whether rows are looked up, rates decay, layers of either kind are
-    regularized, at least one of them whatever the parameters are, and models start from checkpoints of others.
+    regularized, and at least one of them whatever the parameters are.
     """
     called = {body.module.resolve(call.func) for body in bodies for call in calls_below(body.module, body.function)}
     sites = [(body, site) for body in bodies for site in body.sites]
@@ -32,7 +31,6 @@ def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str,
         "regularized": bool(regularizers),
         "always regularized": any(not _may_be_missing(*each) for each in regularizers),
         "regularized outside": outside,
-        "warm": any(isinstance(body, Plan) and body.warm is not None for body in bodies),
     }
 
 

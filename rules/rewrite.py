@@ -371,13 +371,15 @@ class ProgramRewrite:
 
     def _facts(self, model: Plan | None = None) -> dict[str, bool]:
         """What translations may ask about a model and its helpers; without one, over all models of the program."""
-        bodies: list[Body] = [m.plan for m in self.model_fns.values() if m.plan]
-        bodies += [s.body for s in self.sublayers.found.values()]
+        plans = [m.plan for m in self.model_fns.values() if m.plan]
+        bodies: list[Body] = [*plans, *(s.body for s in self.sublayers.found.values())]
         if model is not None:
             bodies = reached_bodies(model, bodies)
         exported = any(driver.exports for driver in self._drivers.values())
         replicated = trains_on_replicas(self.project.modules.values())
-        return {**model_facts(bodies, self._translations), "exported": exported, "replicated": replicated}
+        warm = any(plan.warm is not None for plan in plans)  # another model may start from the weights of this one
+        facts = model_facts(bodies, self._translations)
+        return {**facts, "exported": exported, "replicated": replicated, "warm": warm}
 
     def _generate(self, model: ModelFn) -> None:
         module = model.definition.module
