@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, dotted
+from .syntax import AnnotatedAssign
 
 _Handler = Callable[[ast.AST, Scope], None]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -137,6 +138,7 @@ class _Analyzer:
             ast.ExceptHandler: self._named,
             ast.Assign: self._assign,
             ast.AnnAssign: self._assign,
+            AnnotatedAssign: self._assign,
             ast.NamedExpr: self._walrus,
             ast.FormattedValue: self._formatted,
         }
@@ -257,7 +259,7 @@ class _Analyzer:
                 self.result.parents[target] = node
                 self.result.scope_of[target] = scope
                 self._push(value, scope, node)
-                if isinstance(node, ast.AnnAssign):
+                if isinstance(node, (ast.AnnAssign, AnnotatedAssign)):
                     self._push(node.annotation, scope, node)
                 return
         self._push_children(node, scope)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -16,8 +17,11 @@ from .binding import analyze
 from .diagnostics import Edit, Fix
 from .dialect import module_dialect, reference_dialect
 from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, dotted, normalize
-from .syntax import walk
+from .syntax import assigned, walk
 from .text import Place, Span, Text
+
+_ANNOTATED = re.compile(rb"^[ \t]*[\w.]+[ \t]*:[ \t]*[\w\"'(]", re.MULTILINE)
+"""What a file with annotated assignments has, and not many others."""
 
 N = TypeVar("N", ast.Attribute, ast.Call, ast.ClassDef, ast.FunctionDef)
 
@@ -56,7 +60,8 @@ class Module(Text):
     def tree(self) -> ast.Module:
         """The parsed file."""
         try:
-            return ast.parse(self.text, filename=self.path)
+            tree = ast.parse(self.text, filename=self.path)
+            return assigned(tree) if _ANNOTATED.search(self.source) else tree
         except Exception:
             if self._lenient:
                 self._failed = True

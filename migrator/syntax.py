@@ -11,6 +11,34 @@ _BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
 """Fields with the statements of a statement, the last ones first."""
 
 
+class AnnotatedAssign(ast.Assign):
+    """``name: kind = value``, which is an assignment like any other to all that ask what a name stands for."""
+
+    _fields = ("targets", "annotation", "value", "type_comment")
+    annotation: ast.expr
+
+
+AnnotatedAssign.__name__ = "Assign"  # by which visitors of `ast` find their methods
+
+
+def assigned(tree: ast.Module) -> ast.Module:
+    """`tree`, in which annotated assignments of names became `AnnotatedAssign`; those of a class, its fields, did not."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        for name in _BLOCKS:
+            block = getattr(node, name, None)
+            if block.__class__ is not list:
+                continue
+            stack += block
+            for index, one in enumerate(block if node.__class__ is not ast.ClassDef else ()):
+                if one.__class__ is ast.AnnAssign and one.value is not None:
+                    new = AnnotatedAssign(targets=[one.target], value=one.value)
+                    new.annotation, new.type_comment = one.annotation, None
+                    block[index] = ast.copy_location(new, one)
+    return tree
+
+
 def walk(node: ast.AST) -> list[ast.AST]:
     """`node` and all nodes below it but contexts (``ast.Load`` and its like), in the order of `ast.walk`, faster."""
     found = [node]

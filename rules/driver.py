@@ -22,6 +22,7 @@ from migrator.modelfn.translate import bind, is_empty, is_none
 from migrator.module import Module
 from migrator.project import Project
 
+from .annotations import annotation_reference
 from .array_inputs import ARRAY_INPUTS
 from .estimator_values import PREFIX
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, export_function, exporting_reference
@@ -147,6 +148,8 @@ class Driver:
         short = name[len(PREFIX) :] if name.startswith(PREFIX) else ""
         parent = self.module.parent(node)
         call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+        if annotation_reference(self, node, name):
+            return True
         if short.startswith("ModeKeys"):
             mode_reference(self, node, short)
             return True

@@ -21,6 +21,7 @@ from migrator.preparing.optional_imports import settle_imports
 from migrator.rule import ProgramRule
 
 from . import tpu
+from .annotations import settle_annotations
 from .bridge import BridgeRewrite
 from .chosen_strategy import choose_strategy, refuse_other_strategies
 from .drawn_inputs import refuse_drawn_inputs
@@ -252,6 +253,7 @@ class EstimatorProgram(ProgramRule):
                 for module in around:
                     refuse_hub_modules(module)
                 settle_tpus(drafts, [module.path for module in around])
+                settle_annotations(drafts, [module.path for module in around])
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
                     rewrite = self._rewrite(native, drafts, group)
