@@ -195,6 +195,20 @@ def add_keyword(module: Module, call: ast.Call, text: str) -> Edit:
     return module.insert(end, f", {text}")
 
 
+def first_argument(module: Module, call: ast.Call, text: str, more: bool) -> Edit:
+    """Put `text` before all arguments, of which some stay if there are `more`: on a line of its own if they are so, too."""
+    opening, _ = parentheses(module, call)
+    every = arguments(call)
+    if not more or not every:
+        return module.insert(opening + 1, text)
+    start = argument_span(module, call, every[0])[0]
+    blanks = module.source[opening + 1 : start].decode("utf-8", "surrogatepass")
+    if "\n" not in blanks or blanks.strip():
+        return module.insert(opening + 1, f"{text}," + ("" if blanks[:1].isspace() else " "))
+    packed = len(every) > 1 and every[1].lineno == every[0].lineno
+    return module.edit((opening + 1, start), f"{blanks}{text}," + (" " if packed else blanks))
+
+
 def operand(module: Module, call: ast.Call, value: ast.expr) -> str:
     """Source of an argument's value, in parentheses if an operator beside it could bind tighter."""
     text = module.segment(value_span(module, call, value))

@@ -11,6 +11,7 @@ from migrator.calls import (
     argument_span,
     arguments,
     delete_arguments,
+    first_argument,
     is_literal,
     name_argument,
     parentheses,
@@ -206,8 +207,7 @@ class Driver:
         opening, _ = parentheses(self.module, call)
         if text:
             self.edits.append(self.module.edit((start, self.module.span(attribute)[1]), helper))
-            gap = "" if self.module.source[opening + 1 : opening + 2] in (b"\n", b"\r", b" ") else " "
-            self.edits.append(self.module.insert(opening + 1, text + ("," + gap if kept else "")))
+            self.edits.append(first_argument(self.module, call, text, kept > 0))
         else:  # `make(…).train(…)`: the Estimator stays where it is, other edits may lie in it
             self.edits.append(self.module.insert(start, f"{helper}("))
             self.edits.append(self.module.edit((end, opening + 1), ", " if kept else ""))

@@ -139,7 +139,7 @@ TRAINER = f"""class Trainer:
 @pytest.mark.parametrize(
     ("after", "lines"),
     [
-        (TRAINER, ["train(self.estimator,", "[evaluate(self.estimator, input_fn) for _ in"]),
+        (TRAINER, ["train(\n            self.estimator, input_fn, steps=1)", "[evaluate(self.estimator, input_fn) for _ in"]),
         (TRAINER + "t = Trainer(F)\nt.estimator.train(F)\n", ["train(t.estimator, F)"]),
         (TRAINER + "Trainer(F).estimator.train(F)\n", ["train(Trainer(F).estimator, F)"]),
         (TRAINER + "class B(Trainer):\n    def go(self):\n        self.estimator.train(F)\n", ["train(self.estimator, F)"]),
