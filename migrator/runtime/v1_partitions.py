@@ -1,4 +1,4 @@
-"""Checkpoints whose partitioned variables have other parts than those of the graph, such as in an evaluator."""
+"""Partitioned variables of a graph: how their parts start, and checkpoints that have other parts, such as an evaluator's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,35 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.v1_checkpoints import part_of, saved_keys
+
+WHOLES = (tf.keras.initializers.Orthogonal, tf.keras.initializers.Identity)
+"""Initializers that know no parts."""
+
+
+def start_as_parts(getter: Any, name: str, **arguments: Any) -> Any:
+    """A `custom_getter` that lets parts of a variable start as parts of the whole, which layers leave to Keras otherwise.
+
+    In TensorFlow 2, `tf.compat.v1.layers` take the initializers of Keras, which then see a part as a variable of its own:
+    all parts got the same values, as wide as a part is.
+    """
+    given = arguments.get("initializer")
+    if arguments.get("partitioner") is not None and isinstance(given, tf.keras.initializers.Initializer):
+        arguments["initializer"] = of_whole(given)
+    return getter(name, **arguments)
+
+
+def of_whole(initializer: Any) -> Any:
+    """An initializer of Keras as one of TensorFlow 1, which is told what a part is a part of."""
+    if isinstance(initializer, tf.keras.initializers.VarianceScaling):
+        scaling = tf.compat.v1.initializers.variance_scaling
+        return scaling(initializer.scale, initializer.mode, initializer.distribution, initializer.seed)
+
+    def values(shape: Any, dtype: Any = None, partition_info: Any = None) -> tf.Tensor:
+        if partition_info is None or isinstance(initializer, WHOLES):
+            return initializer(shape, dtype)
+        return initializer(shape, dtype, partition_shape=shape, partition_offset=tuple(partition_info.var_offset))
+
+    return values
 
 
 def restore_any_parts(model: Any) -> None:

@@ -72,3 +72,23 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="does not hold all variables of the model: net/other"):
         evaluate(graph_model(wider, str(tmp_path)), input_fn)
+
+
+@pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 has no layers of TensorFlow 1")
+def test_parts_of_layers_start_as_parts_of_the_whole(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        del features, mode
+        with v1.variable_scope("net", partitioner=v1.fixed_size_partitioner(4)):
+            outputs = v1.layers.dense(tf.ones([8, 60]), 60, use_bias=False)
+            own = v1.get_variable("own", [60, 60])
+            v1.get_variable("square", [8, 4], initializer=v1.orthogonal_initializer())
+        loss = tf.reduce_sum(outputs) + tf.reduce_sum(own) + tf.reduce_sum(labels)
+        return EstimatorSpec("train", loss=loss, train_op=v1.assign_add(v1.train.get_global_step(), 1))
+
+    model = graph_model(model_fn, str(tmp_path))
+    train(model, input_fn, max_steps=1)
+    for name in ("net/dense/kernel", "net/own"):
+        value = np.concatenate([get_variable_value(model, f"{name}/part_{number}") for number in range(4)])
+        limit = np.sqrt(6 / (60 + 60))  # a part by itself would have that of 15 + 60
+        assert 0.97 * limit < np.abs(value).max() <= limit
+        assert len(np.unique(value)) > 3500  # of 3600: no part repeats another
