@@ -13,6 +13,7 @@ from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.generate import Generator
 from migrator.modelfn.plan import Plan
+from migrator.modelfn.polish import polished
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.startvalues import started_elsewhere
 from migrator.modelfn.sublayers import Sublayer, Sublayers
@@ -397,7 +398,8 @@ class ProgramRewrite:
         )
         model.generated = generator.generate()
         span = whole_span(module, model.definition.node)
-        self._drivers[module.path].edits.append(module.edit(span, model.generated.text.lstrip()))
+        text = polished(model.generated.text, module, self.drafts.renamed)
+        self._drivers[module.path].edits.append(module.edit(span, text.lstrip()))
 
     def _generate_layer(self, sublayer: Sublayer) -> None:
         module = sublayer.definition.module
@@ -409,7 +411,7 @@ class ProgramRewrite:
         generator = LayerGenerator(
             sublayer.body, renderer, helpers.tensorflow(), sublayer.class_name, self._facts(), helpers.need
         )
-        text = generator.generate()
+        text = polished(generator.generate(), module, self.drafts.renamed)
         self._drivers[module.path].edits.append(module.edit(whole_span(module, node), text.lstrip()))
 
     def _base_edits(self, module: Module) -> list[Edit]:

@@ -106,4 +106,9 @@ def rate_lines(shared: Shared, rate: Rate, indent: str, depth: int, names: dict[
     inner = indent + shared.unit
     body = trimmed(writer.block(list(rate.leaves), inner, depth))
     value = writer.text(rate.value)
-    return ["", f"{indent}def {rate.function}({writer.step}):", *body, f"{inner}return {value}", ""]
+    starts = [index for index, line in enumerate(body) if line.startswith(inner) and line[len(inner)] not in " \t)]}#"]
+    if starts and body[starts[-1]].startswith(f"{inner}{value} = "):  # the last statement is the value
+        body[starts[-1]] = f"{inner}return {body[starts[-1]].partition(' = ')[2]}"
+    else:
+        body.append(f"{inner}return {value}")
+    return ["", f"{indent}def {rate.function}({writer.step}):", *body, ""]

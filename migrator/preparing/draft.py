@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -34,6 +35,8 @@ class Drafts:
         """Why an expression (path and text) was left as it is."""
         self.model_classes: dict[tuple[str, str], str] = {}
         """Names of the classes that functions (path and name) built their networks with, and that are taken apart."""
+        self.renamed: dict[str, str] = {}
+        """New names of local names of functions whose bodies took the place of a call, with those that they had."""
         self._first = dict(project.modules)
         self._origins: dict[str, list[Origin]] = {}
 
@@ -58,6 +61,13 @@ class Drafts:
         old, new = _line(first, line), _line(module, number)
         column = start - module.line_starts[number - 1] if old == new else len(old) - len(old.lstrip())
         return first.location(first.line_starts[line - 1] + column)
+
+    def rename(self, new: str, old: str) -> None:
+        """Remember that a local name got a new one: the last of several in a row goes back to the first."""
+        old = self.renamed.get(old, old)
+        known = self.renamed.setdefault(new, old) == old
+        if not known or any(re.search(rf"\b{new}\b", module.text) for module in self._first.values()):
+            self.renamed[new] = new
 
     def obstacle(self, module: Module, node: ast.expr) -> str | None:
         """Why an expression could not be prepared."""

@@ -256,6 +256,8 @@ class Inliner:
                 raise Stuck(f"`{name}` would have to get another name", self.function)
             self.text[name] = new
             taken = taken | {new}
+            if new != name and name not in results:
+                self.drafts.rename(new, name)
         order = []
         assigned: set[str] = set()
         for name, (text, node) in first.items():
