@@ -9,30 +9,22 @@ from __future__ import annotations
 import ast
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import Expression, Writing, bind, format_call
+from migrator.modelfn.translate import Expression, Writing, format_call
 
-from . import schedules
+from . import contrib_optimizers, schedules
+from .optimizer_calls import LOCK, given_to, vendored
 from .schedules import renamed
-
-_LOCK = "use_locking name"
-
-
-def _given(call: ast.Call, signature: str, name: str) -> dict[str, ast.expr]:
-    given = bind(call, signature, f"tf.train.{name}")
-    for ignored in ("use_locking", "name"):
-        given.pop(ignored, None)
-    return given
 
 
 def gradient_descent(call: ast.Call, writing: Writing) -> str:
     """SGD without momentum."""
-    given = _given(call, f"learning_rate {_LOCK}", "GradientDescentOptimizer")
+    given = given_to(call, f"learning_rate {LOCK}", "GradientDescentOptimizer")
     return format_call(f"{writing.tf}.keras.optimizers.SGD", renamed(given, writing, {"learning_rate": ""}))
 
 
 def momentum(call: ast.Call, writing: Writing) -> str:
     """Momentum; Keras bakes the rate into the velocity and moves rows that a batch does not touch."""
-    given = _given(call, "learning_rate momentum use_locking name use_nesterov", "MomentumOptimizer")
+    given = given_to(call, "learning_rate momentum use_locking name use_nesterov", "MomentumOptimizer")
     rate = given.get("learning_rate")
     constant = (
         isinstance(writing.followed(rate), (ast.Constant, ast.Subscript, ast.Attribute)) if rate is not None else False
@@ -46,7 +38,7 @@ def momentum(call: ast.Call, writing: Writing) -> str:
 
 def adagrad(call: ast.Call, writing: Writing) -> str:
     """Adagrad, with TF1's accumulator and without Keras's epsilon."""
-    given = _given(call, f"learning_rate initial_accumulator_value {_LOCK}", "AdagradOptimizer")
+    given = given_to(call, f"learning_rate initial_accumulator_value {LOCK}", "AdagradOptimizer")
     start = writing.text(given["initial_accumulator_value"]) if "initial_accumulator_value" in given else "0.1"
     rate = renamed(given, writing, {"learning_rate": ""})
     rest: list[tuple[str | None, str]] = [("initial_accumulator_value", start), ("epsilon", "0.0")]
@@ -56,32 +48,18 @@ def adagrad(call: ast.Call, writing: Writing) -> str:
 _L1_L2 = {name: name for name in ("l1_regularization_strength", "l2_regularization_strength")}
 
 
-def _vendored(tf1: str, signature: str, names: dict[str, str]) -> Expression:
-    def translate(call: ast.Call, writing: Writing) -> str:
-        given = _given(call, signature, tf1)
-        step = given.pop("global_step", None)
-        if step is not None and not writing.is_step(step):
-            raise Unsupported(f"tf.train.{tf1} counts something else than the global step", step)
-        unknown = set(given) - set(names)
-        if unknown:
-            raise Unsupported(f"tf.train.{tf1} with {', '.join(sorted(unknown))} is not migrated yet", call)
-        return format_call(writing.need(tf1), renamed(given, writing, names))
-
-    return translate
-
-
 # Keras's Adam is equal for ten steps and 2e-5 off after a hundred; the kernel of TF1 is not.
-adam = _vendored(
+adam = vendored(
     "AdamOptimizer",
-    f"learning_rate beta1 beta2 epsilon {_LOCK}",
+    f"learning_rate beta1 beta2 epsilon {LOCK}",
     {"learning_rate": "", "beta1": "beta1", "beta2": "beta2", "epsilon": "epsilon"},
 )
-rmsprop = _vendored(
+rmsprop = vendored(
     "RMSPropOptimizer",
     "learning_rate decay momentum epsilon use_locking centered name",
     {"learning_rate": "", "decay": "decay", "momentum": "momentum", "epsilon": "epsilon", "centered": "centered"},
 )
-ftrl = _vendored(
+ftrl = vendored(
     "FtrlOptimizer",
     "learning_rate learning_rate_power initial_accumulator_value l1_regularization_strength l2_regularization_strength "
     "use_locking name accum_name linear_name l2_shrinkage_regularization_strength",
@@ -93,33 +71,28 @@ ftrl = _vendored(
         ).split()
     },
 )
-adagrad_da = _vendored(
+adagrad_da = vendored(
     "AdagradDAOptimizer",
     "learning_rate global_step initial_gradient_squared_accumulator_value l1_regularization_strength "
-    f"l2_regularization_strength {_LOCK}",
+    f"l2_regularization_strength {LOCK}",
     {
         "learning_rate": "",
         "initial_gradient_squared_accumulator_value": "initial_gradient_squared_accumulator_value",
         **_L1_L2,
     },
 )
-proximal_adagrad = _vendored(
+proximal_adagrad = vendored(
     "ProximalAdagradOptimizer",
-    f"learning_rate initial_accumulator_value l1_regularization_strength l2_regularization_strength {_LOCK}",
+    f"learning_rate initial_accumulator_value l1_regularization_strength l2_regularization_strength {LOCK}",
     {"learning_rate": "", "initial_accumulator_value": "initial_accumulator_value", **_L1_L2},
 )
-proximal_gradient_descent = _vendored(
+proximal_gradient_descent = vendored(
     "ProximalGradientDescentOptimizer",
-    f"learning_rate l1_regularization_strength l2_regularization_strength {_LOCK}",
+    f"learning_rate l1_regularization_strength l2_regularization_strength {LOCK}",
     {"learning_rate": "", **_L1_L2},
 )
-lazy_adam = _vendored(
-    "LazyAdamOptimizer",
-    f"learning_rate beta1 beta2 epsilon {_LOCK}",
-    {"learning_rate": "", "beta1": "beta1", "beta2": "beta2", "epsilon": "epsilon"},
-)
-adadelta = _vendored(
-    "AdadeltaOptimizer", f"learning_rate rho epsilon {_LOCK}", {"learning_rate": "", "rho": "rho", "epsilon": "epsilon"}
+adadelta = vendored(
+    "AdadeltaOptimizer", f"learning_rate rho epsilon {LOCK}", {"learning_rate": "", "rho": "rho", "epsilon": "epsilon"}
 )
 
 
@@ -142,13 +115,12 @@ _OPTIMIZERS: dict[str, Expression] = {
     "ProximalAdagradOptimizer": proximal_adagrad,
     "ProximalGradientDescentOptimizer": proximal_gradient_descent,
 }
-_CONTRIB: dict[str, Expression] = {"LazyAdamOptimizer": lazy_adam}
 STEPS = frozenset(
     f"tensorflow.train.{n}" for n in ("get_global_step", "get_or_create_global_step", "create_global_step")
 )
 _RULES: dict[str, Expression] = {
     **{f"tensorflow.train.{name}": rule for name, rule in _OPTIMIZERS.items()},
-    **{f"tensorflow.contrib.opt.{name}": rule for name, rule in _CONTRIB.items()},
+    **contrib_optimizers.EXPRESSIONS,
 }
 OPTIMIZERS = frozenset(_RULES)
 

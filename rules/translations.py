@@ -7,6 +7,7 @@ from migrator.modelfn.translate import Translations
 
 from . import (
     collections,
+    contrib_optimizers,
     crf,
     head_specs,
     horovod,
@@ -147,6 +148,8 @@ def translations(features: str = "columns") -> Translations:
         variables=collections.VARIABLES,
         task_fields=TASK_FIELDS,
         optimizers=optimizers.OPTIMIZERS,
+        rate_places=contrib_optimizers.RATE_PLACES,
+        name_texts=contrib_optimizers.NAME_TEXTS,
         optimizer_bases=optimizer_classes.BASES,
         schedules=schedules.SCHEDULES,
         lookups=_LOOKUPS,

@@ -87,7 +87,8 @@ def rate_of(body: Body, call: ast.Call) -> ast.expr | None:
     """The learning rate of the optimizer that a call makes; None if it makes none, or says no rate."""
     if body.module.resolve(call.func) in body.translations.optimizers:
         given = next((k.value for k in call.keywords if k.arg == "learning_rate"), None)
-        return given if given is not None else (call.args[0] if call.args else None)
+        place = body.translations.rate_places.get(body.module.resolve(call.func) or "", 0)
+        return given if given is not None else (call.args[place] if len(call.args) > place else None)
     own = body.sublayers.optimizer(body.module, call)
     return own.given(call).get(own.rate) if own is not None else None
 
@@ -119,18 +120,23 @@ def class_of_optimizer(body: Body, node: ast.expr, at: Leaf) -> tuple[OptimizerC
 
 def check_seen(body: Body, node: ast.expr, at: Leaf) -> None:
     """Refuse an optimizer that may be of a class which stays as it is, and which Keras does not take."""
-    leaves = body.slicer.reaching(node.id, at.index, "train", at) if isinstance(node, ast.Name) else []
-    values = [
-        (child.value, leaf)
+    for value, _ in values_of(body, node, at):
+        if not is_training(body, value) and not _is_refused(body, value):
+            raise Unsupported("the optimizer is of a class that is not known", value)
+
+
+def values_of(body: Body, node: ast.expr, at: Leaf, above: tuple[ast.expr, ...] = ()) -> list[tuple[ast.expr, Leaf]]:
+    """The expressions that an optimizer may be, and where they stand; `above` are names that have led here."""
+    known = isinstance(node, ast.Name) and node not in above
+    leaves = body.slicer.reaching(node.id, at.index, "train", at) if isinstance(node, ast.Name) and known else []
+    found = [
+        pair
         for leaf in leaves
         for child in walk(leaf.node)
         if isinstance(child, ast.Assign) and isinstance(node, ast.Name) and node.id in binds(child)
+        for pair in values_of(body, child.value, leaf, (*above, node))
     ]
-    for value, where in values or [(node, at)]:
-        if isinstance(value, ast.Name) and value is not node:
-            check_seen(body, value, where)
-        elif not is_training(body, value) and not _is_refused(body, value):
-            raise Unsupported("the optimizer is of a class that is not known", value)
+    return found or [(node, at)]
 
 
 def _is_refused(body: Body, node: ast.expr) -> bool:

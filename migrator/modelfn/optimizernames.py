@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.nameuses import OUTPUT, check_uses
-from migrator.modelfn.optimizerclass import OptimizerClass, class_of_optimizer
+from migrator.modelfn.optimizerclass import OptimizerClass, class_of_optimizer, values_of
+from migrator.modelfn.translate import is_none
 from migrator.modelfn.variables import snake, variable_names
 from migrator.syntax import walk
 
@@ -22,14 +23,31 @@ def check_optimizer(plan: Body, node: ast.expr, at: Leaf, class_name: str) -> No
     """Refuse an optimizer whose tests on the names of variables choose others in the model `class_name`."""
     found = class_of_optimizer(plan, node, at)
     if found is None:
+        _check_pairs(plan, class_name, _texts(plan, node, at))
         return
     own, call = found
     method = own.method("apply_gradients")
     if method is None or not any(isinstance(n, ast.Attribute) and n.attr == "name" for n in walk(method)):
         return
-    pairs = list(variable_names(plan, "", snake(class_name) + "/", {}))
     check_uses(own, method)
-    for patterns, together, place in _tests(own, own.given(call), plan, at):
+    _check_pairs(plan, class_name, _tests(own, own.given(call), plan, at))
+
+
+def _texts(plan: Body, node: ast.expr, at: Leaf) -> Iterator[tuple[list[str], bool, ast.expr]]:
+    """Texts that an optimizer of the library looks for in names. Raises Unsupported."""
+    for value, where in values_of(plan, node, at):
+        name = plan.module.resolve(value.func) if isinstance(value, ast.Call) else None
+        if not isinstance(value, ast.Call) or name not in plan.translations.name_texts:
+            continue
+        given = plan.translations.name_texts[name](value)
+        texts, _ = plan.followed_in(given, where, "train")
+        if texts is not None and not is_none(texts):
+            yield [re.escape(text) for text in _literals(texts, texts)], True, value
+
+
+def _check_pairs(plan: Body, class_name: str, tests: Iterable[tuple[list[str], bool, ast.expr]]) -> None:
+    pairs = list(variable_names(plan, "", snake(class_name) + "/", {}))
+    for patterns, together, place in tests:
         for old, new in pairs:
             answers = [(_found(p, old), _found(p, new)) for p in patterns]
             if together:
@@ -74,11 +92,16 @@ def _tests(
             value, _ = body.followed_in(node, at, "train") if node is not None else (None, at)
             if isinstance(value, ast.Constant) and value.value is None:
                 continue
-            if not isinstance(value, (ast.List, ast.Tuple)):
-                raise Unsupported("the names that an optimizer leaves out are not a literal list", node or loop.iter)
-            if not all(isinstance(e, ast.Constant) and isinstance(e.value, str) for e in value.elts):
-                raise Unsupported("the names that an optimizer leaves out are not a literal list", value)
-            yield [str(e.value) for e in value.elts if isinstance(e, ast.Constant)], together, value
+            yield _literals(value, node or loop.iter), together, value or loop.iter
+
+
+def _literals(value: ast.expr | None, place: ast.expr) -> list[str]:
+    """The texts of a literal list. Raises Unsupported for anything else."""
+    if not isinstance(value, (ast.List, ast.Tuple)):
+        raise Unsupported("the names that an optimizer leaves out are not a literal list", place)
+    if not all(isinstance(e, ast.Constant) and isinstance(e.value, str) for e in value.elts):
+        raise Unsupported("the names that an optimizer leaves out are not a literal list", value)
+    return [str(e.value) for e in value.elts if isinstance(e, ast.Constant)]
 
 
 def _parameters_behind(own: OptimizerClass, node: ast.expr) -> list[str]:

@@ -180,7 +180,11 @@ class Translations:
     variables: frozenset[str] = frozenset()
     """Functions that list all trainable variables."""
     optimizers: frozenset[str] = frozenset()
-    """Functions that make optimizers; their first argument is the learning rate."""
+    """Functions that make optimizers; their first argument is the learning rate, if `rate_places` has no other place."""
+    rate_places: dict[str, int] = field(default_factory=dict)
+    """Where other functions that make optimizers take the learning rate."""
+    name_texts: dict[str, Callable[[ast.Call], ast.expr | None]] = field(default_factory=dict)
+    """Which argument of functions that make optimizers lists texts that are looked for in the names of variables."""
     optimizer_bases: frozenset[str] = frozenset()
     """Classes that an optimizer of the program may derive from."""
     schedules: frozenset[str] = frozenset()

@@ -1,11 +1,12 @@
 """The optimizers against the kernels of TensorFlow 1, in a graph with the TF1 optimizer itself.
 
-The model has one embedding looked up sparsely (with ids that occur twice in a batch and rows that no batch touches),
-one that is multiplied by one-hot vectors, and dense layers. Losses and weights are compared after each of ten steps.
+Losses and weights are compared after each of ten steps. TensorFlow 2 has no `tf.contrib`, so what its optimizers
+computed is recorded: `python contrib_reference.py > contrib_reference.json` with TensorFlow 1.15 writes it anew.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,14 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 import tensorflow as tf
+from optimizer_problem import BATCHES, INITIAL, ROWS, compute_loss, train_v1, v1
 
+from migrator.runtime.contrib_optimizers import (
+    AdaMaxOptimizer,
+    AddSignOptimizer,
+    NadamOptimizer,
+    PowerSignOptimizer,
+)
 from migrator.runtime.optimizers import (
     AdadeltaOptimizer,
     AdagradOptimizer,
@@ -30,45 +38,11 @@ from migrator.runtime.regularized_optimizers import (
     ProximalAdagradOptimizer,
     ProximalGradientDescentOptimizer,
 )
+from migrator.runtime.weight_decay_optimizers import AdamWOptimizer, LARSOptimizer, MomentumWOptimizer
 
-v1 = tf.compat.v1.train
 keras = tf.keras.optimizers
-random = np.random.RandomState(0)
+random = np.random.RandomState(1)
 Weights = dict[str, np.ndarray]
-
-STEPS, BATCH, ROWS = 10, 8, 12
-INITIAL: Weights = {
-    "sparse": random.randn(ROWS, 4).astype("float32") * 0.5,
-    "dense": random.randn(ROWS, 4).astype("float32") * 0.5,
-    "hidden": random.randn(8, 6).astype("float32") * 0.4,
-    "bias": np.zeros(6, "float32"),
-    "output": random.randn(6, 3).astype("float32") * 0.4,
-}
-BATCHES = [
-    (random.randint(4 * (step % 2), 4 * (step % 2) + 6, BATCH), random.randint(0, 3, BATCH)) for step in range(STEPS)
-]
-
-
-def compute_loss(weights: dict[str, Any], ids: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    sparse = tf.nn.embedding_lookup(weights["sparse"], ids)
-    dense = tf.matmul(tf.one_hot(ids, ROWS), weights["dense"])
-    hidden = tf.tanh(tf.matmul(tf.concat([sparse, dense], 1), weights["hidden"]) + weights["bias"])
-    logits = tf.matmul(hidden, weights["output"])
-    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
-
-
-def train_v1(create: Callable[[Any, Any], Any], decayed: bool, rate: float) -> tuple[list[float], Weights]:
-    """Losses of the steps and the last weights. ``create`` gets the learning rate and the global step."""
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        weights = {name: tf.compat.v1.Variable(value, use_resource=True) for name, value in INITIAL.items()}
-        step = v1.get_or_create_global_step()
-        ids, labels = tf.compat.v1.placeholder(tf.int64, [BATCH]), tf.compat.v1.placeholder(tf.int64, [BATCH])
-        loss = compute_loss(weights, ids, labels)
-        learning_rate = v1.exponential_decay(rate, step, 2, 0.5, staircase=True) if decayed else rate
-        train_op = create(learning_rate, step).minimize(loss, step)
-        session.run(tf.compat.v1.global_variables_initializer())
-        losses = [session.run([loss, train_op], {ids: batch[0], labels: batch[1]})[0] for batch in BATCHES]
-        return losses, session.run(weights)
 
 
 def train(create: Callable[[Any], Any], decayed: bool, rate: float) -> tuple[list[float], Weights]:
@@ -166,6 +140,32 @@ def test_optimizer_equals_tf1(name: str, decayed: bool) -> None:
         np.testing.assert_allclose(value, expected_weights[variable], rtol=1e-6, atol=1e-6, err_msg=variable)
 
 
+# The same for optimizers of tf.contrib, whose losses and weights are recorded.
+RECORDED: dict[str, tuple[float, Callable[[Any], Any]]] = {
+    "lazy adam": (0.01, lambda r: LazyAdamOptimizer(r)),
+    "nadam": (0.01, lambda r: NadamOptimizer(r, epsilon=1e-3)),
+    "adamax": (0.01, lambda r: AdaMaxOptimizer(r, 0.8)),
+    "adamw": (0.01, lambda r: AdamWOptimizer(0.01, r)),
+    "momentumw": (0.1, lambda r: MomentumWOptimizer(0.01, r, 0.9, use_nesterov=True)),
+    "lars": (1.0, lambda r: LARSOptimizer(r, weight_decay=0.01, eeta=0.1, skip_list=["bias"])),
+    "lars nesterov": (1.0, lambda r: LARSOptimizer(r, 0.8, eeta=0.1, epsilon=0.1, use_nesterov=True)),
+    "add sign": (0.1, lambda r: AddSignOptimizer(r, 0.9)),
+    "power sign": (0.1, lambda r: PowerSignOptimizer(r, 3.0, 0.8)),
+}
+
+
+@pytest.mark.parametrize("decayed", [False, True], ids=["constant", "decayed"])
+@pytest.mark.parametrize("name", RECORDED)
+def test_optimizer_equals_tf_contrib(name: str, decayed: bool) -> None:
+    rate, create = RECORDED[name]
+    recorded = json.loads(Path(__file__).with_name("contrib_reference.json").read_text())
+    expected = recorded[f"{name} {'decayed' if decayed else 'constant'}"]
+    losses, weights = train(create, decayed, rate)
+    np.testing.assert_allclose(losses, expected["losses"], rtol=1e-6)
+    for variable, value in weights.items():
+        np.testing.assert_allclose(value.flatten(), expected[variable], rtol=1e-6, atol=1e-6, err_msg=variable)
+
+
 def test_plain_keras_equals_tf1_where_no_class_is_needed() -> None:
     """In Keras 2: SGD, Adagrad and Adam, with the epsilon given; each with dense and sparse gradients."""
     for rate, reference, create in (
@@ -256,6 +256,13 @@ CREATORS: list[Callable[[], KernelOptimizer]] = [
     lambda: AdagradDAOptimizer(0.1, l2_regularization_strength=0.01),
     lambda: ProximalAdagradOptimizer(0.1, l1_regularization_strength=0.01),
     lambda: ProximalGradientDescentOptimizer(0.1, l2_regularization_strength=0.01),
+    lambda: NadamOptimizer(0.01, beta1=0.8),
+    lambda: AdaMaxOptimizer(0.01, epsilon=1e-3),
+    lambda: AdamWOptimizer(0.02, 0.01, beta2=0.99),
+    lambda: MomentumWOptimizer(0.02, 0.01, 0.8),
+    lambda: LARSOptimizer(0.5, weight_decay=0.02, eeta=0.1, skip_list=["bias"]),
+    lambda: AddSignOptimizer(0.1, beta=0.8),
+    lambda: PowerSignOptimizer(0.1, base=2.0),
 ]
 every_optimizer = pytest.mark.parametrize("create", CREATORS, ids=lambda create: type(create()).__name__)
 IDS, LABELS = random.randint(0, ROWS, (48, 1)), random.randn(48, 1).astype("float32")
