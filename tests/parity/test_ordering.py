@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.ordering import read_step_first
+from migrator.parity.probe.ordering import read_step_first, read_weights_first
 
 v1 = tf.compat.v1
 
@@ -31,6 +31,32 @@ def test_reads_come_before_the_assignment(resource: bool) -> None:
         v1.train.Saver([step])
         session.run(step.initializer)
         assert [session.run([late, train_op])[0] for _ in range(3)] == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_weights_are_read_before_they_decay(resource: bool) -> None:
+    with tf.Graph().as_default(), v1.variable_scope("", use_resource=resource), v1.Session() as session:
+        weight = v1.get_variable("weight", initializer=8.0)
+        late = slowly(weight) * 3.0
+        decay = weight.assign_sub(0.5 * weight)
+        with tf.control_dependencies([decay]):
+            train_op = v1.train.GradientDescentOptimizer(1.0).apply_gradients([(tf.gradients(late, weight)[0], weight)])
+        spec = types.SimpleNamespace(train_op=train_op, loss=late)
+        assert read_weights_first(spec)
+        assert not read_weights_first(spec)
+        session.run(weight.initializer)
+        assert [session.run([late, train_op])[0] for _ in range(3)] == [24.0, 3.0, -7.5]
+
+
+def test_weights_that_decay_after_the_step_stay_as_they_are() -> None:
+    with tf.Graph().as_default():
+        weight = v1.get_variable("weight", [3])
+        loss = tf.reduce_sum(tf.tanh(weight))
+        update = v1.train.AdamOptimizer().minimize(loss)
+        with tf.control_dependencies([update]):
+            after = weight.assign(0.9 * weight)
+        assert not read_weights_first(types.SimpleNamespace(train_op=after, loss=loss))
+        assert not read_weights_first(types.SimpleNamespace(train_op=None, loss=None))
 
 
 def test_what_is_ordered_stays_as_it_is() -> None:

@@ -274,6 +274,10 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             recorder.note(
                 "the old program leaves open whether a step reads or assigns its number first: it reads first"
             )
+        if kind == "train" and ordering.read_weights_first(spec):
+            recorder.note(
+                "the old program leaves open whether weights change before they are read: they are read first"
+            )
         field = {"train": "training_hooks", "evaluate": "evaluation_hooks", "predict": "prediction_hooks"}[kind]
         if spec.scaffold is not None and spec.scaffold.init_fn is not None:
             recorder.filled.add(recorder.stream(self))
