@@ -17,7 +17,23 @@ class NadamOptimizer(AdamOptimizer):
     ``tf.keras.optimizers.Nadam`` changes its momentum from step to step. Arguments as for ``AdamOptimizer``.
     """
 
-    use_nesterov = True
+    def update(self, variable: tf.Variable, gradient: tf.Tensor | tf.IndexedSlices, learning_rate: tf.Tensor) -> None:
+        if isinstance(gradient, tf.IndexedSlices):
+            super().update(variable, gradient, learning_rate)
+        else:
+            tf.raw_ops.ResourceApplyAdam(
+                var=variable.handle,
+                m=self.slot("m", variable).handle,
+                v=self.slot("v", variable).handle,
+                beta1_power=tf.cast(self.beta1_power, variable.dtype),
+                beta2_power=tf.cast(self.beta2_power, variable.dtype),
+                lr=learning_rate,
+                beta1=tf.cast(self.beta1, variable.dtype),
+                beta2=tf.cast(self.beta2, variable.dtype),
+                epsilon=tf.cast(self.epsilon, variable.dtype),
+                grad=gradient,
+                use_nesterov=True,
+            )
 
     def update_sparse(
         self,

@@ -25,7 +25,6 @@ class AdamOptimizer(KernelOptimizer):
     """
 
     hyperparameters = ("beta1", "beta2", "epsilon")
-    use_nesterov = False
 
     def __init__(
         self,
@@ -71,7 +70,6 @@ class AdamOptimizer(KernelOptimizer):
                 beta2=beta2,
                 epsilon=tf.cast(self.epsilon, variable.dtype),
                 grad=gradient,
-                use_nesterov=self.use_nesterov,
             )
 
     def finish_step(self) -> None:
