@@ -291,7 +291,7 @@ class _Run:
                 module = Module(path, changed.text)
                 if "laid out" in old.memo:
                     module.share(old.memo["laid out"])
-                if not still_parses(old, changes):
+                if "tree" not in module.__dict__ and not still_parses(old, changes):
                     module.tree  # noqa: B018  parses now
                 module.inherited_dialect = old.module_dialect  # the evidence may be rewritten by now
                 results[path] = changed, module

@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -35,12 +35,18 @@ class TimeLimit(BaseException):
     """Raised in this process when `time_limit` runs out; no `except Exception` swallows it."""
 
 
+_AHEAD = 2
+"""Tasks that a worker holds: while this process takes a result in, the worker is at the next one already."""
+
+
 @dataclass
 class _Worker:
     process: BaseProcess
     pipe: connection.Connection
-    task: int | None = None
+    tasks: list[int] = field(default_factory=list)
+    """What it was given and has not answered; it works on the first one."""
     deadline: float = 0.0
+    """Of the first one."""
 
 
 def _serve(
@@ -97,21 +103,22 @@ def run_tasks(
     given = range(len(tasks)) if forks else tasks  # what is forked holds the tasks already
     waiting = list(range(len(tasks)))[::-1]
     workers: list[_Worker] = []
+    ended: list[_Worker] = []
     try:
         while waiting or workers:
             while waiting and len(workers) < jobs:
                 workers.append(start(workers))
-            for worker in [worker for worker in workers if worker.task is None]:
-                if waiting:
-                    _give(worker, waiting.pop(), given, timeout)
-                else:
-                    workers.remove(worker)
-                    _stop(worker)
-            yield from _collect(workers)
+            for held in range(_AHEAD):
+                for worker in workers:
+                    if waiting and len(worker.tasks) == held:
+                        _give(worker, waiting.pop(), given, timeout)
+            for worker in [worker for worker in workers if not worker.tasks]:
+                _end(worker, workers, ended, waiting)
+            yield from _collect(workers, ended, waiting, timeout)
     finally:
         for worker in workers:
             worker.process.terminate()
-        for worker in workers:
+        for worker in [*workers, *ended]:
             _stop(worker)
 
 
@@ -146,39 +153,49 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _give(worker: _Worker, number: int, given: Sequence[Any], timeout: float) -> None:
-    worker.task = number
-    worker.deadline = time.monotonic() + timeout
+    if not worker.tasks:
+        worker.deadline = time.monotonic() + timeout
+    worker.tasks.append(number)
     with contextlib.suppress(OSError):  # a worker that is dead already is noticed when its result is read
         worker.pipe.send(given[number])
 
 
-def _collect(workers: list[_Worker]) -> Iterator[tuple[int, Any]]:
-    """Wait for the first results; workers that died or hang are dropped from the list."""
-    busy = [worker for worker in workers if worker.task is not None]
+def _collect(
+    workers: list[_Worker], ended: list[_Worker], waiting: list[int], timeout: float
+) -> Iterator[tuple[int, Any]]:
+    """Wait for the first results; workers that died or hang are dropped, and what they did not come to waits again."""
+    busy = list(workers)
     if not busy:
         return
     patience = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
     ready = connection.wait([worker.pipe for worker in busy], patience)
     for worker in busy:
-        number = worker.task
-        assert number is not None
         if worker.pipe in ready:
+            number = worker.tasks.pop(0)
+            worker.deadline = time.monotonic() + timeout
             try:
                 result, last = worker.pipe.recv()
-                worker.task = None
                 if last:
-                    workers.remove(worker)
-                    _stop(worker)
+                    _end(worker, workers, ended, waiting)
             except (EOFError, OSError):
-                workers.remove(worker)
+                _end(worker, workers, ended, waiting)
                 _stop(worker)
                 result = Died(worker.process.exitcode)
             yield number, result
         elif time.monotonic() >= worker.deadline:
-            workers.remove(worker)
+            number = worker.tasks.pop(0)
             worker.process.kill()
-            _stop(worker)
-            yield number, TimedOut(worker.deadline)
+            _end(worker, workers, ended, waiting)
+            yield number, TimedOut(timeout)
+
+
+def _end(worker: _Worker, workers: list[_Worker], ended: list[_Worker], waiting: list[int]) -> None:
+    """Take a worker off the list; it goes when its pipe is closed, which nobody has to wait for now."""
+    workers.remove(worker)
+    ended.append(worker)
+    waiting.extend(reversed(worker.tasks))
+    worker.tasks.clear()
+    worker.pipe.close()
 
 
 def _stop(worker: _Worker) -> None:

@@ -40,39 +40,48 @@ def assigned(tree: ast.Module) -> ast.Module:
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
-    """`node` and all nodes below it but contexts (``ast.Load`` and its like), in the order of `ast.walk`, faster."""
-    found = [node]
-    add, known, tree = found.append, _FIELDS, ast.AST
-    for one in found:  # which grows meanwhile
-        kind = one.__class__
-        fields = known.get(kind)
-        if fields is None:
-            fields = known[kind] = tuple(name for name in kind._fields if name not in _PLAIN)
-        for name in fields:
-            value = getattr(one, name, None)
-            if value.__class__ is list:
-                for item in value:
-                    if isinstance(item, tree):
-                        add(item)
-            elif isinstance(value, tree):
-                add(value)
-    return found
+    """`node` and all nodes below it but contexts (``ast.Load`` and its like), in the order of `ast.walk`, faster.
+
+    What is below a node is kept with it: nobody changes the nodes of a file. (Not the node itself, which would be kept
+    alive by that.)
+    """
+    below: list[ast.AST] | None = node.__dict__.get("_below")
+    if below is None:
+        below = children(node)[:]
+        add, fields_of, tree = below.append, _fields, ast.AST
+        for one in below:  # which grows meanwhile
+            for name in _FIELDS.get(one.__class__) or fields_of(one):
+                value = getattr(one, name, None)
+                if value.__class__ is list:
+                    for item in value:
+                        if isinstance(item, tree):
+                            add(item)
+                elif isinstance(value, tree):
+                    add(value)
+        node.__dict__["_below"] = below
+    return [node, *below]
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes right below `node` but contexts, in source order as `ast.iter_child_nodes` has it, faster."""
-    kind, tree = node.__class__, ast.AST
-    fields = _FIELDS.get(kind)
-    if fields is None:
-        fields = _FIELDS[kind] = tuple(name for name in kind._fields if name not in _PLAIN)
-    found: list[ast.AST] = []
-    for name in fields:
-        value = getattr(node, name, None)
-        if value.__class__ is list:
-            found += [item for item in value if isinstance(item, tree)]
-        elif isinstance(value, tree):
-            found.append(value)
+    """The nodes right below `node` but contexts, in source order as `ast.iter_child_nodes` has it, faster; not to be changed."""
+    found: list[ast.AST] | None = node.__dict__.get("_children")
+    if found is None:
+        found = []
+        for name in _FIELDS.get(node.__class__) or _fields(node):
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+        node.__dict__["_children"] = found
     return found
+
+
+def _fields(node: ast.AST) -> tuple[str, ...]:
+    kind = node.__class__
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(name for name in kind._fields if name not in _PLAIN)
+    return _FIELDS[kind]
 
 
 def statements(node: ast.AST) -> list[ast.stmt]:

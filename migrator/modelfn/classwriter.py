@@ -81,6 +81,8 @@ class ClassWriter:
     def lean(self, support: set[Leaf], draft: Callable[[set[Leaf]], list[str]]) -> set[Leaf]:
         """Those of the static leaves `support` that the text reads which `draft` writes with some of them."""
         made = {leaf for leaf in support if self.plan.sites_in(leaf)}
+        if made == support:
+            return support
         lines = self.shared.obstacles.tried(lambda: draft(made))
         if lines is None:  # some mode has no value without them
             return support

@@ -56,8 +56,9 @@ class Renderer:
             body = body.replace("\n", "\n" + indent)
         else:
             splices = list(self._replacements(node, transform))
-            frozen = self._string_lines(node)
-            for number in range(first + 1, (node.end_lineno or first) + 1):
+            others = range(first + 1, (node.end_lineno or first) + 1)
+            frozen = self._string_lines(node) if others else ()
+            for number in others:
                 if number not in frozen:
                     splices.append(self._reindented(number, old_indent, indent))
             body = self._spliced(start if not decorators else line_start + len(old_indent), end, splices)

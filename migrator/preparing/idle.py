@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from migrator.diagnostics import Edit
+from migrator.fixes import splice
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.lift import removal, unused
 from migrator.project import Definition, Project
+from migrator.syntax import statements
 
 
 def taken_away(drafts: Drafts, path: str, name: str) -> bool:
@@ -24,10 +27,39 @@ def taken_away(drafts: Drafts, path: str, name: str) -> bool:
     return False
 
 
+def unsaid(drafts: Drafts, changes: list[Change], path: str, name: str) -> list[Change]:
+    """The removal of the function or class of the name, if no file says the name any more once `changes` are made.
+
+    It can be made with them then; what else is unused, `taken_away` finds out in the next draft.
+    """
+    nodes = _named(drafts, path, name)
+    if len(nodes) != 1 or name.startswith("__"):
+        return []
+    modules = drafts.project.modules
+    removed = removal(modules[path], nodes[0])
+    start, end = removed.edit.start, removed.edit.end
+    owner = modules[path].parent(nodes[0])
+    if isinstance(owner, ast.ClassDef):  # which must not become empty
+        start, end = modules[path].span(owner)
+    elif not isinstance(owner, ast.Module):
+        return []
+    edits: dict[str, list[Edit]] = {path: [removed.edit]}
+    for edit in dict.fromkeys(change.edit for change in changes):
+        if edit.path == path and edit.start <= end and start <= edit.end:
+            return []
+        edits.setdefault(edit.path, []).append(edit)
+    word = re.compile(rb"\b" + name.encode() + rb"\b")
+    texts = (splice(module.source, edits.get(other, [])) for other, module in modules.items())
+    return [] if any(word.search(text) for text in texts) else [removed]
+
+
 def _named(drafts: Drafts, path: str, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
-    module = drafts.project.modules[path]
-    nodes: list[ast.FunctionDef | ast.ClassDef] = [*module.nodes(ast.FunctionDef), *module.nodes(ast.ClassDef)]
-    return [node for node in nodes if node.name == name]
+    found = [
+        node
+        for node in statements(drafts.project.modules[path].tree)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
+    ]
+    return sorted(found, key=lambda node: isinstance(node, ast.ClassDef))
 
 
 def _idle_imports(project: Project, gone: Definition) -> list[Change]:

@@ -15,7 +15,7 @@ from migrator.preparing.copied import without_copies
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.filters import filter_call, settled_choice
 from migrator.preparing.globals import OuterNames, member
-from migrator.preparing.idle import taken_away
+from migrator.preparing.idle import taken_away, unsaid
 from migrator.preparing.inherited import moved_down
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
@@ -73,6 +73,8 @@ class Preparation:
             changes = self._step()
             if not changes:
                 return
+            for entry in sorted(self._taken_out):
+                changes += unsaid(self.drafts, changes, *entry)
             self.drafts.apply(changes)
             self._tidy()
 
