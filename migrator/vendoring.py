@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,11 +39,27 @@ class Definition:
     name: str
     source: str
     """Verbatim text: comments above, decorators, and the string below a constant included."""
-    uses: frozenset[str]
-    """Every name that it reads."""
     constant: bool
     adjacent: bool
     """Whether it stood directly below the definition before it, without a blank line."""
+
+    @functools.cached_property
+    def uses(self) -> frozenset[str]:
+        """Every name that it reads."""
+        nodes = walk(ast.parse(self.source))
+        return frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - {self.name}
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement at the top level of a file, with its decorators: its first and last line, from 1."""
+
+    first: int
+    last: int
+    name: str | None
+    """What it defines, if it is a class, a function or a constant."""
+    constant: bool
+    string: bool
 
 
 @dataclass(frozen=True)
@@ -101,7 +118,7 @@ def runtime_library(features: str = "columns") -> Library:
     """The definitions of `migrator/runtime/*.py`, with "preprocessing" those that read columns on preprocessing layers."""
     folder = Path(__file__).resolve().parent / "runtime"
     texts = {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("*.py") if file.name != "__init__.py"}
-    library = read_library(texts)
+    library = read_library(texts, _written_statements)
     return _on_preprocessing(library) if features == "preprocessing" else library
 
 
@@ -113,24 +130,24 @@ def _on_preprocessing(library: Library) -> Library:
         for old, new in _PREPROCESSED.items():
             source = source.replace(old, new)
         if name not in _PREPROCESSED:
-            uses = _names(ast.parse(source)) - {name} if source != definition.source else definition.uses
-            definitions[name] = replace(definition, source=source, uses=uses)
+            definitions[name] = replace(definition, source=source)
     return Library(definitions, library.imports)
 
 
-def read_library(texts: Mapping[str, str]) -> Library:
-    """Index runtime modules by their short names.
+def read_library(texts: Mapping[str, str], statements: Callable[[str], list[_Statement]] | None = None) -> Library:
+    """Index runtime modules by their short names; `statements` finds those of a text, by default in its syntax tree.
 
     Raises ValueError where two modules define or import one name differently, as the merged file could not hold both.
     """
     definitions: dict[str, Definition] = {}
     imports: dict[str, Import] = {}
-    trees = {module: ast.parse(text) for module, text in texts.items()}
-    for module in _running_order(trees):
-        for entry in imports_of(trees[module]):
+    found = {module: (statements or _parsed_statements)(text) for module, text in texts.items()}
+    headers = {module: _imports(text, found[module]) for module, text in texts.items()}
+    for module in _running_order(headers):
+        for entry in imports_of(headers[module]):
             if imports.setdefault(entry.name, entry) != entry:
                 raise ValueError(f"migrator.runtime.{module} imports {entry.name} differently from another module")
-        for definition in _definitions(texts[module], trees[module]).values():
+        for definition in _definitions(texts[module], found[module]).values():
             if definition.name in definitions:
                 raise ValueError(f"migrator.runtime.{module} defines {definition.name} a second time")
             definitions[definition.name] = definition
@@ -140,6 +157,13 @@ def read_library(texts: Mapping[str, str]) -> Library:
     # Constants that need no definition come first, as in a file written by hand.
     first = {name: entry for name, entry in definitions.items() if entry.constant and not entry.uses & set(definitions)}
     return Library({**first, **definitions}, imports)
+
+
+def _imports(text: str, statements: Iterable[_Statement]) -> ast.Module:
+    """The import statements of a file."""
+    lines = text.splitlines(keepends=True)
+    rest = ["".join(lines[one.first - 1 : one.last]) for one in statements if one.name is None and not one.string]
+    return ast.parse("".join(part for part in rest if part.startswith(("import ", "from "))))
 
 
 def _running_order(trees: Mapping[str, ast.Module]) -> list[str]:
@@ -160,37 +184,65 @@ def _running_order(trees: Mapping[str, ast.Module]) -> list[str]:
     return order
 
 
-def _definitions(text: str, tree: ast.Module | None = None) -> dict[str, Definition]:
-    """What a text, of which this is the tree, defines at its top level."""
+def _definitions(text: str, statements: Sequence[_Statement] | None = None) -> dict[str, Definition]:
+    """What a text defines at its top level."""
     lines = text.splitlines(keepends=True)
     found: dict[str, Definition] = {}
-    body = (tree or ast.parse(text)).body
+    statements = _parsed_statements(text) if statements is None else statements
     last_end = 0
-    for index, node in enumerate(body):
-        name = _defined_name(node)
-        end = node.end_lineno or node.lineno
-        if name is None or name == "__all__":
+    for index, one in enumerate(statements):
+        end = one.last
+        if one.name is None or one.name == "__all__":
             last_end = end
             continue
-        following = body[index + 1] if index + 1 < len(body) else None
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and following is not None and _is_string(following):
-            end = following.end_lineno or end
-        start = min([node.lineno] + [decorator.lineno for decorator in getattr(node, "decorator_list", [])])
+        following = statements[index + 1] if index + 1 < len(statements) else None
+        if one.constant and following is not None and following.string:
+            end = following.last
+        start = one.first
         while start - 1 > last_end and lines[start - 2].startswith("#"):
             start -= 1
-        found[name] = Definition(
-            name=name,
-            source="".join(lines[start - 1 : end]).rstrip("\n"),
-            uses=_names(node) - {name},
-            constant=isinstance(node, (ast.Assign, ast.AnnAssign)),
-            adjacent=start - 1 == last_end,
-        )
+        source = "".join(lines[start - 1 : end]).rstrip("\n")
+        found[one.name] = Definition(one.name, source, one.constant, adjacent=start - 1 == last_end)
         last_end = end
     return found
 
 
-def _names(node: ast.AST) -> frozenset[str]:
-    return frozenset(inner.id for inner in walk(node) if isinstance(inner, ast.Name))
+def _parsed_statements(text: str) -> list[_Statement]:
+    """The statements at the top level of any file. Raises SyntaxError."""
+    found = []
+    for node in ast.parse(text).body:
+        first = min([node.lineno] + [decorator.lineno for decorator in getattr(node, "decorator_list", [])])
+        constant = isinstance(node, (ast.Assign, ast.AnnAssign))
+        found.append(_Statement(first, node.end_lineno or node.lineno, _defined_name(node), constant, _is_string(node)))
+    return found
+
+
+_OPENING = re.compile(r'(?:(?:async )?(?:def|class) (?P<defined>\w+)|(?P<constant>\w+)(?:: [^=]+)? = |(?P<string>"""))')
+
+
+def _written_statements(text: str) -> list[_Statement]:
+    """The same of a file that a formatter wrote, such as runtime modules, in a tenth of the time: each begins a line."""
+    found: list[_Statement] = []
+    lines = text.split("\n")
+    begun = decorated = 0  # first lines of the statement, and of the decorators above the next one
+    inside = False  # of a string of several lines
+    opening: re.Match[str] | None = None
+    for number, line in enumerate([*lines, "end"], 1):
+        if not inside and line and line[0] not in " #)]}":
+            if begun:
+                last = number - 1 if not decorated else decorated - 1
+                while lines[last - 1].strip()[:1] in ("", "#"):
+                    last -= 1
+                name = opening and (opening["defined"] or opening["constant"])
+                constant, string = bool(opening and opening["constant"]), bool(opening and opening["string"])
+                found.append(_Statement(begun, last, name, constant, string))
+                begun = 0
+            if line[0] == "@":
+                decorated = decorated or number
+            else:
+                begun, decorated, opening = decorated or number, 0, _OPENING.match(line)
+        inside ^= line.count('"""') % 2 == 1
+    return found
 
 
 def _defined_name(node: ast.stmt) -> str | None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from migrator import vendoring
 from migrator.vendoring import MARKER, Library, is_vendored, merge, read_library, runtime_library, vendor
+
+RUNTIME = Path(vendoring.__file__).parent / "runtime"
 
 BASE = '''"""Docs of the module."""
 
@@ -221,3 +224,63 @@ def test_helpers_are_made_without_importing_tensorflow() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("path", sorted(RUNTIME.glob("*.py")), ids=lambda path: path.stem)
+def test_runtime_modules_are_read_without_parsing_them(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert vendoring._written_statements(text) == vendoring._parsed_statements(text)
+
+
+def test_statements_are_found_in_whatever_a_formatter_writes() -> None:
+    text = '''"""A file
+begins."""
+
+import os  # so
+from a import (
+    b,
+)
+
+if os:
+    from c import (
+        d,
+    )
+
+# About X.
+X: dict[str, int] = {
+    "a = b": 1,
+}
+"""The text
+Y = of
+it, "quoted"."""
+Y = """one
+class Z:
+"""
+
+# Above a decorator.
+@b
+# between
+@d(
+    1,
+)
+class C(b):
+    """Class.
+
+    def f(): ...
+    """
+
+    x = 1
+    # last
+
+
+async def f(
+    x,
+):
+    return x
+
+
+print(X)
+'''
+    found = vendoring._written_statements(text)
+    assert found == vendoring._parsed_statements(text)
+    assert [one.name for one in found if one.name] == ["X", "Y", "C", "f"]
