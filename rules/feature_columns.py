@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 _INPUT_LAYER = "features feature_columns weight_collections trainable cols_to_vars cols_to_output_tensors"
 _LINEAR_MODEL = "features feature_columns units sparse_combiner weight_collections trainable cols_to_vars"
 _SEQUENCE_INPUT_LAYER = "features feature_columns weight_collections trainable"
-_SHARED = (
+SHARED_SIGNATURE = (
     "categorical_columns dimension combiner initializer shared_embedding_collection_name ckpt_to_load_from "
     "tensor_name_in_ckpt max_norm trainable use_safe_embedding_lookup"
 )
-_SHARED_KEPT = [n for n in _SHARED.split() if not n.endswith(("_ckpt", "_load_from", "_safe_embedding_lookup"))]
+_SHARED_KEPT = [
+    n for n in SHARED_SIGNATURE.split() if not n.endswith(("_ckpt", "_load_from", "_safe_embedding_lookup"))
+]
 _REFUSED = ("weight_collections", "cols_to_vars", "cols_to_output_tensors")
 Resolve = Callable[[ast.expr], "str | None"]
 
@@ -109,5 +111,5 @@ def shared_columns(driver: Driver, node: ast.expr, name: str, trained: bool) -> 
         )
     if not isinstance(call, ast.Call) or call.func is not node:
         raise Unsupported(f"{what} is handed on without a call", node)
-    driver.arguments(call, _SHARED, _SHARED_KEPT, what, {"use_safe_embedding_lookup": (True,)})
+    driver.arguments(call, SHARED_SIGNATURE, _SHARED_KEPT, what, {"use_safe_embedding_lookup": (True,)})
     driver.replace(node, driver.need("shared_embedding_columns", node))

@@ -13,7 +13,7 @@ from migrator.module import Module
 from migrator.symbols import Binding
 
 from .hook_makers import callers_values, makers_of
-from .hooks import IN_GRAPH, hook_of, watch_names
+from .hooks import IN_GRAPH, hook_of, of_a_session, watch_names
 from .logged_names import assigned_value
 from .session_hooks import SessionHook, hook_class, reads_step_before
 
@@ -128,6 +128,9 @@ class _Hooks:
     def _sources(self, module: Module, node: ast.expr) -> list[tuple[Module, ast.expr]]:
         """The expressions that make a hook which stands under a name, or comes from a function of the program."""
         if isinstance(node, ast.Call):
+            reason = of_a_session(module.resolve(node.func))
+            if reason is not None:
+                raise Unsupported(reason, node)
             return self._returned(module, node)
         bindings = module.bindings(node) if isinstance(node, ast.Name) else []
         if isinstance(node, ast.Name) and len(bindings) == 1 and isinstance(bindings[0].node, ast.arg):

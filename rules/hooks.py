@@ -38,6 +38,7 @@ HOOKS = {
     "StopAtStepHook": Hook("StopAtStep", "num_steps last_step"),
     BROADCAST: Hook("BroadcastVariables", "root_rank device"),
     "StepCounterHook": Hook("StepCounter", "every_n_steps every_n_secs output_dir summary_writer"),
+    "GlobalStepWaiterHook": Hook("StepWaiter", "wait_until_step"),
     PROFILER: Hook("StepProfiler", "save_steps save_secs output_dir show_dataflow show_memory"),
     "InMemoryEvaluatorHook": Hook(
         "InMemoryEvaluator", "estimator input_fn steps hooks name every_n_iter", (_ESTIMATOR,)
@@ -77,6 +78,20 @@ NEUTRAL: dict[str, tuple[object, ...]] = {
     "show_dataflow": (True, False),
     "show_memory": (True, False),
 }
+
+
+# Hooks that work on a session, and what to do instead.
+_OF_SESSIONS = {
+    "FinalOpsHook": "runs ops of a graph when a session ends: compute these values after the training, or in an evaluation",
+    "NanTensorHook": "reads a tensor of a graph: leave it out for the loss, which every training checks",
+    "SummarySaverHook": "runs summaries of a graph: tf.summary in the model writes them every save_summary_steps",
+}
+
+
+def of_a_session(name: str | None) -> str | None:
+    """Why the hook that a qualified name means stays; None if that is not known."""
+    family, _, last = (name or "").rpartition(".")
+    return f"a {last} {_OF_SESSIONS[last]}" if family in _FAMILIES and last in _OF_SESSIONS else None
 
 
 ANY: tuple[object, ...] = (object(),)

@@ -18,7 +18,7 @@ from migrator.syntax import walk
 from migrator.text import within
 
 from .driver import Driver
-from .feature_columns import LAYERS
+from .feature_columns import LAYERS, SHARED_SIGNATURE
 from .reached import reached
 
 _PREFIX = "tensorflow.feature_column."
@@ -35,6 +35,8 @@ _COLUMNS = {
     "embedding_column": "EmbeddingColumn",
     "make_parse_example_spec": "make_parse_example_spec",
 }
+_SHARED = "shared_embedding_columns"
+SHARED_COLUMNS = _PREFIX + _SHARED
 _OTHERS = {"tensorflow.keras.layers.DenseFeatures": "DenseFeatures"}
 # Signatures of which an argument goes, or that the two versions of TensorFlow have in another order.
 _SIGNATURES = {
@@ -48,6 +50,7 @@ _SIGNATURES = {
         "categorical_column dimension combiner initializer ckpt_to_load_from tensor_name_in_ckpt max_norm trainable "
         "use_safe_embedding_lookup"
     ),
+    _SHARED: SHARED_SIGNATURE,
 }
 _GONE = {
     "file_format": None,
@@ -68,12 +71,15 @@ class ColumnEdits:
 
     def __init__(self, features: str) -> None:
         self.wanted = features == "preprocessing"
+        self.shared = False
+        """Whether columns of TensorFlow 1 that share a table become those of layers, where all others stay."""
         self._known: dict[str, list[Rewritten]] = {}
 
     def of(self, module: Module, need: Callable[[str, ast.AST], str]) -> list[Rewritten]:
         """Each reference with its edits; `need` asks for a helper. Raises Unsupported."""
-        if self.wanted and module.path not in self._known:
-            self._known[module.path] = list(_column_edits(module, need))
+        if (self.wanted or self.shared) and module.path not in self._known:
+            made = _column_edits if self.wanted else _shared_edits
+            self._known[module.path] = list(made(module, need))
         return self._known.get(module.path, [])
 
     def outside(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> Iterator[Edit]:
@@ -87,10 +93,11 @@ class ColumnEdits:
 
     def modules(self, project: Project, program: Iterable[str]) -> set[str]:
         """Paths of files beside those of a program that make columns for it."""
-        if not self.wanted:
+        if not (self.wanted or self.shared):
             return set()
         modules = reached(project, [project.modules[path] for path in program], False)
-        return {module.path for module in modules if b"feature_column" in module.source}
+        word = b"feature_column" if self.wanted else _SHARED.encode()
+        return {module.path for module in modules if word in module.source}
 
 
 def idle_imports(module: Module, rewritten: list[Rewritten]) -> Iterator[Edit]:
@@ -118,6 +125,12 @@ def _column_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterat
             yield node, [module.edit(node, need(_COLUMNS[short], node)), *edits]
 
 
+def _shared_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterator[Rewritten]:
+    for node, name in module.references():
+        if name == SHARED_COLUMNS:
+            yield node, [module.edit(node, need(_SHARED, node)), *_arguments(module, node, _SHARED)]
+
+
 def _arguments(module: Module, node: ast.expr, short: str) -> Iterator[Edit]:
     """Names for arguments by position that the column does not take in this place."""
     version = "v2" if module.dialect(node) == "v2" else "v1"
@@ -126,7 +139,7 @@ def _arguments(module: Module, node: ast.expr, short: str) -> Iterator[Edit]:
         return
     call = module.parent(node)
     if not isinstance(call, ast.Call) or call.func is not node:
-        raise Unsupported(f"--features preprocessing: tf.feature_column.{short} is more than called", node)
+        raise Unsupported(f"tf.feature_column.{short} is more than called, which is not migrated yet", node)
     given = bind(call, signature, f"tf.feature_column.{short}")
     doomed: list[ast.expr | ast.keyword] = []
     for place, argument in enumerate(arguments(call)):
@@ -134,7 +147,7 @@ def _arguments(module: Module, node: ast.expr, short: str) -> Iterator[Edit]:
         name = next(key for key, each in given.items() if each is value)
         if name in _GONE:
             if not is_literal(value, _GONE[name]):
-                raise Unsupported(f"--features preprocessing: `{name}` of tf.feature_column.{short}", value)
+                raise Unsupported(f"`{name}` of tf.feature_column.{short} is not migrated yet", value)
             doomed.append(argument)
         elif isinstance(argument, ast.expr) and place >= _IN_PLACE:
             yield from keyword_insertions(module, call, argument, name)

@@ -42,13 +42,13 @@ from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
-from .preprocessing_columns import ColumnEdits
+from .preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from .renaming import idle_imports, layer_edits, model_fn_edits, value_edits
 from .settled import estimator_values
 from .spec_hooks import take_over_classes, watched_names
 from .strategies import trains_on_replicas
 from .task_fields import configuration_edits, task_reference
-from .translations import translations
+from .translations import is_refused, translations
 from .variable_readers import variable_readers
 from .warm_starts import start_reference
 from .watched_heads import settle_watched
@@ -198,6 +198,9 @@ class ProgramRewrite:
                 model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
         with obstacles:
             self.sublayers.values.check()
+        self._columns.shared = self._has_one_input_layer()
+        if self._columns.shared:
+            self._translations.refused = lambda name: name != SHARED_COLUMNS and is_refused(name)
         self._others.claim(self.constructions)
         for construction in self.constructions:
             self.at = construction.module
@@ -239,6 +242,16 @@ class ProgramRewrite:
                 self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
         with obstacles:
             check_called(self.project, bodies, self.constructions, modules)
+
+    def _has_one_input_layer(self) -> bool:
+        """Whether columns that share a table, as one of the graph, all go to one layer of a model."""
+        plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
+        if len(plans) < len(self.constructions) or any(
+            s.layer.columns for x in self.sublayers.found.values() for s in x.body.sites
+        ):
+            return False
+        sites = [[site for site in plan.sites if site.layer.columns] for plan in plans]
+        return all(len(found) <= 1 and not (found and found[0].loops) for found in sites)
 
     def _becomes_layers(self, construction: Construction) -> bool:
         """Whether the model_fn of an Estimator becomes a Keras model."""

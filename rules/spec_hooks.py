@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .driver import Driver
 
 _FAMILIES = ("tensorflow.train", "tensorflow.estimator")
-_PLAIN = ("StopAtStepHook", "StepCounterHook", "ProfilerHook")
+_PLAIN = ("StopAtStepHook", "StepCounterHook", "ProfilerHook", "GlobalStepWaiterHook")
 Follow = Callable[[ast.expr], ast.expr]
 
 

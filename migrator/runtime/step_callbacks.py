@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import tensorflow as tf
@@ -29,6 +30,18 @@ class StepCounter(tf.keras.callbacks.Callback):
                 tf.get_logger().info("global_step/sec: %g", rate)
                 if self.output_dir is not None:
                     self.model.run_state.logger.write(self.output_dir, {"global_step/sec": rate}, step)
+
+
+class StepWaiter(tf.keras.callbacks.Callback):
+    """Lets a training begin only when the optimizer, which other processes may drive, has done `wait_until_step` steps."""
+
+    def __init__(self, wait_until_step: int) -> None:
+        super().__init__()
+        self.wait_until_step = wait_until_step
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        while batch == 0 and int(self.model.optimizer.iterations.numpy()) < self.wait_until_step:
+            time.sleep(0.5)
 
 
 class StepProfiler(tf.keras.callbacks.Callback):

@@ -363,7 +363,7 @@ def test_canned_estimators_of_tensorflow_2_do_not_train_a_shared_table() -> None
 
 def test_several_input_layers_cannot_share_a_table() -> None:
     columns = "COLUMNS = tf.feature_column.shared_embedding_columns([A, B], 3)  # HERE\n"
-    body = "predictions = tf.layers.dense(tf.feature_column.input_layer(features, COLUMNS), 1)"
+    body = "predictions = sum(tf.feature_column.input_layer(features, [column]) for column in COLUMNS)"
     assert "shared_embedding_columns is not migrated yet" in manual_reason(model_fn(body, before=f"{V2}{columns}"))
 
 

@@ -58,13 +58,44 @@ def test_columns_of_sequences_in_a_graph() -> None:
     assert "x, lengths = sequence_input_layer(features, params)" in text and "graph_model, sequence_input_layer" in text
 
 
-def test_columns_that_share_a_table_are_made_outside_of_the_graph() -> None:
-    """TensorFlow 2 makes them in graphs alone, and a program may make them anywhere."""
-    before = "COLUMNS = tf.feature_column.shared_embedding_columns([A, B], dimension=3)"
-    outcomes = run(model_fn("predictions = tf.feature_column.input_layer(features, COLUMNS)", before=before), "auto")
+TEAMS = "COLUMNS = tf.feature_column.shared_embedding_columns([A, B], 3, 'sum', None, 'teams', None, None, 1.0)"
+
+
+def test_columns_that_share_a_table_in_one_input_layer() -> None:
+    text = migrate(model_fn("predictions = tf.feature_column.input_layer(features, COLUMNS)", before=TEAMS))
+    assert "shared_embedding_collection_name='teams', max_norm=1.0" in text
+    assert "self.predictions = tf.keras.layers.DenseFeatures(COLUMNS)" in text
+    inside = "columns = tf.feature_column.shared_embedding_columns([A, B], dimension=3)\n"
+    text = migrate(model_fn(f"{inside}predictions = tf.feature_column.input_layer(features, columns)"))
+    assert "self.columns = shared_embedding_columns([A, B], dimension=3)" in text
+
+
+TWO_LAYERS = (
+    "predictions = tf.feature_column.input_layer(features, COLUMNS[:1])\n"
+    "predictions += tf.feature_column.input_layer(features, COLUMNS[1:])"
+)
+IN_A_LOOP = "predictions = tf.add_n([tf.feature_column.input_layer(features, [c]) for c in COLUMNS])"
+
+
+@pytest.mark.parametrize("body", [TWO_LAYERS, IN_A_LOOP])
+def test_columns_that_share_a_table_of_several_layers(body: str) -> None:
+    """TensorFlow 1 has one table in the graph; TensorFlow 2 makes such columns in graphs alone."""
+    outcomes = run(model_fn(body, before=TEAMS), "auto")
     assert [unit.tier for unit in units(outcomes)] == ["bridge"]
-    assert "COLUMNS = graph_shared_embedding_columns([A, B], dimension=3)" in outcomes[PATH].after.decode()
+    assert "COLUMNS = graph_shared_embedding_columns([A, B], 3, " in outcomes[PATH].after.decode()
     assert "with tf.Graph().as_default():" in outcomes[HELPERS].after.decode()
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ("tf.feature_column.shared_embedding_columns([A], 3, ckpt_to_load_from='c', tensor_name_in_ckpt='t')", "ckpt_to_load"),
+        ("(lambda make: make([A, B], 3))(tf.feature_column.shared_embedding_columns)", "is more than called"),
+    ],
+)  # fmt: skip
+def test_shared_columns_that_layers_do_not_hold(columns: str, reason: str) -> None:
+    body = "predictions = tf.feature_column.input_layer(features, COLUMNS)"
+    assert reason in manual_reason(model_fn(body, before=f"COLUMNS = {columns}"))
 
 
 def test_shared_embeddings_of_tensorflow_2_stay_in_a_graph() -> None:

@@ -80,6 +80,10 @@ def used(use: str) -> str:
         ),
         ("h = tf.contrib.hooks.ProfilerHook(save_steps=5)", "h = StepProfiler(save_steps=5)"),
         (
+            "e.train(input_fn, hooks=[tf.train.GlobalStepWaiterHook(wait_until_step=int(N * I))])",
+            "train(e, input_fn, callbacks=[StepWaiter(wait_until_step=int(N * I))])",
+        ),
+        (
             "e.train(input_fn, hooks=[tf.train.CheckpointSaverHook('d', None, 5, tf.train.Saver(max_to_keep=2))])",
             "train(e, input_fn, callbacks=[CheckpointSaver('d', None, 5)])",
         ),
@@ -139,6 +143,9 @@ def test_hooks(old: str, new: str) -> None:
             "h = tf.estimator.experimental.InMemoryEvaluatorHook(e, f, hooks=HOOKS)",
             "`hooks` of a InMemoryEvaluatorHook",
         ),
+        ("e.train(input_fn, hooks=[tf.train.FinalOpsHook('a:0')])  # HERE", "runs ops of a graph when a session ends"),
+        ("e.train(input_fn, hooks=[tf.train.NanTensorHook('a:0')])", "leave it out for the loss"),
+        ("e.train(input_fn, hooks=[tf.train.SummarySaverHook(5, summary_op=OP)])", "runs summaries of a graph"),
         (f"e.evaluate(input_fn, hooks=[{STOP}])", "`hooks` of Estimator.evaluate"),
         (f"s = tf.estimator.EvalSpec(input_fn, hooks=[{STOP}])", "`hooks` of tf.estimator.EvalSpec"),
         ("h = tf.train.StepCounterHook(5, None, None, writer)", "`summary_writer` of a StepCounterHook"),

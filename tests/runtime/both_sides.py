@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from modelfn.programs import HELPERS, PATH, migrate_all
+from modelfn.programs import HELPERS, PATH, migrate_all, run, units
 
 
 def old_program(source: str, folder: Path) -> types.ModuleType:
@@ -24,6 +24,14 @@ def new_program(source: str, folder: Path) -> types.ModuleType:
     files = migrate_all({PATH: source})
     _loaded(HELPERS[:-3], folder / HELPERS, files[HELPERS])  # the program imports it by this name
     return _loaded("new_program", folder / "new.py", files[PATH])
+
+
+def bridged_program(source: str, folder: Path) -> types.ModuleType:
+    """The migrated program, whose model_fns stay graphs."""
+    outcomes = run(source, "bridge")
+    assert {unit.tier for unit in units(outcomes)} == {"bridge"}, units(outcomes)
+    _loaded(HELPERS[:-3], folder / HELPERS, outcomes[HELPERS].after.decode())
+    return _loaded("new_program", folder / "new.py", outcomes[PATH].after.decode())
 
 
 def _loaded(name: str, path: Path, source: str) -> types.ModuleType:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
+import types
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
 from line_program import create_model, input_fn, read_events
 
-from migrator.runtime.step_callbacks import StepCounter, StepProfiler
+from migrator.runtime.step_callbacks import StepCounter, StepProfiler, StepWaiter
 from migrator.runtime.training import train
 
 
@@ -43,3 +46,21 @@ def test_by_steps_or_by_time(arguments: dict[str, float]) -> None:
         StepCounter(**arguments)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="Exactly one"):
         StepProfiler()
+
+
+def test_waits_for_the_steps_of_others() -> None:
+    waiter, steps = StepWaiter(wait_until_step=4), tf.Variable(2, dtype=tf.int64)
+    waiter.set_model(types.SimpleNamespace(optimizer=types.SimpleNamespace(iterations=steps)))
+    waiting = threading.Thread(target=waiter.on_train_batch_begin, args=(0,))
+    waiting.start()
+    time.sleep(0.2)
+    assert waiting.is_alive()
+    steps.assign(4)
+    waiting.join(timeout=5)
+    assert not waiting.is_alive()
+
+
+def test_waits_for_nothing_on_one_machine(tmp_path: Path) -> None:
+    model = create_model(tmp_path / "model")
+    train(model, train_input, callbacks=[StepWaiter(0)], steps=3)
+    assert int(model.optimizer.iterations) == 3
