@@ -290,8 +290,8 @@ class EstimatorProgram(ProgramRule):
         if rewrite.reasons:
             message += f", as native layers cannot hold it: {'; '.join(rewrite.reasons)}"
         yield Diagnostic(self.code, message, location, fix, Severity.WARNING, self.name, self.url)
-        for module, node, text in rewrite.remarks():
-            place = drafts.location(module, node)
+        remarks = [(drafts.location(module, node), text) for module, node, text in rewrite.remarks()]
+        for place, text in (*drafts.remarks, *remarks):
             yield Diagnostic(self.code, text, place, None, Severity.INFO, self.name, self.url)
         yield from rewrite.units()
 

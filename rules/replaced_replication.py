@@ -40,6 +40,11 @@ _PROCESSES = {
     "multi_worker": {"size": f"{_WORKERS} * {_GPUS}", "rank": _WORKER},
 }
 """What stands for the numbers that Horovod gives, by strategy; ``{0}`` is TensorFlow."""
+_ROWS = (
+    "SyncReplicasOptimizer took the mean of the gradients of a looked up row over the workers that looked it up; "
+    "a strategy takes it over all workers"
+)
+_BACKUPS = "SyncReplicasOptimizer went on after replicas_to_aggregate gradients; a strategy takes one of each worker in each step"
 
 
 def replace_replication(drafts: Drafts, paths: Iterable[str], strategy: str, root: Root) -> None:
@@ -50,7 +55,10 @@ def replace_replication(drafts: Drafts, paths: Iterable[str], strategy: str, roo
     for path in paths:
         module = drafts.project.modules[path]
         found = _Replacement(module, strategy, root)
-        drafts.apply([Change(edit) for edit in found.edits()])
+        edits = found.edits()
+        for node, text in found.remarks:
+            drafts.remark(module, node, text)
+        drafts.apply([Change(edit) for edit in edits])
         module = drafts.project.modules[path]
         drafts.apply([Change(edit) for edit in _idle_imports(module)])
 
@@ -66,6 +74,8 @@ class _Replacement:
         """Statements that go."""
         self.done: set[ast.AST] = set()
         """References that are seen to."""
+        self.remarks: list[tuple[ast.expr, str]] = []
+        """What the owner should know."""
 
     def edits(self) -> list[Edit]:
         """All of them. Raises Unsupported."""
@@ -120,6 +130,11 @@ class _Replacement:
         for field in ("variable_averages", "variables_to_average"):
             if not is_none(given.get(field)):
                 raise Unsupported(f"SyncReplicasOptimizer({field}=…) is not migrated yet", given[field])
+        if self.strategy != "none":
+            self.remarks.append((call, _ROWS))
+        number, total = (given.get(field) for field in ("replicas_to_aggregate", "total_num_replicas"))
+        if number is not None and total is not None and not is_none(total) and ast.dump(number) != ast.dump(total):
+            self.remarks.append((call, _BACKUPS))
         edits = self._unwrapped(call, given["opt"])
         for part in walk(self.module.tree):
             if isinstance(part, ast.Attribute) and part.attr == "make_session_run_hook":

@@ -37,6 +37,8 @@ class Drafts:
         """Names of the classes that functions (path and name) built their networks with, and that are taken apart."""
         self.renamed: dict[str, str] = {}
         """New names of local names of functions whose bodies took the place of a call, with those that they had."""
+        self.remarks: list[tuple[Location, str]] = []
+        """What the owner should know about a change, with its place in the program as it is on disk."""
         self._first = dict(project.modules)
         self._origins: dict[str, list[Origin]] = {}
 
@@ -68,6 +70,10 @@ class Drafts:
         known = self.renamed.setdefault(new, old) == old
         if not known or any(re.search(rf"\b{new}\b", module.text) for module in self._first.values()):
             self.renamed[new] = new
+
+    def remark(self, module: Module, node: ast.expr, text: str) -> None:
+        """Notes what the owner should know about what becomes of a node."""
+        self.remarks.append((self.location(module, node), text))
 
     def obstacle(self, module: Module, node: ast.expr) -> str | None:
         """Why an expression could not be prepared."""

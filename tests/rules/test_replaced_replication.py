@@ -146,6 +146,21 @@ def test_sync_replicas(strategy: str) -> None:
     assert "tf.keras.optimizers.Adagrad(0.1, initial_accumulator_value=0.1, epsilon=0.0)" in text
 
 
+def remarks(text: str, strategy: str) -> str:
+    outcomes = migrate_component([decode("program.py", text.encode())], Settings(strategy=strategy))
+    return "; ".join(d.message for outcome in outcomes for d in (*outcome.applied, *outcome.remaining))
+
+
+@pytest.mark.parametrize("strategy", ["none", "mirrored", "multi_worker"])
+def test_what_differs_from_sync_replicas_is_said(strategy: str) -> None:
+    said = remarks(SYNC, strategy)
+    assert ("over the workers that looked it up" in said) == (strategy != "none")
+    assert "went on after replicas_to_aggregate" not in said
+    backups = SYNC.replace("total_num_replicas=config.num_worker_replicas", "total_num_replicas=50")
+    assert "went on after replicas_to_aggregate" in remarks(backups, strategy)
+    assert "SyncReplicas" not in remarks(TOWERS, "none")
+
+
 @pytest.mark.parametrize("strategy", ["none", "mirrored"])
 @pytest.mark.parametrize(
     "optimizer",

@@ -16,25 +16,25 @@ from modelfn.programs import HELPERS, PATH, migrate_all, run, units
 def old_program(source: str, folder: Path) -> types.ModuleType:
     """The program, where `tensorflow` is what it was in TensorFlow 1."""
     source = source.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
-    return _loaded("old_program", folder / "old.py", source)
+    return loaded("old_program", folder / "old.py", source)
 
 
 def new_program(source: str, folder: Path) -> types.ModuleType:
     """The migrated program."""
     files = migrate_all({PATH: source})
-    _loaded(HELPERS[:-3], folder / HELPERS, files[HELPERS])  # the program imports it by this name
-    return _loaded("new_program", folder / "new.py", files[PATH])
+    loaded(HELPERS[:-3], folder / HELPERS, files[HELPERS])  # the program imports it by this name
+    return loaded("new_program", folder / "new.py", files[PATH])
 
 
 def bridged_program(source: str, folder: Path) -> types.ModuleType:
     """The migrated program, whose model_fns stay graphs."""
     outcomes = run(source, "bridge")
     assert {unit.tier for unit in units(outcomes)} == {"bridge"}, units(outcomes)
-    _loaded(HELPERS[:-3], folder / HELPERS, outcomes[HELPERS].after.decode())
-    return _loaded("new_program", folder / "new.py", outcomes[PATH].after.decode())
+    loaded(HELPERS[:-3], folder / HELPERS, outcomes[HELPERS].after.decode())
+    return loaded("new_program", folder / "new.py", outcomes[PATH].after.decode())
 
 
-def _loaded(name: str, path: Path, source: str) -> types.ModuleType:
+def loaded(name: str, path: Path, source: str) -> types.ModuleType:
     """A module out of a file, so that AutoGraph finds its source."""
     path.write_text(source)
     spec = importlib.util.spec_from_file_location(name, path)
