@@ -91,6 +91,11 @@ def run_on_replicas(model: tf.keras.Model) -> None:
         return compute_loss(*args, **kwargs) / replicas
 
     model.compute_loss = compute_share
+    model.distribute_reduction_method = (
+        "first"  # metrics are those of all replicas; Keras would add them up over workers
+    )
+    if hasattr(model.optimizer, "aggregate_gradients"):
+        sum_small_tables(model.optimizer)
 
 
 def check_devices(strategy: tf.distribute.Strategy) -> None:
@@ -104,6 +109,56 @@ def check_devices(strategy: tf.distribute.Strategy) -> None:
                 f"The strategy trains on {name}, which this process does not have. tf.config.list_logical_devices() has"
                 " those that there are; tf.config.set_logical_device_configuration() makes several of one CPU or GPU."
             )
+
+
+def mean_of_replicas(metric: tf.keras.metrics.Mean) -> tf.Tensor:
+    """The result of a mean to which all replicas have added as often. Its own way, they sum twice: values, and their number."""
+    replica = tf.distribute.get_replica_context()
+    if replica is None or replica.num_replicas_in_sync == 1:
+        return metric.result()
+    return replica.all_reduce(tf.distribute.ReduceOp.MEAN, metric.total / metric.count)
+
+
+SMALL_TABLE = 1 << 20
+"""Bytes up to which the gradients of a table are summed as a whole."""
+
+
+def sum_small_tables(optimizer: Any) -> None:
+    """Lets an optimizer sum the gradients of small tables with those of all other variables, in one operation.
+
+    TensorFlow gathers rows that were looked up in three operations for each table: their number, ids and values. Each of
+    them waits for all replicas, which takes longer than to send the other rows, too. How often each row was looked up is
+    summed as another column, so that the optimizer is given the same rows.
+    """
+    aggregate = optimizer.aggregate_gradients
+
+    def aggregate_whole(grads_and_vars: Any) -> Any:
+        pairs = list(grads_and_vars)
+        small = [
+            isinstance(gradient, tf.IndexedSlices)
+            and variable.shape.num_elements() * variable.dtype.size <= SMALL_TABLE
+            for gradient, variable in pairs
+        ]
+        whole = [(sum_rows(*pair) if is_small else pair[0], pair[1]) for pair, is_small in zip(pairs, small)]
+        summed = aggregate(whole)
+        return [(looked_up_rows(*pair) if is_small else pair[0], pair[1]) for pair, is_small in zip(summed, small)]
+
+    optimizer.aggregate_gradients = aggregate_whole
+
+
+def sum_rows(gradient: tf.IndexedSlices, variable: tf.Variable) -> tf.Tensor:
+    """The gradient of a table as a matrix [rows, size of a row + 1]; the last column counts how often a row is in it."""
+    number = tf.shape(gradient.indices)[:1]
+    values = tf.reshape(gradient.values, tf.concat([number, [variable.shape[1:].num_elements()]], 0))
+    values = tf.concat([values, tf.ones(tf.concat([number, [1]], 0), values.dtype)], axis=1)
+    return tf.math.unsorted_segment_sum(values, gradient.indices, variable.shape[0])
+
+
+def looked_up_rows(summed: tf.Tensor, variable: tf.Variable) -> tf.IndexedSlices:
+    """The rows of such a matrix that are in it at all, each once."""
+    ids = tf.where(summed[:, -1] > 0)[:, 0]
+    values = tf.reshape(tf.gather(summed[:, :-1], ids), [-1, *variable.shape[1:]])
+    return tf.IndexedSlices(values, ids, tf.constant(variable.shape.as_list()))
 
 
 def gathers_rows(model: tf.keras.Model, function: Any) -> bool:

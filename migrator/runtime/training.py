@@ -18,7 +18,7 @@ from migrator.runtime.coordinator import evaluate_here, fit_on_cluster, is_coord
 from migrator.runtime.execution import StepGrouper
 from migrator.runtime.inputs import read_input
 from migrator.runtime.metrics import BatchMean
-from migrator.runtime.replicas import gathers_rows, run_on_replicas, share_out, share_out_evaluation
+from migrator.runtime.replicas import gathers_rows, mean_of_replicas, run_on_replicas, share_out, share_out_evaluation
 from migrator.runtime.summaries import StepLogger
 
 
@@ -82,7 +82,7 @@ def unless_loss_alone(model: tf.keras.Model) -> Callable[..., Any]:
 
     def compute(*args: Any, **kwargs: Any) -> Any:
         if model.run_state.loss_alone:
-            return {metric.name: metric.result() for metric in model.metrics if metric.name == "loss"}
+            return {metric.name: mean_of_replicas(metric) for metric in model.metrics if metric.name == "loss"}
         return compute_metrics(*args, **kwargs)
 
     return compute

@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, create_model, model_fn, read_events
 
+from migrator.runtime import replicas
 from migrator.runtime.cluster import ClusterError
 from migrator.runtime.config import RunConfig
 from migrator.runtime.inputs import read_input
@@ -108,8 +109,14 @@ def test_replicas_evaluate_with_the_mean_of_their_moving_statistics(tmp_path: Pa
 
 
 @keras_2
-@pytest.mark.parametrize("fixed", [True, False])
-def test_steps_that_gather_rows_are_grouped_where_batches_have_one_shape(tmp_path: Path, fixed: bool) -> None:
+@pytest.mark.parametrize(("fixed", "small"), [(True, False), (False, False), (False, True)])
+def test_steps_that_gather_rows_are_grouped_where_batches_have_one_shape(
+    tmp_path: Path, fixed: bool, small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of small tables are not gathered, but summed as they are."""
+    if not small:
+        monkeypatch.setattr(replicas, "SMALL_TABLE", 0)
+
     def input_fn() -> tf.data.Dataset:
         ids = np.arange(64) % 5
         return tf.data.Dataset.from_tensor_slices((ids, ids[:, None] / 5)).repeat().batch(4, drop_remainder=fixed)
@@ -119,7 +126,7 @@ def test_steps_that_gather_rows_are_grouped_where_batches_have_one_shape(tmp_pat
         model.compile(tf.keras.optimizers.SGD(0.5), tf.keras.losses.MeanSquaredError(), steps_per_execution=10)
     report_batch_loss(model)
     configure(model, RunConfig(str(tmp_path), save_checkpoints_steps=100, strategy=mirrored()))
-    assert create_variables(model, input_fn().element_spec, training=True) == (10 if fixed else 1)
+    assert create_variables(model, input_fn().element_spec, training=True) == (10 if fixed or small else 1)
     train(model, input_fn, steps=8)
     table, ids = np.ones(5), np.arange(64) % 5
     for step in range(8):
@@ -128,6 +135,21 @@ def test_steps_that_gather_rows_are_grouped_where_batches_have_one_shape(tmp_pat
     np.testing.assert_allclose(model.get_weights()[0][:, 0], table, rtol=1e-5)
     loss = evaluate(model, input_fn, steps=2)["loss"]
     assert loss == pytest.approx(np.mean(np.square(table - np.arange(5) / 5)[ids[:8]]), rel=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 2), (6, 2, 3)])
+@pytest.mark.parametrize("ids", [[4, 1, 4, 0], []])
+def test_rows_that_are_summed_as_a_whole_come_back(shape: tuple[int, ...], ids: list[int]) -> None:
+    """A row whose gradient is zero is still one that was looked up."""
+    table = tf.Variable(tf.zeros(shape))
+    values = np.random.RandomState(0).rand(len(ids), *shape[1:]).astype(np.float32)
+    values[-1:] = 0
+    gradient = tf.IndexedSlices(tf.constant(values), tf.constant(ids, tf.int64), tf.constant(shape))
+    rows = replicas.looked_up_rows(2 * replicas.sum_rows(gradient, table), table)
+    expected = np.zeros(shape, np.float32)
+    np.add.at(expected, np.array(ids, int), 2 * values)
+    assert rows.indices.numpy().tolist() == sorted(set(ids))
+    np.testing.assert_allclose(tf.convert_to_tensor(rows), expected, rtol=1e-6)
 
 
 @keras_2
