@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.checkpoints import Checkpoints
-from migrator.runtime.cluster import ClusterError
+from migrator.runtime.cluster import ClusterError, cluster_task
 from migrator.runtime.summaries import StepLogger
 
 
@@ -46,6 +46,15 @@ class ClusterProgress(tf.keras.callbacks.Callback):
         self.checkpoints.on_train_end()
 
 
+def steps_per_call(interval: int, workers: int, most: int) -> int:
+    """How many steps a worker runs at one order: a divisor of `interval`, at the end of which all wait for each other.
+
+    Several workers get some orders each, so that none has to wait for long.
+    """
+    most = min(most, interval if workers == 1 else max(1, interval // (4 * workers)))
+    return max(number for number in range(1, most + 1) if interval % number == 0)
+
+
 def fit_on_cluster(
     model: tf.keras.Model, dataset: tf.data.Dataset, steps: int | None, callbacks: Sequence[tf.keras.callbacks.Callback]
 ) -> None:
@@ -59,8 +68,8 @@ def fit_on_cluster(
     wanted = [config.save_checkpoints_steps, config.log_step_count_steps, config.save_summary_steps]
     interval = math.gcd(steps, *[every for every in wanted if every])
     progress = ClusterProgress(model.run_state.logger, model.run_state.checkpoints, interval)
-    most = min(interval, model.run_state.steps_per_execution)
-    model.steps_per_execution = max(number for number in range(1, most + 1) if interval % number == 0)
+    workers = len(cluster_task().cluster["worker"])
+    model.steps_per_execution = steps_per_call(interval, workers, model.run_state.steps_per_execution)
     model.train_function = model.train_tf_function = None  # so far for this process, not for workers
     model.fit(dataset, epochs=steps // interval, steps_per_epoch=interval, callbacks=[*callbacks, progress], verbose=0)
 
