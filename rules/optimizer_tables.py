@@ -1,4 +1,7 @@
-"""``OPTIMIZERS[name](rate)`` of a dict of optimizers written as an `if` over its keys, so that native follows each of them."""
+"""Optimizers that are chosen inside of an expression, written as an `if`, so that native follows each of them.
+
+``OPTIMIZERS[name](rate)`` of a dict of optimizers asks for its keys, ``Adam(rate) if deep else Ftrl(rate)`` for its condition.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ _ATOMS = (ast.Name, ast.Attribute, ast.Constant)
 def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
     """The statements for one such call, if nothing else reads the dict, which goes; none for other calls."""
     place = call.func
-    if not isinstance(place, ast.Subscript) or not isinstance(place.value, ast.Name):
+    if not isinstance(place, ast.Subscript):
+        return _conditional(module, call)
+    statement = _table(project, module, place.value) if isinstance(place.value, ast.Name) else None
+    table = statement.value if statement is not None else place.value
+    if not isinstance(table, ast.Dict) or any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in walk(place.slice)):
         return []
-    statement = _table(project, module, place.value)
-    if statement is None or any(isinstance(node, (ast.Call, ast.NamedExpr)) for node in walk(place.slice)):
-        return []
-    assert isinstance(statement.value, ast.Dict)
-    choices = [(key, _made(module, value, call)) for key, value in zip(statement.value.keys, statement.value.values)]
+    choices = [(key, _made(module, value, call)) for key, value in zip(table.keys, table.values)]
     keys = [key.value if isinstance(key, ast.Constant) else None for key, _ in choices]
     if not all(isinstance(key, str) for key in keys) or any(text is None for _, text in choices):
         return []
@@ -40,7 +43,38 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
         return [*found, "else:", f"{unit}raise KeyError({chosen})"]
 
     changes = spelled(module, call, "optimizer", lines)
-    return [Change(module.delete_statement(statement)), *changes] if changes else []
+    gone = [Change(module.delete_statement(statement))] if changes and statement is not None else []
+    return [*gone, *changes]
+
+
+def _conditional(module: Module, call: ast.Call) -> list[Change]:
+    """The statements for a condition that chooses between two optimizers, the first of which is made by `call`."""
+    whole = module.parent(call)
+    if not isinstance(whole, ast.IfExp) or whole.body is not call or isinstance(module.parent(whole), ast.IfExp):
+        return []
+    made: list[tuple[str, str]] = []
+    """What is asked, empty for the last one, and what makes the optimizer then."""
+    value: ast.expr = whole
+    while isinstance(value, ast.IfExp):
+        made.append((module.segment(value.test), _optimizer(module, value.body)))
+        value = value.orelse
+    made.append(("", _optimizer(module, value)))
+    if any(not text or "\n" in test + text for test, text in made) or module.comments_in(*module.span(whole)):
+        return []
+
+    def lines(name: str, unit: str) -> list[str]:
+        found: list[str] = []
+        for test, text in made:
+            head = f"{'elif' if found else 'if'} {test}:" if test else "else:"
+            found += [head, f"{unit}{name} = {text}"]
+        return found
+
+    return spelled(module, whole, "optimizer", lines)
+
+
+def _optimizer(module: Module, node: ast.expr) -> str:
+    """The text of a call that makes an optimizer; empty for any other expression."""
+    return module.segment(node) if isinstance(node, ast.Call) and module.resolve(node.func) in OPTIMIZERS else ""
 
 
 def _table(project: Project, module: Module, name: ast.Name) -> ast.Assign | None:

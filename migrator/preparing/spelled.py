@@ -15,8 +15,8 @@ _OFTEN = (
 )  # fmt: skip
 
 
-def spelled(module: Module, call: ast.Call, wanted: str, lines: Callable[[str, str], list[str]]) -> list[Change]:
-    """The edits that put `lines` in the place of a call; none where it may not run exactly once with its statement.
+def spelled(module: Module, call: ast.expr, wanted: str, lines: Callable[[str, str], list[str]]) -> list[Change]:
+    """The edits that put `lines` in the place of an expression; none where it may not run exactly once with its statement.
 
     `lines` get the name that they give the value, and one level of indentation. The name is that of the assignment, or
     `wanted`: the lines then stand before the statement, and the name in the place of the call.

@@ -48,6 +48,48 @@ def test_in_the_function() -> None:
     assert "TABLE" not in migrate(program("", inside=CLASSES))
 
 
+def test_a_dict_in_the_call() -> None:
+    table = '{"adam": tf.train.AdamOptimizer, "sgd": tf.train.GradientDescentOptimizer}'
+    text = migrate(
+        program("", f'optimizer = {table}[params["name"]](0.1)\ntrain_op = optimizer.minimize(loss, {STEP})')
+    )
+    factory = method(text, "create_model")
+    assert "optimizer = AdamOptimizer(0.1)" in factory and "optimizer = tf.keras.optimizers.SGD(0.1)" in factory
+    assert "{" not in factory
+
+
+ADAM, SGD = "tf.train.AdamOptimizer(0.1)", "tf.train.GradientDescentOptimizer(0.1)"
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        f'optimizer = {ADAM} if params["deep"] else {SGD}\ntrain_op = optimizer.minimize(loss, {STEP})',
+        f'train_op = ({ADAM} if params["deep"] else {SGD}).minimize(loss, {STEP})',
+    ],
+)
+def test_a_condition_in_an_expression(train: str) -> None:
+    factory = method(migrate(program("", train)), "create_model")
+    chosen = """        if params["deep"]:
+            optimizer = AdamOptimizer(0.1)
+        else:
+            optimizer = tf.keras.optimizers.SGD(0.1)
+"""
+    assert chosen in factory
+
+
+def test_conditions_one_after_the_other() -> None:
+    rest = f'(tf.train.FtrlOptimizer(0.1) if params["wide"] else {SGD})'
+    train = f'opt = {ADAM} if params["deep"] else {rest}\ntrain_op = opt.minimize(loss, {STEP})'
+    factory = method(migrate(program("", train)), "create_model")
+    assert 'elif params["wide"]:\n' in factory and "FtrlOptimizer(0.1)" in factory
+
+
+def test_another_value_in_one_arm_stays() -> None:
+    train = f'opt = {ADAM} if params["deep"] else params["optimizer"]\ntrain_op = opt.minimize(loss, {STEP})'
+    assert units(run({"program.py": program("", train)}))[0].tier != "native"
+
+
 @pytest.mark.parametrize(
     ("table", "train"),
     [
