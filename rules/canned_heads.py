@@ -42,6 +42,9 @@ HEADS = {
     f"{CONTRIB}logistic_regression_head": "logistic_regression_head",
 }
 """Heads, and what they become."""
+SEVERAL = frozenset({f"{CONTRIB}multi_head", "tensorflow.estimator.MultiHead"})
+"""Heads that are made of others."""
+SEVERAL_SIGNATURE = "heads head_weights"
 _MULTI_LABEL = "classes_for_class_based_metrics name"
 _SIGNATURES = {
     "BinaryClassHead": "weight_column thresholds label_vocabulary loss_reduction loss_fn name",
@@ -91,6 +94,14 @@ def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, a
         return [*edits, module.edit((opening + 1, closing), text)]
     edits += delete_arguments(module, call, doomed)
     return [*edits, add_keyword(module, call, text)] if text else edits
+
+
+def heads_of(call: ast.Call, name: str) -> list[ast.expr]:
+    """The heads that one is made of. Raises Unsupported where they are not seen."""
+    heads = bind(call, SEVERAL_SIGNATURE, name.replace("tensorflow", "tf", 1)).get("heads")
+    if not isinstance(heads, (ast.List, ast.Tuple)) or any(isinstance(head, ast.Starred) for head in heads.elts):
+        raise Unsupported("the heads that one is made of are not seen", heads if heads is not None else call)
+    return heads.elts
 
 
 def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, list[tuple[str, Value]]]:

@@ -15,7 +15,7 @@ from migrator.syntax import walk
 
 from . import optimizers, schedules
 from .canned_clipping import CLIP, clipped, rebound
-from .canned_heads import HEADS, head_edits
+from .canned_heads import HEADS, SEVERAL, head_edits, heads_of
 
 # Optimizers by name, and the default learning rate of their classes in TensorFlow 2.
 _BY_NAME = {"Adagrad": 0.001, "Adam": 0.001, "Ftrl": 0.001, "RMSProp": 0.001, "SGD": 0.01}
@@ -30,7 +30,7 @@ def mentions(module: Module) -> Iterator[ast.AST]:
     """References to optimizers, schedules and global steps of TensorFlow 1, and to heads with their reductions."""
     known = optimizers.OPTIMIZERS | schedules.SCHEDULES | optimizers.STEPS | {CLIP}
     for node, name in module.references():
-        if name in known or name in HEADS:
+        if name in known or name in HEADS or name in SEVERAL:
             yield node
         call = module.parent(node) if name in HEADS else None
         for keyword in call.keywords if isinstance(call, ast.Call) else ():
@@ -103,6 +103,9 @@ class OptimizerArguments:
             raise Unsupported(f"{what} is missing", None)
         where, node = self._followed(module, value)
         name = where.resolve(node.func) if isinstance(node, ast.Call) else None
+        if name in SEVERAL and isinstance(node, ast.Call):
+            inner = [edit for head in heads_of(node, name or "") for edit in self.head_edits(where, head, what)]
+            return [where.edit(node.func, self.need(where, "CombinedHead", node)), *inner]
         if name not in HEADS or not isinstance(node, ast.Call):
             raise Unsupported(f"{what} is none of the heads for one label that is seen here", value)
         return head_edits(where, node, name or "", lambda wanted, at: self.need(where, wanted, at))

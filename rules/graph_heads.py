@@ -15,13 +15,12 @@ from migrator.module import Module
 from migrator.project import Project
 from migrator.text import Span, within
 
-from .canned_heads import CONTRIB, HEADS, head_edits
+from .canned_heads import HEADS, SEVERAL, SEVERAL_SIGNATURE, head_edits
 from .driver import Driver
 
 _METHOD = "create_estimator_spec"
 _SIGNATURE = "features mode logits labels optimizer train_op_fn regularization_losses"
 _SIGNATURE_2 = "features mode logits labels optimizer trainable_variables train_op_fn update_ops regularization_losses"
-_SEVERAL = {f"{CONTRIB}multi_head": "MultiHead", "tensorflow.estimator.MultiHead": "MultiHead"}
 _HEADS_OF_2 = "tensorflow.estimator."
 
 _ROOTS = ("tensorflow.python.estimator", "tensorflow_estimator.python.estimator", "tensorflow_estimator.estimator")
@@ -56,9 +55,9 @@ def rewrite_heads(project: Project, driver: Driver, spans: Collection[Span] | No
             if not isinstance(call, ast.Call) or call.func is not node:
                 raise Unsupported("a head is handed on before it is made", node)
             driver.handled.update((node, *(k.value for k in call.keywords if k.arg == "loss_reduction")))
-            if name in _SEVERAL:
-                bind(call, "heads head_weights", _SEVERAL[name])
-                driver.edits.append(module.edit(node, driver.need(_SEVERAL[name], node)))
+            if name in SEVERAL:
+                bind(call, SEVERAL_SIGNATURE, "MultiHead")
+                driver.edits.append(module.edit(node, driver.need("MultiHead", node)))
             else:
                 driver.edits += head_edits(module, call, name, driver.need)
         elif own_head(module, node, name):
@@ -80,7 +79,7 @@ def rewrite_heads(project: Project, driver: Driver, spans: Collection[Span] | No
 
 
 def _is_head(name: str) -> bool:
-    return name in HEADS or name in _SEVERAL
+    return name in HEADS or name in SEVERAL
 
 
 def _rewrite_spec(driver: Driver, attribute: ast.Attribute, call: ast.Call, names: set[str]) -> None:
@@ -95,7 +94,7 @@ def _rewrite_spec(driver: Driver, attribute: ast.Attribute, call: ast.Call, name
     for name in ("optimizer", "trainable_variables") if of_2 else ():
         if not is_none(given.get(name)):
             raise Unsupported(f"`{name}` of a head of TensorFlow 2 is not migrated yet", given[name])
-    several = names & set(_SEVERAL)
+    several = names & set(SEVERAL)
     if several and not is_none(given.get("regularization_losses")):
         raise Unsupported(
             "`regularization_losses` of several heads are not migrated yet", given["regularization_losses"]

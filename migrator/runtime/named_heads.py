@@ -23,3 +23,8 @@ def named_head(make_head: Callable[..., Head], name: str, **arguments: Any) -> H
 def renamed(metric: Any, name: str) -> Any:
     """A metric of the same kind with another name."""
     return type(metric).from_config({**metric.get_config(), "name": name})
+
+
+def name_of(head: Any) -> str:
+    """The name that `named_head` gave a head."""
+    return str(head.suffix[1:])

@@ -7,7 +7,9 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.combined_heads import merged
 from migrator.runtime.heads import Head
+from migrator.runtime.named_heads import name_of
 from migrator.runtime.v1_graph import EstimatorSpec
 from migrator.runtime.v1_heads import create_estimator_spec, step_of
 
@@ -61,7 +63,8 @@ def create_head_spec(
         )
     predictions = {(name, key): value for name, spec in specs.items() for key, value in spec.predictions.items()}
     if mode == "infer":
-        return EstimatorSpec(mode, predictions, export_outputs=merged_outputs(specs))
+        served = {name: dict(spec.export_outputs or {}) for name, spec in specs.items()}
+        return EstimatorSpec(mode, predictions, export_outputs=merged(served))
     loss = tf.add_n([spec.loss * weight for spec, weight in zip(specs.values(), head.head_weights)])
     if mode == "eval":
         metrics = {f"loss/{name}": tf.compat.v1.metrics.mean(spec.loss) for name, spec in specs.items()}
@@ -70,21 +73,3 @@ def create_head_spec(
         return EstimatorSpec(mode, predictions, loss, eval_metric_ops=metrics)
     train_op = step_of(loss, optimizer, train_op_fn)
     return EstimatorSpec(mode, predictions, loss, tf.group(train_op, *(others.get("update_ops") or ())))
-
-
-def merged_outputs(specs: Mapping[str, EstimatorSpec]) -> dict[str, Any]:
-    """The outputs of an exported model by signature, out of those of the heads."""
-    outputs: dict[str, Any] = {}
-    predicted = {}
-    for name, spec in specs.items():
-        given = dict(spec.export_outputs or {})
-        outputs.setdefault("serving_default", given["serving_default"])
-        for key, value in given.items():
-            outputs[name if key == "serving_default" else f"{name}/{key}"] = value
-        predicted.update({f"{name}/{key}": value for key, value in given["predict"].items()})
-    return {**outputs, "predict": predicted}
-
-
-def name_of(head: Any) -> str:
-    """The name that `named_head` gave a head."""
-    return str(head.suffix[1:])

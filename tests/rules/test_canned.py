@@ -418,3 +418,31 @@ def test_where_clusters_may_train_the_strategy_is_made_before_optimizers(given: 
     lines = f"c = tf.estimator.RunConfig({given})\ne = tf.estimator.LinearRegressor(COLUMNS, config=c)"
     assert f"c = RunConfig({made})\n" in migrated(f"{lines}\ntf.estimator.train_and_evaluate(e, T, E)")
     assert "canned_strategy" not in migrated(f"{lines}\ne.train(INPUT)")
+
+
+SEVERAL = """\
+win = tf.contrib.estimator.binary_classification_head(name="win")
+goals = tf.contrib.estimator.regression_head(name="goals")
+head = tf.contrib.estimator.multi_head([win, goals], head_weights=[1.0, 0.5])
+e = tf.contrib.estimator.DNNEstimator(head, [8], C)
+"""
+
+
+def test_several_heads() -> None:
+    text = migrate(f"{V1}\n{SEVERAL}")
+    assert 'win = named_head(BinaryClassHead, name="win", loss_reduction="sum_over_batch_size")' in text
+    assert 'goals = named_head(RegressionHead, name="goals", loss_reduction="sum_over_batch_size")' in text
+    assert "head = CombinedHead([win, goals], head_weights=[1.0, 0.5])" in text and "    head=head,\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("[win, goals]", "HEADS", "the heads that one is made of are not seen"),
+        ("[win, goals]", "[win, *HEADS]", "the heads that one is made of are not seen"),
+        ("[win, goals]", "[win, OTHER]", "is none of the heads"),
+        ("head_weights=", "weights=", "has no argument `weights`"),
+    ],
+)
+def test_several_heads_that_are_refused(old: str, new: str, reason: str) -> None:
+    assert reason in manual_reason(f"{V1}\n{SEVERAL.replace(old, new)}")

@@ -39,7 +39,7 @@ FEATURES = {
     "tags": RANDOM.choice(["", "red", "green", "blue", "?"], (SIZE, 3)),
     "weight": RANDOM.choice([0.0, 0.5, 2.0], SIZE).astype("float32"),
 }
-LABELS = {
+LABELS: dict[str, Any] = {
     "binary": RANDOM.randint(0, 2, SIZE),
     "classes": RANDOM.randint(0, 3, SIZE),
     "names": RANDOM.choice(["x", "y", "z"], SIZE),
@@ -51,6 +51,7 @@ LABELS = {
     "sparse": RANDOM.randint(0, 3, (SIZE, 2)),
     "count": RANDOM.poisson(2.0, SIZE),
 }
+LABELS["heads"] = {"win": LABELS["binary"], "goals": LABELS["numbers"]}
 COLUMNS = """
 fc = tf.feature_column
 hours, age = fc.numeric_column("hours"), fc.bucketized_column(fc.numeric_column("age"), [25, 40, 60])
@@ -70,6 +71,8 @@ DECAY = "tf.train.exponential_decay(0.1, tf.train.get_global_step(), 3, 0.5)"
 LEGACY = "tf.keras.optimizers.legacy"
 MULTI_LABEL = """tf.estimator.MultiLabelHead(
     3, "weight", [0.3, 0.6], label_vocabulary=["x", "y", "z"], classes_for_class_based_metrics=["x", "z"])"""
+SEVERAL = """tf.estimator.MultiHead([
+    tf.estimator.BinaryClassHead("weight", name="win"), tf.estimator.RegressionHead(2, name="goals")], [1.0, 0.5])"""
 TRAINED = {  # and the labels
     V1: [
         ("DNNClassifier([4, 3], DEEP, dropout=0.3, batch_norm=True)", "binary"),
@@ -145,6 +148,8 @@ EVALUATED = {
         ("LinearEstimator(tf.estimator.BinaryClassHead('weight', [0.3], name='win'), WIDE)", "binary"),
         ("LinearEstimator(tf.estimator.LogisticRegressionHead('weight'), WIDE)", "share"),
         (f"DNNEstimator({MULTI_LABEL}, [4], DEEP)", "several"),
+        (f"DNNEstimator({SEVERAL}, [4], DEEP)", "heads"),
+        (f"DNNLinearCombinedEstimator({SEVERAL.replace(', [1.0, 0.5]', '')}, {PAIR})", "heads"),
         ("DNNEstimator(tf.estimator.MultiLabelHead(3, classes_for_class_based_metrics=[1]), [4], DEEP)", "sparse"),
     ],
 }
