@@ -17,7 +17,10 @@ def shallow(tree: Any) -> Any:
 
 
 def stacked(rows: list[Any], single: bool) -> dict[str, Any]:
-    """Rows as `predict` yields them -> arrays [n, ...] by key; rows that are no dicts go under ``output``."""
+    """Rows as `predict` yields them -> arrays [n, ...] by key; rows that are no dicts go under ``output``.
+
+    Keys of several parts, as heads of a MultiHead have, are joined with slashes.
+    """
     if not rows:
         return {}
     tables = [row if isinstance(row, dict) else {"output": row} for row in rows]
@@ -26,7 +29,7 @@ def stacked(rows: list[Any], single: bool) -> dict[str, Any]:
         values = [np.asarray(row[key]) for row in tables]
         if not single:
             values = [part for value in values for part in (value if value.ndim else [value])]
-        result[key] = (
+        result["/".join(key) if isinstance(key, tuple) else key] = (
             np.stack(values)
             if len({np.shape(v) for v in values}) == 1
             else np.concatenate([np.reshape(v, -1) for v in values])
