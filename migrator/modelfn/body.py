@@ -16,6 +16,7 @@ from migrator.modelfn.names import binds, parameters, reads, rebinds
 from migrator.modelfn.objects import is_learning_phase
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.phases import ignored, look_through, widen
+from migrator.modelfn.reusecalls import tells
 from migrator.modelfn.sites import Site, find_sites
 from migrator.modelfn.sums import find_sums
 from migrator.modelfn.tags import write_collected
@@ -292,7 +293,7 @@ class Body:
                 and self.modes.table(node.test) is not None
             ):
                 continue  # `assert mode == TRAIN`
-            if is_learning_phase(self, node):
+            if is_learning_phase(self, node) or tells(self, leaf):
                 continue
             plain = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
             if (plain or isinstance(node, (ast.Assert, ast.Raise))) and not leaf.defs:

@@ -8,7 +8,7 @@ from migrator.modelfn.built import built_names
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES
-from migrator.modelfn.names import enumerated, is_count, targets
+from migrator.modelfn.names import enumerated, is_count, reads, targets
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import joined
 from migrator.modelfn.translate import Time
@@ -174,7 +174,8 @@ class CallWriter(Writer):
     def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
         """``for units, dense in zip(params["units"], self.dense_layers):`` and simpler forms of it."""
         sites = [s for s in self.sites if s.leaf in leaves and node in s.loops and s.makes]
-        if not sites:
+        used = self._words(inner)
+        if not sites and not self._lost_counter(node, used):
             return super().loop_header(node, leaves, inner, indent)
         comments = [
             line
@@ -182,8 +183,18 @@ class CallWriter(Writer):
             if not line.strip() or "#" in line[: len(indent) + 1]
         ]
         comments = [line for line in comments if not line.strip() or line.strip().startswith("#")]
-        head, source = self._walk(node, sites, self._words(inner))
+        if sites:
+            head, source = self._walk(node, sites, used)
+        else:
+            _, target, iterable = enumerated(node)
+            head, source = self.text(target), self.text(iterable)
         return [*comments, f"{indent}for {head} in {source}:"]
+
+    @staticmethod
+    def _lost_counter(node: ast.For, used: set[str]) -> bool:
+        """Whether the counter of a loop was only read for what falls away: names and the sharing of layers."""
+        counter = enumerated(node)[0]
+        return counter is not None and not targets(counter) & used and bool(targets(counter) & reads(node.body))
 
     def _walk(self, node: Loop, sites: list[Site], used: set[str]) -> tuple[str, str]:
         """Target and iterable of a loop that also walks over the layers of `sites`; `used` are the names read in it."""

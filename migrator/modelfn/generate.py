@@ -27,7 +27,8 @@ from migrator.modelfn.outputs import boundary, outputs, repr_key
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.resultwriter import result_lines
-from migrator.modelfn.scopes import refuse_shared_variables, variable_map
+from migrator.modelfn.scopes import variable_map
+from migrator.modelfn.sharing import refuse_shared_variables
 from migrator.modelfn.startvalues import start_lines, table_lines
 from migrator.modelfn.sums import names_of_sums
 from migrator.modelfn.trainop import TrainOp, train_op

@@ -47,7 +47,8 @@ class InitWriter(Writer):
             stack.extend(_read_by(site))
             stack.extend(name for _, value in site.layer.arguments for name in _sizes(plan, value))
             for frame in site.leaf.frames:
-                if not isinstance(frame.node, ast.With) and not on_shapes(plan, frame.node):
+                once = site.in_all_turns and isinstance(frame.node, ast.For)
+                if not once and not isinstance(frame.node, ast.With) and not on_shapes(plan, frame.node):
                     stack.extend(frame.reads())
         for leaf in extra:
             stack.extend(plan.slicer.inputs(leaf))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.names import reads
 from migrator.modelfn.reuse import NOTHING, Flags, says_no
+from migrator.modelfn.reusecalls import reuse_values
 from migrator.modelfn.scopes import exclusive, literal_pattern, scope_calls, scope_prefix
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 def is_reused(plan: Body, site: Site, flags: Flags = NOTHING) -> bool:
     """Whether a site may find variables that exist already."""
     own = [k.value for k in site.call.keywords if k.arg == "reuse"] if site.layer.helper is None else []
-    scopes = [k.value for call in scope_calls(plan, site.leaf) for k in call.keywords if k.arg == "reuse"]
-    return any(not says_no(value, flags) for value in (*own, *scopes))
+    return any(not says_no(value, flags) for value in (*own, *reuse_values(plan, site.leaf)))
 
 
 def check_recurrent(plan: Body, sites: list[Site]) -> None:

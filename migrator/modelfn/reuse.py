@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Optional
 
+from migrator.modelfn.reusecalls import tests_of_reuse
 from migrator.modelfn.scopes import VARIABLE_SCOPE
 from migrator.modelfn.translate import Translations
 from migrator.syntax import walk
@@ -33,7 +34,7 @@ def reuse_parameters(
         return set()
     named = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
     others = [node.arg for node in walk(function) if isinstance(node, ast.arg)]  # with those of functions inside
-    said: set[ast.Name] = set()
+    said = tests_of_reuse(definition.module, function)
     for call in (node for node in walk(function) if isinstance(node, ast.Call)):
         values = {k.value for k in call.keywords if k.arg == "reuse" and isinstance(k.value, ast.Name)}
         if values and _passes_on(project, translations, definition, call, around):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
@@ -35,6 +36,7 @@ _SCOPE_ARGUMENTS = frozenset(
     }
 )
 VARIABLE_SCOPE = "tensorflow.variable_scope"
+CURRENT_SCOPE = "tensorflow.get_variable_scope"
 
 
 def scope_calls(plan: Body, leaf: Leaf) -> list[ast.Call]:
@@ -59,6 +61,15 @@ def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str |
     parts = []
     for call in scope_calls(plan, leaf):
         name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
+        if is_current(plan, name):
+            continue
+        opened = _opened(plan, leaf, call, name) if isinstance(name, ast.Name) else None
+        if opened is not None:  # a scope that is entered again, wherever that is
+            whole = scope_prefix(plan, opened, names)
+            if whole is None:
+                return None
+            parts = [whole]
+            continue
         if is_none(name) or (isinstance(name, ast.Name) and (names or {}).get(name.id) == NO_NAME):
             name = next((k.value for k in call.keywords if k.arg == "default_name"), None)
         text = literal_pattern(name, names)
@@ -66,6 +77,24 @@ def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str |
             return None
         parts.append(text + "/")
     return "".join(parts)
+
+
+def _opened(plan: Body, leaf: Leaf, call: ast.Call, name: ast.Name) -> Leaf | None:
+    """A place inside of the scope that a name holds where `call` enters it around a leaf; None where that is not seen."""
+    found: Leaf | None = None
+    for other in plan.flow.leaves:
+        if any(item.context_expr is call for node in other.scopes for item in node.items):
+            break
+        for depth, frame in enumerate(other.frames):
+            items = frame.node.items if isinstance(frame.node, ast.With) else []
+            if any(isinstance(i.optional_vars, ast.Name) and i.optional_vars.id == name.id for i in items):
+                found = replace(other, frames=other.frames[: depth + 1])
+    return found if found is not None and all(frame in leaf.frames for frame in found.arms) else None
+
+
+def is_current(plan: Body, scope: ast.expr | None) -> bool:
+    """Whether a scope is the one that is entered already: ``variable_scope(tf.get_variable_scope(), reuse=True)``."""
+    return isinstance(scope, ast.Call) and plan.module.resolve(scope.func) == CURRENT_SCOPE
 
 
 def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str | None:
@@ -176,33 +205,6 @@ def _makers(site: Site) -> Iterator[Site]:
     else:
         for inner in site.layer.helper.sites:
             yield from _makers(inner)
-
-
-def refuse_shared_variables(plan: Body) -> None:
-    """Refuse two layers that are one variable in TF1, each perhaps in a helper of its own. Raises Unsupported."""
-    seen: dict[str, list[Sites]] = {}
-    for name, _, sites in _pairs(plan, plan.sites, "", "", {}, {}, False):
-        if not name and _reused(plan, sites):
-            raise Unsupported("variables may be shared under a name that is not a literal", sites[-1].call)
-        if not name or "*" in name or sites[-1].layer.keras:
-            continue
-        for others in seen.setdefault(name, []):
-            first, second = next(((a, b) for a, b in zip(others, sites) if a is not b), (sites[-1], sites[-1]))
-            if first is second or not exclusive(first, second):
-                raise Unsupported(f"the variable `{name}` is shared by two calls", sites[0].call)
-        seen[name].append(sites)
-
-
-def _reused(plan: Body, sites: Sites) -> bool:
-    """Whether a site in a helper (the last one), or a scope around the calls that lead to it, speaks of reuse."""
-    body: Body | None = plan
-    for site in sites:
-        calls = [site.call, *(scope_calls(body, site.leaf) if body is not None else ())]
-        values = [k.value for call in calls for k in call.keywords if k.arg == "reuse"]
-        if any(not isinstance(value, ast.Constant) or value.value for value in values):
-            return True
-        body = site.layer.helper
-    return False
 
 
 def exclusive(first: Site, second: Site) -> bool:

@@ -14,7 +14,17 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.recurrent import check_recurrent, is_reused
 from migrator.modelfn.reuse import NOTHING, Flags, passed, says_no
-from migrator.modelfn.scopes import exclusive, literal_pattern, names_made, path_of, scope_calls, scope_prefix
+from migrator.modelfn.reusecalls import reuse_values, values_told
+from migrator.modelfn.scopes import (
+    Sites,
+    exclusive,
+    literal_pattern,
+    names_made,
+    path_of,
+    scope_calls,
+    scope_prefix,
+    variable_pairs,
+)
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -57,7 +67,7 @@ def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
     if prefix is not None and (site.layer.name is None or own is not None):
         full = f"{prefix}{own if own is not None else site.layer.scope}"
     if reused and site.loops and full is not None and "*" not in full:
-        if own is None or not _is_one(plan, site):
+        if not (own is not None or _starts_anew(plan, site)) or not _is_one(plan, site):
             raise Unsupported(f"the variables of `{full}` are shared by all turns of a loop", site.call)
         site.in_all_turns = True
     for other in [other for other in reversed(earlier) if other.first is None]:
@@ -75,6 +85,21 @@ def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
         return
     if is_reference(site):
         raise Unsupported("get_variable with neither a shape nor an initial value is not migrated yet", site.call)
+
+
+def _starts_anew(plan: Body, site: Site) -> bool:
+    """Whether each turn of the loops around a site enters a scope, in which layers without a name are numbered anew."""
+    calls = scope_calls(plan, site.leaf)
+    if not calls or site.turns:
+        return False
+    inner = [frame for frame in site.leaf.frames if isinstance(frame.node, (ast.With, ast.For))]
+    first = next(i for i, f in enumerate(inner) if any(item.context_expr is calls[-1] for item in _items(f.node)))
+    numbered = any(k.arg == "default_name" for k in calls[-1].keywords) or len(calls[-1].args) > 1
+    return not numbered and all(isinstance(frame.node, ast.With) for frame in inner[first:])
+
+
+def _items(node: ast.AST) -> list[ast.withitem]:
+    return node.items if isinstance(node, ast.With) else []
 
 
 def _is_one(plan: Body, site: Site) -> bool:
@@ -156,6 +181,33 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
         return
 
 
+def refuse_shared_variables(plan: Body) -> None:
+    """Refuse two layers that are one variable in TF1, each perhaps in a helper of its own. Raises Unsupported."""
+    seen: dict[str, list[Sites]] = {}
+    for name, _, sites in variable_pairs(plan):
+        if not name and _speaks_of_reuse(plan, sites):
+            raise Unsupported("variables may be shared under a name that is not a literal", sites[-1].call)
+        if not name or "*" in name or sites[-1].layer.keras:
+            continue
+        for others in seen.setdefault(name, []):
+            first, second = next(((a, b) for a, b in zip(others, sites) if a is not b), (sites[-1], sites[-1]))
+            if first is second or not exclusive(first, second):
+                raise Unsupported(f"the variable `{name}` is shared by two calls", sites[0].call)
+        seen[name].append(sites)
+
+
+def _speaks_of_reuse(plan: Body, sites: Sites) -> bool:
+    """Whether a site in a helper (the last one), or a scope around the calls that lead to it, speaks of reuse."""
+    body: Body | None = plan
+    for site in sites:
+        values = [k.value for k in site.call.keywords if k.arg == "reuse"]
+        values += reuse_values(body, site.leaf) if body is not None else ()
+        if any(not isinstance(value, ast.Constant) or value.value for value in values):
+            return True
+        body = site.layer.helper
+    return False
+
+
 def _use(plan: Body, first: Site, site: Site) -> None:
     """Let `site` use the layer of `first`."""
     first = first.first or first
@@ -180,6 +232,7 @@ def _moving(site: Site) -> Iterator[str | None]:
 def _reuses(helper: Body, flags: Flags = NOTHING) -> Iterator[ast.expr]:
     """What a helper, and the helpers that it calls, say of reuse."""
     yield from _reuse_arguments(helper.function, flags)
+    yield from (value for value in values_told(helper) if not says_no(value, flags))
     for site in helper.sites:
         if site.layer.helper is not None:
             yield from _reuses(site.layer.helper, passed(site, flags))

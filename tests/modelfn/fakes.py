@@ -141,18 +141,26 @@ class Scope:
 
 
 class OpenScope(Scope):
-    """A scope that is part of the names of variables."""
+    """A scope that is part of the names of variables; `name` may be a scope that was open before."""
 
-    def __init__(self, world: World, name: str, reuse: Any = None, **kwargs: Any) -> None:
+    def __init__(self, world: World, name: str | OpenScope, reuse: Any = None, **kwargs: Any) -> None:
         self.world, self.name, self.reuse = world, name, bool(reuse)
+        self.path: list[str] = []
 
-    def __enter__(self) -> None:
-        self.world.scopes.append(self.name)
+    def __enter__(self) -> OpenScope:
+        self.held = self.world.scopes
+        self.path = self.name.path if isinstance(self.name, OpenScope) else [*self.world.scopes, self.name]
+        self.world.scopes = self.path
         self.world.reuse.append(self.reuse)
+        return self
 
     def __exit__(self, *error: Any) -> None:
-        self.world.scopes.pop()
+        self.world.scopes = self.held
         self.world.reuse.pop()
+
+    def reuse_variables(self) -> None:
+        """Find variables from now on."""
+        self.world.reuse[-1] = True
 
 
 class Weighted:
@@ -206,9 +214,15 @@ class World:
     def __init__(self) -> None:
         self.used = 0
         self.scopes: list[str] = []
-        self.reuse: list[bool] = []
+        self.reuse: list[bool] = [False]
         self.variables: dict[str, Variable] = {}
         self.layers: dict[str, Layer] = {}
+
+    def scope(self) -> OpenScope:
+        """``tf.get_variable_scope()``."""
+        found = OpenScope(self, "")
+        found.path = self.scopes
+        return found
 
     def variable(self, name: str, shape: Any = None, **kwargs: Any) -> Variable:
         """``tf.get_variable``: one variable for each name, whatever is said of reuse."""
@@ -262,6 +276,7 @@ class World:
             layers=layers,
             variable_scope=lambda name, *args, **kwargs: OpenScope(self, name, **kwargs),
             get_variable=self.variable,
+            get_variable_scope=self.scope,
             name_scope=Scope,
             control_dependencies=Scope,
             keras=Namespace("keras", layers=Namespace("layers", Dense=made("Dense"))),
