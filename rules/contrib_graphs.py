@@ -50,7 +50,7 @@ def contrib_helper(module: Module, node: ast.expr, name: str) -> str | None:
         return None
     if package in ("layers", "slim") or (package == "framework" and "arg_scope" in short):
         return _LAYERS.get(short)
-    if package == "feature_column" and short == "sequence_input_layer":
+    if (package, short) in (("feature_column", "sequence_input_layer"), ("seq2seq", "sequence_loss")):
         return short
     if package == "training" and short == "create_train_op":
         return short

@@ -116,6 +116,19 @@ def mean_pairwise_squared_error(call: ast.Call, writing: Writing) -> str:
     return format_call(writing.need(name), [*arguments, *weights])
 
 
+def sequence_loss(call: ast.Call, writing: Writing) -> str:
+    """The loss of `tf.contrib.seq2seq`."""
+    signature = (
+        "logits targets weights average_across_timesteps average_across_batch sum_over_timesteps sum_over_batch "
+        "softmax_loss_function"
+    )
+    given = bind(call, f"{signature} name", "sequence_loss")
+    given.pop("name", None)
+    positional = {id(a) for a in call.args}
+    arguments = [(None if id(node) in positional else name, writing.text(node)) for name, node in given.items()]
+    return format_call(writing.need("sequence_loss"), arguments)
+
+
 def _is_float(node: ast.expr, writing: Writing) -> bool:
     """Whether labels are seen to be floats: ``tf.one_hot(…)``, ``tf.cast(…, tf.float32)``."""
     node = writing.followed(node)
@@ -165,4 +178,5 @@ EXPRESSIONS: dict[str, Expression] = {
     **{f"tensorflow.losses.{short}": loss(short) for short in _LOSSES},
     "tensorflow.losses.compute_weighted_loss": compute_weighted_loss,
     "tensorflow.losses.mean_pairwise_squared_error": mean_pairwise_squared_error,
+    "tensorflow.contrib.seq2seq.sequence_loss": sequence_loss,
 }

@@ -114,3 +114,45 @@ def mean_pairwise_squared_error(labels: Any, predictions: tf.Tensor, weights: An
     others = tf.maximum(count - 1.0, 0.0)
     pairs = tf.math.divide_no_nan(squares, others) - tf.math.divide_no_nan(square_of_sum, count * others)
     return tf.reduce_sum(2.0 * pairs * weights)
+
+
+def sequence_loss(
+    logits: tf.Tensor,
+    targets: tf.Tensor,
+    weights: tf.Tensor,
+    average_across_timesteps: bool = True,
+    average_across_batch: bool = True,
+    sum_over_timesteps: bool = False,
+    sum_over_batch: bool = False,
+    softmax_loss_function: Any = None,
+) -> tf.Tensor:
+    """Weighted cross entropy of sequences: ``tf.contrib.seq2seq.sequence_loss``.
+
+    Args:
+        logits: ``[batch, time, classes]``.
+        targets: classes, ``[batch, time]``.
+        weights: floats, ``[batch, time]``; zeros for steps behind the end of a sequence.
+        average_across_timesteps: sum over the steps, divided by the sum of their weights.
+        average_across_batch: the same over the examples.
+        sum_over_timesteps: sum over the steps, divided by the number of weights that are not zero.
+        sum_over_batch: the same over the examples.
+        softmax_loss_function: of ``labels`` and ``logits`` without the axis of time; sparse cross entropy by default.
+
+    Returns:
+        Scalar; with one axis that is neither averaged nor summed over, a value for each of its elements; with two,
+        ``[batch, time]``. Zero where the weights add up to zero.
+    """
+    function = softmax_loss_function or tf.nn.sparse_softmax_cross_entropy_with_logits
+    losses = function(labels=tf.reshape(targets, [-1]), logits=tf.reshape(logits, [-1, tf.shape(logits)[2]]))
+    losses = tf.reshape(losses * tf.reshape(weights, [-1]), tf.shape(logits)[:2])
+    averaged = average_across_batch, average_across_timesteps
+    summed = sum_over_batch, sum_over_timesteps
+    if all(averaged) or (any(averaged) and not all(summed)):
+        axes = [axis for axis, reduced in enumerate(averaged) if reduced]
+        total = tf.reduce_sum(weights, axes)
+    elif any(summed):
+        axes = [axis for axis, reduced in enumerate(summed) if reduced]
+        total = tf.math.count_nonzero(weights, axes, dtype=losses.dtype)
+    else:
+        return losses
+    return tf.math.divide_no_nan(tf.reduce_sum(losses, axes), total)

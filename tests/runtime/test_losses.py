@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from migrator.parity.probe.sequences import sequence_loss as old_loss
 from migrator.runtime.losses import (
     elementwise_huber_loss,
     elementwise_log_loss,
     mean_by_nonzero_weights,
     mean_by_total_weight,
     mean_pairwise_squared_error,
+    sequence_loss,
 )
 
 v1 = tf.compat.v1.losses
@@ -203,3 +205,14 @@ def test_gradient_of_the_weighted_mean_is_that_of_tf1() -> None:
         tape.watch(predictions)
         loss = mean_by_nonzero_weights(elementwise_huber_loss(labels, predictions), weights)
     check(tape.gradient(loss, predictions), build)
+
+
+@pytest.mark.parametrize("flags", range(16))
+def test_sequence_loss(flags: int) -> None:
+    """Over all four flags, against TensorFlow 1.15's statements; one sequence has no weight at all."""
+    names = ("average_across_timesteps", "average_across_batch", "sum_over_timesteps", "sum_over_batch")
+    said = {name: bool(flags >> place & 1) for place, name in enumerate(names)}
+    logits = random.randn(3, 4, 5).astype("float32")
+    targets = random.randint(0, 5, [3, 4])
+    weights = np.array([[1.0, 0.5, 0.0, 2.0], [0.0] * 4, [1.0, 1.0, 0.0, 0.0]], "float32")
+    check(sequence_loss(logits, targets, weights, **said), lambda: old_loss(logits, targets, weights, **said))

@@ -229,6 +229,8 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
         ("feature_column", name): functools.partial(_sequences, name)
         for name in ("sequence_input_layer", "sequence_numeric_column")
     },
+    ("seq2seq", "sequence_loss"): functools.partial(_sequences, "sequence_loss"),
+    ("layers", "embed_sequence"): _vendored("v1_contrib_layers", "contrib_embed_sequence"),
     ("estimator", "multi_class_head"): _head("_multi_class_head_with_softmax_cross_entropy_loss"),
     ("estimator", "binary_classification_head"): _head("_binary_logistic_head_with_sigmoid_cross_entropy_loss"),
     ("estimator", "regression_head"): _head("_regression_head"),

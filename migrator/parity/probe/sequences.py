@@ -49,3 +49,36 @@ def sequence_input_layer(
             lengths.append(length)
         with tf.control_dependencies([v1.assert_equal(lengths[0], length) for length in lengths[1:]]):
             return tf.concat(parts, -1), tf.identity(lengths[0])
+
+
+def sequence_loss(
+    logits: Any,
+    targets: Any,
+    weights: Any,
+    average_across_timesteps: bool = True,
+    average_across_batch: bool = True,
+    sum_over_timesteps: bool = False,
+    sum_over_batch: bool = False,
+    softmax_loss_function: Any = None,
+    name: Any = None,
+) -> Any:
+    """As in ``tensorflow/contrib/seq2seq/python/ops/loss.py`` of TensorFlow 1.15."""
+    with tf.compat.v1.name_scope(name, "sequence_loss", [logits, targets, weights]):
+        logits_flat = tf.reshape(logits, [-1, tf.shape(logits)[2]])
+        targets = tf.reshape(targets, [-1])
+        function = softmax_loss_function or tf.compat.v1.nn.sparse_softmax_cross_entropy_with_logits
+        crossent = function(labels=targets, logits=logits_flat) * tf.reshape(weights, [-1])
+        if average_across_timesteps and average_across_batch:
+            return tf.math.divide_no_nan(tf.reduce_sum(crossent), tf.reduce_sum(weights))
+        if sum_over_timesteps and sum_over_batch:
+            count = tf.cast(tf.math.count_nonzero(weights), crossent.dtype)
+            return tf.math.divide_no_nan(tf.reduce_sum(crossent), count)
+        crossent = tf.reshape(crossent, tf.shape(logits)[0:2])
+        if average_across_timesteps or average_across_batch:
+            axis = [0] if average_across_batch else [1]
+            return tf.math.divide_no_nan(tf.reduce_sum(crossent, axis), tf.reduce_sum(weights, axis))
+        if sum_over_timesteps or sum_over_batch:
+            axis = [0] if sum_over_batch else [1]
+            count = tf.cast(tf.math.count_nonzero(weights, axis), crossent.dtype)
+            return tf.math.divide_no_nan(tf.reduce_sum(crossent, axis), count)
+        return crossent
