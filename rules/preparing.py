@@ -26,6 +26,7 @@ from . import (
     added_metrics,
     conditional_steps,
     contrib_functions,
+    dropout_by_condition,
     head_specs,
     metric_loops,
     normalization_by_condition,
@@ -57,9 +58,8 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
 
     def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         plain = optimize_loss.spelled_out(module, call) or normalization_by_condition.spelled_out(module, call)
-        changes = (
-            plain or contrib_functions.spelled_out(module, call) or head_specs.spelled_out(drafts.project, module, call)
-        )
+        plain = plain or dropout_by_condition.spelled_out(module, call) or contrib_functions.spelled_out(module, call)
+        changes = plain or head_specs.spelled_out(drafts.project, module, call)
         changes = changes or conditional_steps.spelled_out(drafts.project, module, call)
         return changes or optimizer_tables.spelled_out(drafts.project, module, call)
 

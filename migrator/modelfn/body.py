@@ -84,6 +84,8 @@ class Body:
         self.extend_flow()
         self.wrappers: set[Leaf] = set()
         """Statements that wrap a cell for training only."""
+        self.training_tests: dict[ast.expr, Leaf] = {}
+        """Conditions that differ by mode, but decide nothing except whether cells drop anything: what holds in training does."""
         self._hidden: dict[ast.AST, set[ast.expr]] = {}
         widen(self)
         look_through(self)

@@ -21,7 +21,7 @@ from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.sites import RESERVED, Site
 from migrator.modelfn.support import static_support
 from migrator.modelfn.translate import is_none
-from migrator.modelfn.turns import filled_by_loops, made_in_turns, refuse_mixed
+from migrator.modelfn.turns import filled_by_loops, made_in_turns, only_made_of, refuse_mixed
 from migrator.modelfn.writer import TRAINING, Shared
 from migrator.syntax import walk
 
@@ -68,6 +68,7 @@ class ClassWriter:
         for result in results:
             wanted |= reads(result)
         support, kept = static_support(self.plan, wanted, self.plan.is_copied)
+        kept = {name: None for name in kept if not only_made_of(self.plan, name)}
         for name in kept:
             self._keep(name)
         for name in [name for name in kept if name not in self.turns]:
@@ -206,7 +207,13 @@ class ClassWriter:
         given = [n.value for leaf in leaves for n in walk(leaf.node) if isinstance(n, ast.Assign)]
         if given and all(value in self.plan.sublayers.values.references for value in given):
             return True  # classes of layers
-        calls = [n for leaf in leaves for n in walk(leaf.node) if isinstance(n, ast.Call)]
+        nodes = [leaf.node for leaf in leaves]
+        for node in nodes:  # which grows by the functions of the body that are called
+            called = {n.func.id for n in walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+            inner_functions = [leaf.node for name in sorted(called) for leaf in self.plan.definitions(name)]
+            nodes += [n for n in inner_functions if isinstance(n, ast.FunctionDef) and n not in nodes]
+        own = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        calls = [n for node in nodes for n in walk(node) if isinstance(n, ast.Call)]
         resolved = [self.plan.module.resolve(call.func) or "" for call in calls]
         cells = self.plan.translations.cells
         made = [
@@ -216,7 +223,7 @@ class ClassWriter:
         functions = [call.func for call, cell in zip(calls, made) if not cell]
         inner = all(self.plan.module.resolve(f) is None for f in functions if isinstance(f, ast.Attribute))
         named = {f.id for f in functions if isinstance(f, ast.Name)}
-        return inner and len(calls) > 0 and named <= _BUILTINS
+        return inner and len(calls) > 0 and named <= _BUILTINS | own
 
     def side_effects(self, training: bool) -> list[Leaf]:
         """Checks and messages that need no data; those that only run in training go with the optimizer."""

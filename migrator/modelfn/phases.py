@@ -38,6 +38,7 @@ def ignored(body: Body, node: ast.AST) -> set[ast.expr]:
             if found_maker is not None:
                 values += found_maker.values(call)
             found |= {value for value in values if _differs(body, value)}
+    found |= {test for test in body.training_tests if any(test is child for child in walk(node))}
     return found
 
 
@@ -72,6 +73,17 @@ def in_training(body: Body, node: ast.expr, neutral: float, renderer: Renderer, 
             return None
         if any(_number(body, node, at, mode) != neutral for mode in at.modes - {"train"}):
             raise Unsupported("dropout in recurrent cells outside of training is not migrated yet", node)
+    return _text_in_training(body, node, at, renderer, transform)
+
+
+def test_in_training(body: Body, test: ast.expr, renderer: Renderer, transform: Transform) -> str:
+    """The text in training of a condition that is one of `training_tests`."""
+    at = body.training_tests[test]
+    return _text_in_training(body, test, at, renderer, lambda node: None if node is test else transform(node))
+
+
+def _text_in_training(body: Body, node: ast.expr, at: Leaf, renderer: Renderer, transform: Transform) -> str:
+    """The text of a value with what the names in it are in training."""
 
     def written(node: ast.expr, at: Leaf) -> str:
         def part(child: ast.AST) -> str | None:
@@ -156,13 +168,25 @@ def widen(body: Body) -> None:
     ``if training: cell = DropoutWrapper(cell, …)``
     """
     for leaf in body.flow.leaves:
-        node = leaf.node
-        if leaf.modes != {"train"} or not isinstance(node, ast.Assign) or len(node.targets) != 1:
-            continue
-        target, call = node.targets[0], node.value
-        if isinstance(target, ast.Name) and isinstance(call, ast.Call) and call.args:
-            wrapped = call.args[0]
-            if isinstance(wrapped, ast.Name) and wrapped.id == target.id:
-                if body.translations.training_only(call, body.module.resolve):
-                    leaf.modes = leaf.guard = ALL_MODES
-                    body.wrappers.add(leaf)
+        if leaf.modes == {"train"} and _dropped(body, leaf.node):
+            leaf.modes = leaf.guard = ALL_MODES
+            body.wrappers.add(leaf)
+    for leaf in body.flow.leaves:
+        inside = [node for node in walk(leaf.node) if isinstance(node, ast.If)]
+        for node in (*inside, *(frame.node for frame in leaf.frames if isinstance(frame.node, ast.If))):
+            keeps = [keep for statement in node.body for keep in _dropped(body, statement) or [None]]
+            plain = not node.orelse and not body.modes.mentions(node.test) and _differs(body, node.test)
+            others = leaf.modes - {"train"}
+            if plain and all(k is not None and _number(body, k, leaf, m) == 1 for k in keeps for m in others):
+                body.training_tests.setdefault(node.test, leaf)
+
+
+def _dropped(body: Body, node: ast.stmt) -> list[ast.expr]:
+    """The probabilities of ``cell = DropoutWrapper(cell, …)``."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.value, ast.Call):
+        return []
+    target, call = node.targets[0], node.value
+    wrapped = call.args[0] if call.args else None
+    if not isinstance(target, ast.Name) or not isinstance(wrapped, ast.Name) or wrapped.id != target.id:
+        return []
+    return body.translations.training_only(call, body.module.resolve)

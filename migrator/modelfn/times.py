@@ -111,7 +111,8 @@ class Times:
     def head(self, frame: Frame) -> Time:
         """When the head of a compound statement is known; of a loop, how often it turns."""
         if isinstance(frame.node, ast.If):
-            return self.of(frame.node.test)
+            test = frame.node.test
+            return Time.STATIC if test in self._ignored(test) else self.of(test)
         if isinstance(frame.node, ast.For):
             return turns_time(frame.node, self.of)
         return max((self.of(i.context_expr) for i in frame.node.items), default=Time.STATIC)
@@ -145,7 +146,9 @@ class Times:
             return [(name, time) for name in self._bound if name == root_name(node.target)]
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             return [(node.name, self._function(node))]
-        time = max((self.of(n) for n in walk(node) if isinstance(n, ast.expr)), default=Time.STATIC)
+        hidden = self._hidden(node)
+        read = (n for n in walk(node) if isinstance(n, ast.expr) and n not in hidden and not _is_target(n))
+        time = max(map(self.of, read), default=Time.STATIC)
         return [(name, time) for name in binds(node)]
 
     def _function(self, node: ast.stmt) -> Time:
@@ -161,11 +164,15 @@ class Times:
 
     def _reads(self, node: ast.AST) -> set[str]:
         """Names that a node reads, without those in values that only matter in training."""
-        hidden = {child for value in self._ignored(node) for child in walk(value)}
+        hidden = self._hidden(node)
         names = reads(node)
         if hidden:
             names &= {n.id for n in walk(node) if isinstance(n, ast.Name) and n not in hidden}
         return names
+
+    def _hidden(self, node: ast.AST) -> set[ast.AST]:
+        """What a node holds that only matters in training."""
+        return {child for value in self._ignored(node) for child in walk(value)}
 
     def of(self, node: ast.AST) -> Time:
         """When the value of an expression is known."""
@@ -199,6 +206,11 @@ class Times:
             return max([names, *inner])
         computed = Time.EAGER if self._weights and self._computes(node) else Time.STATIC
         return max([computed, *(self.of(child) for child in children(node))])
+
+
+def _is_target(node: ast.expr) -> bool:
+    """Whether a node only gets a value, such as the ``_`` of a loop, which may be a name of something else elsewhere."""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def is_cheap(node: ast.expr) -> bool:

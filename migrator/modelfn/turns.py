@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.objects import holder
+from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -34,6 +36,22 @@ def made_in_turns(plan: Body, name: str) -> list[Site]:
                     f"`{name}` may be read in another turn of the loop than that which makes it", leaf.node
                 )
     return sites
+
+
+def only_made_of(plan: Body, name: str) -> bool:
+    """Whether each turn of a loop gives `name` a value, such as a recurrent cell, for the layers that it makes alone."""
+    leaves = plan.definitions(name)
+    if not any(leaf.loops for leaf in leaves) or any(holder(site) == name for site in plan.sites):
+        return False
+    made = [v for site in plan.sites if not site.layer.late for _, v in site.layer.arguments if not isinstance(v, str)]
+    inside = {node for value in made for node in walk(value)}
+    return all(
+        isinstance(node, ast.Name) and node in inside
+        for leaf in plan.flow.leaves
+        if not plan.is_static(leaf)
+        for node in walk(leaf.node)
+        if isinstance(node, ast.Name) and node.id == name
+    ) and not any(name in frame.reads() for leaf in plan.flow.leaves for frame in leaf.frames)
 
 
 def refuse_mixed(plan: Body) -> None:

@@ -16,7 +16,7 @@ from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.negation import negated, without_body
 from migrator.modelfn.objects import call_arguments, object_of
-from migrator.modelfn.phases import in_training
+from migrator.modelfn.phases import in_training, test_in_training
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
@@ -139,6 +139,8 @@ class Writer:
 
     def transform(self, node: ast.AST) -> str | None:
         """The text that replaces a node, None to keep it and look below."""
+        if isinstance(node, ast.expr) and node in self.plan.training_tests:
+            return test_in_training(self.plan, node, self.shared.renderer, self.transform)
         if isinstance(node, ast.JoinedStr) and sys.version_info < (3, 12):
             return self._formatted(node)
         if (

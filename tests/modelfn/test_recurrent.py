@@ -266,8 +266,8 @@ def test_dropout_of_cells(body: str, made: str) -> None:
          "something always"),
         (f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, 0.5, variational_recurrent=True)  # HERE", "variational"),
         (f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, 0.5, seed=3)  # HERE", "`seed`"),
-        (f"cell = {GRU}\nrate = 0.5 if mode == {TRAIN} else 0.0\nif rate > 0.0:\n"
-         "    cell = tf.contrib.rnn.DropoutWrapper(cell, 1.0 - rate)", "depends on the mode"),
+        (f"cell = {GRU}\nrate = 0.5 if mode == {TRAIN} else 0.1\nif rate > 0.0:\n"
+         "    cell = tf.contrib.rnn.DropoutWrapper(cell, 1.0 - rate)", "outside of training"),
     ],
 )  # fmt: skip
 def test_dropout_of_cells_left_alone(body: str, reason: str) -> None:
@@ -344,3 +344,113 @@ def test_functions_that_make_cells(maker: str, body: str, made: str, inside: str
 )  # fmt: skip
 def test_functions_that_make_cells_left_alone(maker: str, body: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(f"{HEAD}{body}\n{LOOP}", before=maker))
+
+
+# -- cells that each turn of a loop makes, and cells that get other values on the way ---------------------------------
+
+TURNS = f"""
+for i in range(params["layers"]):
+    with tf.variable_scope("layer_%d" % i):
+        fw = tf.nn.rnn_cell.GRUCell(4)
+        bw = tf.nn.rnn_cell.GRUCell(4)
+        if mode == {TRAIN}:
+            fw = tf.nn.rnn_cell.DropoutWrapper(fw, 0.5)
+        outputs, _ = tf.nn.bidirectional_dynamic_rnn(fw, bw, x, dtype=tf.float32)
+        x = tf.concat(outputs, -1)
+predictions = x
+"""
+
+
+def test_cells_of_each_turn_are_made_for_its_layer() -> None:
+    init, call = both(TURNS)
+    made = """\
+    for i in range(params["layers"]):
+        fw = GRUCell(4)
+        bw = GRUCell(4)
+        fw = DropoutWrapper(fw, input_keep_prob=0.5)
+        self.bidirectional_rnn_layers.append(BidirectionalRNN(fw, bw))
+"""
+    assert made in init
+    assert "outputs, _ = bidirectional_rnn(x)" in call and "GRUCell" not in call
+
+
+def test_cells_of_each_turn_that_are_used_for_more_are_left_alone() -> None:
+    body = TURNS.replace("x = tf.concat(outputs, -1)", "x = tf.concat(outputs, -1) * fw.output_size  # HERE")
+    assert "is computed in a loop when the model is built" in manual_reason(model_fn(HEAD + body.replace("# HERE", "")))
+
+
+def test_cells_are_put_into_a_list_while_another_name_is_used_again() -> None:
+    body = "_, start = tf.split(x, 2)\ncells = []\nfor _ in range(2):\n    cells.append(tf.nn.rnn_cell.GRUCell(4))\n"
+    init, _ = both(f"{body}cell = tf.nn.rnn_cell.MultiRNNCell(cells)\n{LOOP} * start")
+    assert "for _ in range(2):\n        cells.append(GRUCell(4))\n" in init
+
+
+CONDITION = """
+keep = params["keep"] if mode == {} else {}
+cell = tf.nn.rnn_cell.GRUCell(4)
+if keep < 1.0:
+    cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=keep)
+"""
+
+
+def test_a_condition_on_what_is_kept() -> None:
+    init, _ = both(CONDITION.format(TRAIN, "1.0") + LOOP)
+    assert 'if params["keep"] < 1.0:\n        cell = DropoutWrapper(cell, output_keep_prob=params["keep"])' in init
+
+
+def test_a_condition_on_what_is_kept_in_a_function() -> None:
+    before = """
+def make(kind, keep):
+    cell = tf.nn.rnn_cell.GRUCell(4) if kind == "gru" else tf.nn.rnn_cell.BasicRNNCell(4)
+    if keep < 1:
+        cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=keep)
+    return cell
+"""
+    body = f"""
+keep = 1.0
+if mode == {TRAIN}:
+    keep = params["keep"]
+cells = []
+for kind in params["kinds"]:
+    cells.append(make(kind, keep))
+cell = tf.nn.rnn_cell.MultiRNNCell(cells)
+"""
+    init = method(migrate(model_fn(HEAD + body + LOOP, before=before)), "__init__")
+    assert 'if params["keep"] < 1:\n' in init and 'output_keep_prob=params["keep"])' in init
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        CONDITION.format(TRAIN, "0.9"),  # something is dropped outside of training, too
+        CONDITION.format(TRAIN, "1.0") + "else:\n    cell = tf.nn.rnn_cell.GRUCell(5)\n",
+        CONDITION.format(TRAIN, "1.0") + "    x = x * 2.0\n",
+        CONDITION.format(TRAIN, "1.0") + "    cell = tf.nn.rnn_cell.ResidualWrapper(cell)\n",
+    ],
+)
+def test_conditions_that_decide_more_are_left_alone(body: str) -> None:
+    manual_reason(model_fn(HEAD + body + LOOP))
+
+
+NESTED = """
+def stack(training, keep):
+    def make():
+        cell = tf.nn.rnn_cell.GRUCell(4)
+        if {}:
+            cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=keep)
+        return cell
+
+    return tf.nn.rnn_cell.MultiRNNCell([make() for _ in range(2)])
+"""
+
+
+def test_a_function_in_a_function_wraps_under_a_condition() -> None:
+    body = f"{HEAD}cell = stack(mode == {TRAIN}, 0.5)\n{LOOP}"
+    text = method(migrate(model_fn(body, before=NESTED.format("training"))), "__init__")
+    assert "cell = DropoutWrapper(cell, output_keep_prob=0.5)\n" in text and "if " not in text
+    assert "    cell = MultiRNNCell([make() for _ in range(2)])\n" in text
+
+
+def test_a_function_in_a_function_under_a_condition_of_its_own_is_left_alone() -> None:
+    body = f"{HEAD}cell = stack(mode == {TRAIN}, 0.5)\n{LOOP}"
+    manual_reason(model_fn(body, before=NESTED.format("training and keep")))
