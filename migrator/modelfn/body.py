@@ -23,6 +23,7 @@ from migrator.modelfn.tags import write_collected
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
 from migrator.modelfn.translate import Time, Translations, Writing
+from migrator.modelfn.turns import refilled
 from migrator.syntax import children, walk
 
 if TYPE_CHECKING:
@@ -377,6 +378,8 @@ class Body:
         """Whether a static name is computed again where it is needed, instead of being kept on the model."""
         if name in self.statics:
             return False
+        if refilled(self, name):
+            return True
         for leaf in self.definitions(name):
             node = leaf.node
             number = isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant)

@@ -22,7 +22,7 @@ _PLAIN = (
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.keyword, ast.operator,
     ast.unaryop,
 )  # fmt: skip
-_FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple", "range"})
+_FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple", "range", "zip", "enumerate", "reversed"})
 _LIBRARIES = ("numpy.", "math.")
 
 
@@ -48,6 +48,7 @@ def is_size(plan: Body, node: ast.expr) -> bool:
 def built_leaves(plan: Body, sites: list[Site]) -> set[Leaf]:
     """The statements that give names to shapes and sizes, which the making of `sites` reads."""
     found: set[Leaf] = set()
+    making = {site.leaf for site in plan.sites if site.layer.built}
     stack: list[tuple[ast.AST, Leaf]] = [
         (value, site.leaf) for site in sites for _, value in site.layer.arguments if not isinstance(value, str)
     ]
@@ -59,10 +60,46 @@ def built_leaves(plan: Body, sites: list[Site]) -> set[Leaf]:
         stack += [(child, at) for child in children(node)]
         if isinstance(node, ast.Name) and plan.times.name(node.id) > Time.MODE:
             for leaf in plan.slicer.reaching(node.id, at.index, None, at):
-                if leaf not in found and isinstance(leaf.node, ast.Assign):
+                if leaf in found or leaf in making:
+                    continue
+                if isinstance(leaf.node, ast.Assign):
                     found.add(leaf)
                     stack.append((leaf.node.value, leaf))
+                elif filled(plan, leaf) == node.id:
+                    found.add(leaf)
     return found
+
+
+def filled(plan: Body, leaf: Leaf) -> str | None:
+    """The list to which a statement adds a weight of its turn: ``weights.append(w)``."""
+    call = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "append":
+        return None
+    held, added = call.func.value, call.args[0] if len(call.args) == 1 else None
+    if not isinstance(held, ast.Name) or not isinstance(added, ast.Name):
+        return None
+    made = next(iter(plan.slicer.reaching(added.id, leaf.index, None, leaf)), None)
+    if made is None or made.arms != leaf.arms or made.index > leaf.index or added.id not in made.kills:
+        return None
+    weights = plan.translations.shaped | plan.translations.initialized
+    value = made.node.value if isinstance(made.node, ast.Assign) else None
+    return held.id if isinstance(value, ast.Call) and plan.module.resolve(value.func) in weights else None
+
+
+def _is_list_of_weights(plan: Body, name: str, at: Leaf) -> bool:
+    """Whether nothing but the turns of loops that are known puts weights, and nothing else, into a list."""
+    sources = plan.slicer.reaching(name, at.index, None, at)
+    empty = [source for source in sources if name in source.kills]
+    others = [source for source in sources if source not in empty]
+    if len(empty) != 1 or empty[0].arms or not others or not isinstance(empty[0].node, ast.Assign):
+        return False
+    loops = [frame.node for leaf in others for frame in leaf.arms]
+    return (
+        isinstance(empty[0].node.value, ast.List)
+        and not empty[0].node.value.elts
+        and all(filled(plan, leaf) == name and leaf.index < at.index for leaf in others)
+        and all(isinstance(loop, ast.For) and is_known(plan, loop.iter, others[0]) for loop in loops)
+    )
 
 
 def sizes_of(plan: Body) -> set[Leaf]:
@@ -88,12 +125,16 @@ def is_known(plan: Body, node: ast.AST, at: Leaf, counters: tuple[str, ...] = ()
         return True
     if isinstance(node, ast.expr) and any(what(plan, node, at) is not None for what in (shape_of, rank_of, count_of)):
         return True
+    if _is_shape_of_counter(node, counters):
+        return True
     if isinstance(node, ast.Attribute):
         return (
             node.attr == "value"
             and isinstance(node.value, ast.Subscript)
             and is_known(plan, node.value, at, counters, above)
         )
+    if isinstance(node, ast.Name) and node.id not in above and _is_list_of_weights(plan, node.id, at):
+        return True
     if isinstance(node, ast.Name):
         sources = plan.slicer.reaching(node.id, at.index, None, at)
         return (
@@ -115,6 +156,19 @@ def is_known(plan: Body, node: ast.AST, at: Leaf, counters: tuple[str, ...] = ()
             known = name.startswith(_LIBRARIES) or (plan.translations.library(name) and plan.translations.static(name))
         return known and all(is_known(plan, part, at, counters, above) for part in (*node.args, *node.keywords))
     return isinstance(node, _PLAIN) and all(is_known(plan, child, at, counters, above) for child in children(node))
+
+
+def _is_shape_of_counter(node: ast.AST, counters: tuple[str, ...]) -> bool:
+    """Whether an expression is the shape of a weight that a loop walks over: ``w.get_shape().as_list()``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
+        if node.func.attr == "as_list":
+            return _is_shape_of_counter(node.func.value, counters)
+        return node.func.attr == "get_shape" and _is_counter(node.func.value, counters)
+    return isinstance(node, ast.Attribute) and node.attr == "shape" and _is_counter(node.value, counters)
+
+
+def _is_counter(node: ast.expr, counters: tuple[str, ...]) -> bool:
+    return isinstance(node, ast.Name) and node.id in counters
 
 
 def shape_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrator.modelfn.built import built_names
+from migrator.modelfn.built import built_names, is_known
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import enumerated, is_count, reads, targets
+from migrator.modelfn.objects import holder
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import joined
 from migrator.modelfn.translate import Time
@@ -164,12 +165,17 @@ class CallWriter(Writer):
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """A statement; ``name = <made object>`` falls away: the name stands for the object, unless a tensor gets it later."""
         node = leaf.node
-        if leaf in self._built:
+        if leaf in self._built or self._is_bound_by_loop(leaf):
             return []
         if isinstance(node, ast.Assign) and id(node.value) in self.plan.site_of:
             if self.plan.site_of[id(node.value)].layer.inputs is None and self.plan.time(leaf) <= Time.MODE:
                 return []
         return super().leaf(leaf, indent)
+
+    def _is_bound_by_loop(self, leaf: Leaf) -> bool:
+        """Whether the loop around a statement walks over weights under the name that it gives them."""
+        site = self.plan.site_of.get(id(getattr(leaf.node, "value", None)))
+        return site is not None and bool(site.loops) and site.layer.built and holder(site) == site.item
 
     def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
         """``for units, dense in zip(params["units"], self.dense_layers):`` and simpler forms of it."""
@@ -212,8 +218,11 @@ class CallWriter(Writer):
         heads: list[str] = []
         sources: list[str] = []
         if is_zip(iterable, target):
-            time = self.plan.times.of
-            read = [(n, value) for n, value in parts(node) if targets(n) & used or time(value) > Time.MODE]
+            at = sites[0].leaf
+            dynamic = [
+                v for _, v in parts(node) if self.plan.times.of(v) > Time.MODE and not is_known(self.plan, v, at)
+            ]
+            read = [(n, value) for n, value in parts(node) if targets(n) & used or value in dynamic]
             heads = [self.text(name) for name, _ in read]
             sources = [self.text(value) for _, value in read]
         elif targets(target) & used:

@@ -87,14 +87,18 @@ class ClassWriter:
         lines = self.shared.obstacles.tried(lambda: draft(made))
         if lines is None:  # some mode has no value without them
             return support
-        lines = [line for line in lines if not line.lstrip().startswith("#")]
-        wanted = set(re.findall(r"(?<![.\w])\w+", "\n".join(lines)))  # not the names of attributes
+        wanted = _words(lines)
         kept, rest, grown = set(made), support - made, True
         while grown:
             found = {leaf for leaf in rest - kept if leaf.defs & wanted}
             kept |= found
             wanted |= set().union(*(self.plan.slicer.inputs(leaf) for leaf in found))
             grown = bool(found)
+        heads = set().union(*(frame.reads() for leaf in kept for frame in leaf.frames))
+        for leaf in [leaf for leaf in kept - made if leaf.defs & heads and leaf.defs == leaf.kills]:
+            text = self.shared.obstacles.tried(lambda: draft(kept - {leaf}))  # loops may walk over something else now
+            if text is not None and not leaf.defs & _words(text):
+                kept.remove(leaf)
         return kept
 
     def _keep(self, name: str) -> None:
@@ -281,6 +285,12 @@ class LayerGenerator(ClassWriter):
         """All static parameters of the helper, so that calls need not change."""
         every = [parameter(self.plan, name) for name in self.plan.statics]
         return [p for p in every if "=" not in p] + [p for p in every if "=" in p]
+
+
+def _words(lines: list[str]) -> set[str]:
+    """Names that written lines read, without those of attributes and in comments."""
+    code = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    return set(re.findall(r"(?<![.\w])\w+", code))
 
 
 def parameter(plan: Body, name: str) -> str:

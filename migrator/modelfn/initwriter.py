@@ -15,6 +15,7 @@ from migrator.modelfn.partitioning import by_scope, given_partitioner, partition
 from migrator.modelfn.shapes import on_shapes
 from migrator.modelfn.sites import Site
 from migrator.modelfn.translate import Value
+from migrator.modelfn.turns import added_weight, refilled
 from migrator.modelfn.walks import Loop, parts, static_parts
 from migrator.modelfn.writer import Shared, Writer
 
@@ -32,6 +33,10 @@ class InitWriter(Writer):
         self.support = self._support(kept, extra)
         self.held = {site.leaf: site for site in sites if holder(site) is not None}
         made = {site.leaf for site in sites}
+        found = ((leaf, added_weight(self.plan, leaf)) for leaf in self.support)
+        self.refilled = {leaf: site for leaf, site in found if site is not None and refilled(self.plan, *leaf.defs)}
+        """Statements that put a variable into a list which `call` fills again."""
+        self._listed_already: set[Site] = set()
         self.leaves = sorted(self.support | made, key=lambda leaf: leaf.index)
         self.last = dict(self._last(kept))
         """The last of several statements that give values to a name, which the model keeps."""
@@ -82,6 +87,9 @@ class InitWriter(Writer):
         if isinstance(node, ast.Name) and last is not None and self.now is not None:
             if self.now.index < last.index or (self.now is last and isinstance(node.ctx, ast.Load)):
                 return node.id
+        site = self.plan.site_of.get(id(node))
+        if site is not None and site in self._listed_already:
+            return self._newest(site)
         terms = self.plan.times.lengths.of(node)
         return super().transform(node) if terms is None else written(terms, self.text)
 
@@ -98,6 +106,10 @@ class InitWriter(Writer):
 
     def _leaf(self, leaf: Leaf, indent: str) -> list[str]:
         self.now = leaf
+        if leaf in self.refilled:
+            lines = self._site(self.refilled[leaf], indent)
+            self._listed_already.add(self.refilled[leaf])
+            return [*lines, *self._static(leaf, indent)]
         if leaf in self.support:
             return self._static(leaf, indent)
         made = [site for site in self.sites if site.leaf is leaf and site.makes and not site.in_all_turns]
@@ -186,8 +198,16 @@ class InitWriter(Writer):
             return self._condition(node, leaves, indent, depth)
         if not isinstance(node, ast.For):
             return super().compound(node, leaves, indent, depth)
+        outside = {name: self.names.pop(name) for name in targets(node.target) & set(self.names)}
+        try:
+            return self._loop(node, leaves, indent, depth)
+        finally:
+            self.names.update(outside)
+
+    def _loop(self, node: ast.For, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         level = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
-        sites = [s for s in self.sites if s.leaf in leaves and s.leaf not in self.support and s.makes]
+        apart = self.support - set(self.refilled)
+        sites = [s for s in self.sites if s.leaf in leaves and s.leaf not in apart and s.makes]
         shared = [] if level else [line for s in sites if s.in_all_turns for line in self._site(s, indent)]
         if shared and self.by_scope:
             raise Unsupported("variables that a partitioner splits are shared by the turns of a loop", node)

@@ -174,10 +174,11 @@ def widen(body: Body) -> None:
     for leaf in body.flow.leaves:
         inside = [node for node in walk(leaf.node) if isinstance(node, ast.If)]
         for node in (*inside, *(frame.node for frame in leaf.frames if isinstance(frame.node, ast.If))):
-            keeps = [keep for statement in node.body for keep in _dropped(body, statement) or [None]]
+            dropped = [_dropped(body, statement) for statement in node.body]
             plain = not node.orelse and not body.modes.mentions(node.test) and _differs(body, node.test)
             others = leaf.modes - {"train"}
-            if plain and all(k is not None and _number(body, k, leaf, m) == 1 for k in keeps for m in others):
+            keeps_all = all(_number(body, keep, leaf, mode) == 1 for ks in dropped for keep in ks for mode in others)
+            if plain and all(dropped) and keeps_all:
                 body.training_tests.setdefault(node.test, leaf)
 
 

@@ -11,6 +11,7 @@ from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
+    from migrator.modelfn.flow import Leaf
     from migrator.modelfn.sites import Site
 
 
@@ -26,7 +27,7 @@ def made_in_turns(plan: Body, name: str) -> list[Site]:
     if any(leaf not in leaves for leaf in plan.definitions(name)):
         raise Unsupported(f"`{name}` is a variable in one place and something else in another", sites[0].leaf.node)
     for leaf in plan.flow.leaves:
-        if name not in plan.slicer.inputs(leaf):
+        if name not in plan.slicer.inputs(leaf) or any(name in frame.binds() for frame in leaf.frames):
             continue
         sources = plan.slicer.reaching(name, leaf.index, None, leaf)
         for source in sources:
@@ -36,6 +37,38 @@ def made_in_turns(plan: Body, name: str) -> list[Site]:
                     f"`{name}` may be read in another turn of the loop than that which makes it", leaf.node
                 )
     return sites
+
+
+def refilled(plan: Body, name: str) -> bool:
+    """Whether `call` fills a list again with the variables of each turn, as it is read while a loop fills it."""
+    filling = [leaf for leaf in plan.definitions(name) if leaf.loops]
+    outermost = {leaf.loops[0] for leaf in filling}
+    if not any(
+        leaf.loops and leaf.loops[0] in outermost and leaf not in filling and name in plan.slicer.inputs(leaf)
+        for leaf in plan.flow.leaves
+    ):
+        return False
+    for leaf in plan.definitions(name):
+        if added_weight(plan, leaf) is None and (leaf.loops or not _is_empty(leaf.node)):
+            return False
+    return True
+
+
+def _is_empty(node: ast.stmt) -> bool:
+    """Whether a statement gives its names empty lists."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    values = value.elts if isinstance(value, ast.Tuple) else [value]
+    return all(isinstance(value, ast.List) and not value.elts for value in values)
+
+
+def added_weight(plan: Body, leaf: Leaf) -> Site | None:
+    """The site in ``weights.append(tf.get_variable(…))``."""
+    call = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "append":
+        return None
+    site = plan.site_of.get(id(call.args[0])) if len(call.args) == 1 else None
+    fits = isinstance(call.func.value, ast.Name) and site is not None and site.layer.weight and not site.turns
+    return site if fits else None
 
 
 def only_made_of(plan: Body, name: str) -> bool:
