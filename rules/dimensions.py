@@ -7,6 +7,7 @@ import ast
 from migrator.diagnostics import Edit, Fix
 from migrator.module import Module
 
+_LAYERS = ("tensorflow.keras.", "tensorflow.layers.", "tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
 _SAME = frozenset({"merge_with", "with_rank", "with_rank_at_least", "with_rank_at_most"})
 
 
@@ -53,6 +54,8 @@ def _is_shape(module: Module, node: ast.expr, depth: int) -> bool:
         return node.attr == "shape" and module.resolve(node) is None
     if isinstance(node, ast.Subscript):
         return isinstance(node.slice, ast.Slice) and _is_shape(module, node.value, depth)
+    if isinstance(node, ast.Call) and module.resolve(node.func) == "tensorflow.TensorShape":
+        return True
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr == "get_shape":
             return not node.args and not node.keywords
@@ -61,6 +64,19 @@ def _is_shape(module: Module, node: ast.expr, depth: int) -> bool:
         return False
     parents = [(binding.node, module.parent(binding.node)) for binding in module.bindings(node)]
     return bool(parents) and all(
-        isinstance(parent, ast.Assign) and bound in parent.targets and _is_shape(module, parent.value, depth - 1)
+        _is_shape_of_build(module, bound)
+        or (isinstance(parent, ast.Assign) and bound in parent.targets and _is_shape(module, parent.value, depth - 1))
         for bound, parent in parents
     )
+
+
+def _is_shape_of_build(module: Module, bound: ast.AST) -> bool:
+    """Whether a parameter is the shape that a layer is given: of ``def build(self, input_shape)``."""
+    ancestors = list(module.ancestors(bound)) if isinstance(bound, ast.arg) else []
+    function = next((a for a in ancestors if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+    if not isinstance(function, ast.FunctionDef) or function.name not in ("build", "compute_output_shape"):
+        return False
+    owner = module.parent(function)
+    bases = owner.bases if isinstance(owner, ast.ClassDef) else []
+    layer = any((module.resolve(base) or "").startswith(_LAYERS) for base in bases)
+    return layer and function.args.args[1:2] == [bound]

@@ -234,7 +234,8 @@ class ProgramRewrite:
         bodies = [*self.model_fns, *self.sublayers.found]
         for part in self.sublayers.used_outside():
             self.at = part.definition.module
-            rewrite_part(part, self.project, bodies, self._driver(self.at), self._renderer(self.at))
+            driver, renderer = self._driver(self.at), self._renderer(self.at)
+            rewrite_part(part, self.project, bodies, self._translations, driver, renderer)
         for module in modules:
             self.at = module
             with obstacles:

@@ -25,6 +25,7 @@ from .driver import TASK_FIELDS
 from .feature_columns import SEQUENCE_COLUMNS
 from .graph_variables import VARIABLE
 from .keras_layers import is_keras_object, is_phased
+from .layer_classes import is_old_layer
 from .layers import LayerTable
 from .session_hooks import reads_step_before
 from .spec_hooks import EVALUATION_HOOKS, SPEC_HOOKS, own_hook
@@ -159,6 +160,7 @@ def translations(features: str = "columns") -> Translations:
         effects=may_run_while_tracing,
         cells=rnn.CELLS,
         training_only=rnn.keep_probabilities,
+        old_layers=is_old_layer,
         objects=is_keras_object,
         phased=is_phased,
         hooks=SPEC_HOOKS,

@@ -200,7 +200,8 @@ class Body:
         name = self.module.resolve(call.func)
         if name is not None and (name in self.translations.layers or name in self.translations.metrics):
             return True
-        return self.sublayers.definition(self.module, call) is not None or bool(self.sublayers.chosen(self, call))
+        made = self.sublayers.definition(self.module, call) is not None or bool(self.sublayers.chosen(self, call))
+        return made or self.sublayers.is_layer_class(self.module, call)
 
     def _stays_whole(self, node: ast.stmt) -> bool:
         """Compound statements without layers, specs, effects or mode tests move in one piece, unless they are scopes."""

@@ -12,7 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.layerclass import is_phased, needs_rewrite
 from migrator.modelfn.translate import Layer, Time, Translations
+from migrator.preparing.lift import snake
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -36,16 +38,20 @@ def made_by_program(
 ) -> Layer | None:
     """How a call of the program's own function or class makes a Keras object; None if that is not what it does."""
     module, node = definition.module, definition.node
+    rewritten = isinstance(node, ast.ClassDef) and needs_rewrite(translations, definition)
     if isinstance(node, ast.ClassDef):
         if not is_keras_class(translations, definition):
             return None
+        body.sublayers.note_classes(definition)
     elif not _only_objects(translations, module, node):
         return None
     for value in given:
         if body.modes.mentions(value):
             raise Unsupported("a Keras object is made from a value that depends on the mode", value)
-    _check_old_names(translations, module, node)
-    phased = translations.phased(node, module.resolve)
+    if not rewritten:
+        _check_old_names(translations, module, node)
+    phased = translations.phased(node, module.resolve) or (rewritten and is_phased(translations, module, node))
+    old = isinstance(node, ast.ClassDef) and any(translations.old_layers(module.resolve(b) or "") for b in node.bases)
     applied: tuple[tuple[str, str], ...] = (("training", "False"),) if phased else ()
     if isinstance(node, ast.ClassDef):
         applied = _of_class(node, phased, call)
@@ -53,10 +59,10 @@ def made_by_program(
         body.module.segment(call.func),
         (*((None, a) for a in call.args), *((k.arg, k.value) for k in call.keywords)),
         None,
-        node.name.lower(),
-        keras=True,
+        snake(node.name),
+        keras=not old,
         applied=applied,
-        moving="" if _moves(module, node) else None,
+        moving="" if not old and _moves(translations, module, node) else None,
     )
 
 
@@ -69,7 +75,7 @@ def is_keras_class(translations: Translations, definition: Definition) -> bool:
 def _is_keras_base(translations: Translations, module: Module, base: ast.expr) -> bool:
     """Whether a base class is a layer or a model of Keras."""
     name = module.resolve(base) or ""
-    return name == "tensorflow.keras.layers.Layer" or translations.objects(name)
+    return name == "tensorflow.keras.layers.Layer" or translations.objects(name) or translations.old_layers(name)
 
 
 def _only_objects(translations: Translations, module: Module, node: ast.AST) -> bool:
@@ -96,26 +102,35 @@ def _of_class(node: ast.ClassDef, phased: bool, at: ast.AST) -> tuple[tuple[str,
     if call is None:
         raise Unsupported("a Keras class without a `call` of its own is not followed", at)
     args = call.args
-    positional = [*args.posonlyargs, *args.args]
-    defaults = dict(zip([a.arg for a in positional][len(positional) - len(args.defaults) :], args.defaults))
-    defaults.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None})
-    if "training" not in {a.arg for a in (*positional, *args.kwonlyargs)}:
+    if "training" not in {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}:
         if phased:
             raise Unsupported("the `call` of a Keras class with dropout or the like takes no `training`", at)
         return ()
+    default = training_default(node)
+    return () if default is None else (("training", default),)
+
+
+def training_default(node: ast.ClassDef) -> str | None:
+    """The default of `training` that the `call` of a class has; None without one. Raises Unsupported."""
+    call = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "call"), None)
+    if call is None:
+        return None
+    args = call.args
+    positional = [*args.posonlyargs, *args.args]
+    defaults = dict(zip([a.arg for a in positional][len(positional) - len(args.defaults) :], args.defaults))
+    defaults.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None})
     default = defaults.get("training")
     if default is None:
-        return ()
+        return None
     if not isinstance(default, ast.Constant):
         raise Unsupported("the default of `training` is not seen", default)
-    return (("training", str(bool(default.value))),)
+    return str(bool(default.value))
 
 
-def _moves(module: Module, node: ast.AST) -> bool:
-    """Whether what a function or class makes has moving statistics."""
-    return any(
-        isinstance(n, ast.Call) and (module.resolve(n.func) or "").endswith(".BatchNormalization") for n in walk(node)
-    )
+def _moves(translations: Translations, module: Module, node: ast.AST) -> bool:
+    """Whether what a function or class makes has moving statistics of Keras, which `UPDATE_OPS` does not hold."""
+    names = [module.resolve(n.func) or "" for n in walk(node) if isinstance(n, ast.Call)]
+    return any(name.endswith(".BatchNormalization") and translations.objects(name) for name in names)
 
 
 # -- the objects of a body --------------------------------------------------------------------------------------------

@@ -220,7 +220,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
         if base is None:
             number = counts.get(site.layer.scope, 0)
             counts[site.layer.scope] = number + 1
-            kind = site.layer.scope.lower()  # contrib's dropout is called Dropout
+            kind = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()  # contrib's dropout is called Dropout
             base = kind if not number else f"{kind}_{number}"
         if site.loops:
             site.item = base if base not in RESERVED else base + "_layer"

@@ -12,6 +12,7 @@ from migrator.modelfn.built import is_size
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.functionvalues import FunctionValues, Made, definitions_called
+from migrator.modelfn.layerclass import LayerClass, needs_rewrite
 from migrator.modelfn.makers import Maker, maker
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import is_keras_class, made_by_program
@@ -99,6 +100,8 @@ class Sublayers:
         self.values = FunctionValues(self)
         self.makers: dict[Definition, Maker | None] = {}
         self.optimizers: dict[Definition, OptimizerClass] = {}
+        self.layer_classes: dict[Definition, LayerClass] = {}
+        self._classes_seen: set[Definition] = set()
         self._needed: dict[Definition, bool] = {}
         self._open: list[Definition] = []
 
@@ -301,13 +304,35 @@ class Sublayers:
         others = [self.project.definition(module, call.func) for call in calls] if depth < 5 else []
         return any(other is not None and self._cells_of(other, depth + 1) for other in others)
 
+    def is_layer_class(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call makes a layer of one of the program's own classes."""
+        definition = self.project.definition(module, call.func)
+        if definition is None or not isinstance(definition.node, ast.ClassDef):
+            return False
+        return is_keras_class(self.translations, definition)
+
+    def note_classes(self, definition: Definition) -> None:
+        """Remember the layer classes to rewrite: a class that a body makes an instance of, and those that it needs."""
+        if definition in self._classes_seen:
+            return
+        self._classes_seen.add(definition)
+        if needs_rewrite(self.translations, definition):
+            self.layer_classes[definition] = LayerClass(definition, self.updates_run)
+        for node in walk(definition.node):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                other = self.project.definition(definition.module, node)
+                if other is not None and isinstance(other.node, ast.ClassDef):
+                    if is_keras_class(self.translations, other):
+                        self.note_classes(other)
+
     def outside(self) -> list[Definition]:
         """The functions and classes outside of the bodies that may change with them."""
-        return [definition for definition, maker in self.makers.items() if maker is not None] + list(self.optimizers)
+        makers = [definition for definition, maker in self.makers.items() if maker is not None]
+        return [*makers, *self.optimizers, *self.layer_classes]
 
-    def used_outside(self) -> list[Maker | OptimizerClass]:
+    def used_outside(self) -> list[Maker | OptimizerClass | LayerClass]:
         """Those that do."""
-        return [*self.used_makers(), *self.optimizers.values()]
+        return [*self.used_makers(), *self.optimizers.values(), *self.layer_classes.values()]
 
     def used_makers(self) -> list[Maker]:
         """Those functions that models are made with."""

@@ -201,6 +201,8 @@ class Translations:
     """Whether a statement that calls this function (qualified name, source text) may run while the model is traced."""
     cells: frozenset[str] = frozenset()
     """Functions that make recurrent cells: plain objects out of which layers are made."""
+    old_layers: Callable[[str], bool] = lambda name: False
+    """Whether a name is a class of layers that the old version of the library has beside those of Keras."""
     objects: Callable[[str], bool] = lambda name: False
     """Whether calling this library function makes a layer or a model of Keras."""
     phased: Callable[[ast.AST, Callable[[ast.expr], str | None]], bool] = lambda node, resolve: False

@@ -153,7 +153,7 @@ loss = tf.reduce_mean(tf.square(labels - predictions)) + tf.losses.get_regulariz
     ("body", "before", "reason"),
     [
         ("net = Network(3)", CLASS.format(made="tf.keras.layers.Dropout(0.1)", training=""), "takes no `training`"),
-        ("net = Network(3)", CLASS.format(made="tf.layers.Dense(3)", training=""), "tf.layers.Dense"),
+        ("net = Network(3)", CLASS.format(made="tf.layers.Dropout(0.1)", training=""), "takes no `training`"),
         (
             "net = make_network(3)",
             MAKER.format(layer="tf.keras.layers.BatchNormalization()"),

@@ -398,10 +398,10 @@ def test_a_missing_layer_keeps_the_lists_aligned() -> None:
         (
             """
             x = features["x"]
-            weights = []
+            weights = {}
             for units in params["units"]:
-                weights.append(tf.get_variable("w%d" % units, [units]))
-                x = x * weights[-1]  # HERE
+                weights[units] = tf.get_variable("w%d" % units, [units])
+                x = x * weights[units]  # HERE
             predictions = x
             """,
             "in the loop that fills it",

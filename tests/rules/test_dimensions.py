@@ -64,3 +64,21 @@ def test_dimensions(before: str, after: str) -> None:
 )
 def test_what_may_be_something_else_stays(text: str) -> None:
     assert without_values(text) == text
+
+
+LAYER = "class Part({}):\n    def {}(self, shape):\n        return shape[-1].value"
+
+
+@pytest.mark.parametrize("method", ["build", "compute_output_shape"])
+@pytest.mark.parametrize("base", ["tf.layers.Layer", "tf.keras.layers.Layer", "tf.layers.Conv1D"])
+def test_the_shape_that_a_layer_is_given(base: str, method: str) -> None:
+    text = LAYER.format(base, method)
+    assert without_values(text) == text.replace(".value", "")
+
+
+@pytest.mark.parametrize(
+    ("base", "method"), [("object", "build"), ("tf.layers.Layer", "call"), ("tf.train.Optimizer", "build")]
+)
+def test_what_other_methods_are_given_stays(base: str, method: str) -> None:
+    text = LAYER.format(base, method)
+    assert without_values(text) == text
