@@ -37,6 +37,8 @@ _MOVED = {
     **{f"rnn.{name}": f"compat.v1.nn.rnn_cell.{name}" for name in (*_CELLS.split(), "LSTMStateTuple")},
     "rnn.static_rnn": "compat.v1.nn.static_rnn",
     "rnn.static_bidirectional_rnn": "compat.v1.nn.static_bidirectional_rnn",
+    "layers.softmax": "nn.softmax",
+    "slim.softmax": "nn.softmax",
     "framework.get_or_create_global_step": "compat.v1.train.get_or_create_global_step",
     "framework.get_global_step": "compat.v1.train.get_global_step",
     "slim.get_or_create_global_step": "compat.v1.train.get_or_create_global_step",
@@ -76,6 +78,8 @@ def contrib_edits(module: Module, node: ast.expr, name: str) -> list[Edit] | Non
     call = module.parent(node)
     same = successor(module, call) if isinstance(call, ast.Call) and call.func is node else None
     target, named = (f"compat.v1.{same[0]}", same[1]) if same else (_MOVED.get(name[len(_PREFIX) :]), [])
+    if target == "nn.softmax" and not (isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords):
+        return None  # told a scope
     found = tensorflow_root(module, node) if target else None
     if found is None:
         return None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import Layer, Value, bind, is_none
+from migrator.modelfn.translate import Expression, Layer, Value, Writing, bind, is_none
 
 from .contrib_normalization import RULES as NORMALIZATIONS
 
@@ -123,6 +123,12 @@ def linear(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     return replace(layer, arguments=kept)
 
 
+def softmax(call: ast.Call, writing: Writing) -> str:
+    """Over the last axis, whatever the rank."""
+    given = bind(call, "logits scope", "softmax")
+    return f"{writing.tf}.nn.softmax({writing.text(given['logits'])})"
+
+
 _RULES = {
     **NORMALIZATIONS,
     "linear": linear,
@@ -133,8 +139,6 @@ _RULES = {
     "dropout": dropout,
     "flatten": flatten,
 }
-LAYERS = {
-    prefix + short: rule
-    for prefix in ("tensorflow.contrib.layers.", "tensorflow.contrib.slim.", "tf_slim.", "tf_slim.layers.")
-    for short, rule in _RULES.items()
-}
+_PREFIXES = ("tensorflow.contrib.layers.", "tensorflow.contrib.slim.", "tf_slim.", "tf_slim.layers.")
+LAYERS = {prefix + short: rule for prefix in _PREFIXES for short, rule in _RULES.items()}
+EXPRESSIONS: dict[str, Expression] = {prefix + "softmax": softmax for prefix in _PREFIXES}

@@ -24,6 +24,7 @@ from migrator.syntax import children, statements, walk
 
 from . import (
     added_metrics,
+    argument_scopes,
     conditional_steps,
     contrib_functions,
     dropout_by_condition,
@@ -32,6 +33,7 @@ from . import (
     normalization_by_condition,
     optimize_loss,
     optimizer_tables,
+    repeated_layers,
 )
 from .estimator_values import Construction
 from .graph_names import SCOPE, said_in_error
@@ -59,7 +61,9 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
     def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         plain = optimize_loss.spelled_out(module, call) or normalization_by_condition.spelled_out(module, call)
         plain = plain or dropout_by_condition.spelled_out(module, call) or contrib_functions.spelled_out(module, call)
-        changes = plain or head_specs.spelled_out(drafts.project, module, call)
+        plain = plain or repeated_layers.spelled_out(module, call)
+        changes = plain or argument_scopes.spelled_out(drafts.project, module, call)
+        changes = changes or head_specs.spelled_out(drafts.project, module, call)
         changes = changes or conditional_steps.spelled_out(drafts.project, module, call)
         return changes or optimizer_tables.spelled_out(drafts.project, module, call)
 

@@ -7,6 +7,7 @@ from migrator.modelfn.translate import Translations
 
 from . import (
     collections,
+    contrib_layers,
     contrib_optimizers,
     crf,
     head_specs,
@@ -131,6 +132,7 @@ def translations(features: str = "columns") -> Translations:
             **horovod.EXPRESSIONS,
             **rnn.EXPRESSIONS,
             **crf.EXPRESSIONS,
+            **contrib_layers.EXPRESSIONS,
             **summaries.EXPRESSIONS,
             **lookup_tables.EXPRESSIONS,
             **head_specs.EXPRESSIONS,

@@ -72,6 +72,7 @@ def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str |
             continue
         if is_none(name) or (isinstance(name, ast.Name) and (names or {}).get(name.id) == NO_NAME):
             name = next((k.value for k in call.keywords if k.arg == "default_name"), None)
+            name = call.args[1] if len(call.args) > 1 else name
         text = literal_pattern(name, names)
         if text is None:
             return None

@@ -74,12 +74,12 @@ def test_variables_have_the_names_of_contrib() -> None:
     """
     (unit,) = units(run(model_fn(body, end=END)))
     assert dict(unit.variables) == {
-        "net/EmbedSequence/embeddings": "embedsequence.embeddings",
+        "net/EmbedSequence/embeddings": "embed_sequence.embeddings",
         "net/norm/beta": "norm.beta",
         "net/norm/gamma": "norm.gamma",
-        "net/BatchNorm/beta": "batchnorm.beta",
-        "net/BatchNorm/moving_mean": "batchnorm.moving_mean",
-        "net/BatchNorm/moving_variance": "batchnorm.moving_variance",
+        "net/BatchNorm/beta": "batch_norm.beta",
+        "net/BatchNorm/moving_mean": "batch_norm.moving_mean",
+        "net/BatchNorm/moving_variance": "batch_norm.moving_variance",
     }
 
 
@@ -97,7 +97,6 @@ def test_variables_have_the_names_of_contrib() -> None:
         ("contrib.layers.embed_sequence(x, 3, 4, unique=True)", "`unique`"),
         ("contrib.layers.linear(x, 3, activation_fn=tf.nn.relu)", "with an activation"),
         ("contrib.layers.fully_connected(x, 3, normalizer_fn=tf.contrib.layers.batch_norm)", "`normalizer_fn`"),
-        ("contrib.slim.repeat(x, 2, tf.contrib.slim.conv2d, 3, [1, 1])", "repeat"),
         ("layers.batch_normalization(x, trainable=False, training=True)", "`trainable`"),
     ],
 )

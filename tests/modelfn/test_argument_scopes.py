@@ -1,0 +1,127 @@
+"""`arg_scope`, `repeat` and `stack` of slim: each layer is told what the scope says, and written out."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import joined, manual_reason, method, migrate, model_fn, run, units
+
+HEAD = "import tensorflow as tf\nimport tensorflow.contrib.slim as slim\n"
+X = 'x = features["x"]\n'
+
+
+def program(body: str, before: str = "") -> str:
+    return model_fn(X + body.strip("\n"), before=HEAD + before)
+
+
+def made(body: str, before: str = "") -> str:
+    return joined(method(migrate(program(body, before)), "__init__", "Model"))
+
+
+def test_a_layer_is_told_what_its_scope_says() -> None:
+    init = made("""
+with slim.arg_scope([slim.conv2d, slim.fully_connected], activation_fn=tf.nn.elu, weights_regularizer=slim.l2_regularizer(0.1)):
+    # Two layers.
+    x = slim.conv2d(x, 4, 3, scope="a")
+    x = slim.fully_connected(x, 5, activation_fn=None, scope="b")
+x = slim.fully_connected(x, 6, scope="c")
+predictions = x
+""")
+    told = "kernel_regularizer=tf.keras.regularizers.L2(0.1 / 2)"
+    assert f'Conv2D(4, 3, padding="same", activation=tf.nn.elu, {told}, name="a")' in init
+    assert f'Dense(5, {told}, name="b")' in init and 'Dense(6, activation="relu", name="c")' in init
+
+
+def test_the_inner_scope_comes_before_the_outer_one() -> None:
+    init = made("""
+with slim.arg_scope([slim.fully_connected], activation_fn=tf.nn.elu, biases_initializer=None):
+    with slim.arg_scope([slim.fully_connected], activation_fn=tf.tanh):
+        x = slim.fully_connected(x, 4, scope="a")
+    x = slim.fully_connected(x, 5, scope="b")
+predictions = x
+""")
+    assert 'Dense(4, activation=tf.tanh, use_bias=False, name="a")' in init
+    assert 'Dense(5, activation=tf.nn.elu, use_bias=False, name="b")' in init
+
+
+def test_names_of_one_function_and_calls_in_calls() -> None:
+    init = made(
+        """
+with slim.arg_scope([tf.contrib.layers.convolution2d, slim.dropout], padding="VALID"):
+    x = slim.conv2d(slim.conv2d(x, 4, 3, scope="a"), 5, 3,
+                    scope="b")
+    text = '''
+as it was'''
+predictions = x
+""".replace(", slim.dropout", "")
+    )
+    assert init.count('padding="VALID"') == 2
+
+
+def test_layers_in_training_only() -> None:
+    body = """
+with slim.arg_scope([slim.dropout], is_training=mode == tf.estimator.ModeKeys.TRAIN):
+    x = slim.dropout(x, 0.9)
+predictions = slim.softmax(x)
+"""
+    call = method(migrate(program(body)), "call", "Model")
+    assert "x = self.dropout(x, training=training)" in call and "tf.nn.softmax(x)" in call
+
+
+def test_a_layer_is_repeated() -> None:
+    text = migrate(program("x = slim.repeat(x, 2, slim.conv2d, 4, [3, 3], scope='conv1')\npredictions = x"))
+    call = method(text, "call", "Model")
+    assert "x = self.conv1_1(x)\n    x = self.conv1_2(x)\n" in call
+    (unit,) = units(run(program("predictions = slim.repeat(x, 2, slim.conv2d, 4, [3, 3], scope='conv1')")))
+    assert "conv1/conv1_2/weights" in dict(unit.variables)
+
+
+def test_layers_are_stacked() -> None:
+    init = made("predictions = slim.stack(x, slim.fully_connected, [8, (4, tf.tanh)], scope='fc')")
+    assert 'Dense(8, activation="relu", name="fc_1")' in init
+    assert 'Dense(4, activation=tf.tanh, name="fc_2")' in init
+
+
+def test_a_stack_without_a_scope_in_a_scope() -> None:
+    body = """
+with slim.arg_scope([slim.fully_connected], activation_fn=tf.tanh):
+    predictions = slim.stack(x, slim.fully_connected, [8, 4])
+"""
+    source = program(body)
+    (unit,) = units(run(source))
+    assert "Stack/fully_connected_2/weights" in dict(unit.variables)
+    assert 'activation=tf.tanh, name="fully_connected_1")' in made(body)
+
+
+def test_a_layer_that_is_called_behind_the_scope_is_told_nothing() -> None:
+    body = "with slim.arg_scope([slim.dropout], keep_prob=0.5):\n    layer = slim.fully_connected\npredictions = layer(x, 4)"
+    assert 'Dense(4, activation="relu")' in made(body)
+
+
+HELPER = """
+
+def network(x):
+    return slim.fully_connected(x, 4)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "before"),
+    [
+        ("with slim.arg_scope([slim.fully_connected], activation_fn=None):\n    predictions = network(x)", HELPER),
+        ("with slim.arg_scope([slim.fully_connected], activation_fn=None) as s:\n    predictions = slim.fully_connected(x, 4)",
+         ""),
+        ("with slim.arg_scope([slim.fully_connected], **params):\n    predictions = slim.fully_connected(x, 4)", ""),
+        ("with slim.arg_scope([slim.fully_connected], activation_fn=None):\n    predictions = slim.linear(x, 4)", ""),
+        ("n = None\nwith slim.arg_scope([slim.fully_connected], activation_fn=n):\n    n = tf.tanh\n"
+         "    predictions = slim.fully_connected(x, 4)", ""),
+        ("with slim.arg_scope([slim.fully_connected], activation_fn=None):\n"
+         "    predictions = (lambda y: slim.fully_connected(y, 4))(x)", ""),
+        ("predictions = slim.stack(x, slim.fully_connected, params['units'], scope='fc')", ""),
+        ("predictions = slim.repeat(x, params['n'], slim.fully_connected, 4, scope='fc')", ""),
+        ("predictions = slim.repeat(x, 2, network, scope='fc')", HELPER.replace("(x)", "(x, scope=None)")),
+    ],
+)  # fmt: skip
+def test_left_alone(body: str, before: str) -> None:
+    manual_reason(program(body, before))
