@@ -51,6 +51,7 @@ _ANONYMOUS = re.compile(
 )
 
 
+_OVER_TENSORS = "a layer is made under a loop or a condition over tensors"
 Turns = Optional[tuple[ast.comprehension, ...]]
 """Loops of the comprehensions around a call; None in functions, which run at any time."""
 
@@ -70,6 +71,8 @@ class Site:
     """The site that made the layer which this one shares (reuse)."""
     in_all_turns: bool = False
     """Whether the turns of the loops around it share one layer."""
+    over_tensors: bool = False
+    """Whether the number of turns is not known when the model is built: they must share one layer."""
     turns: tuple[ast.comprehension, ...] = ()
     """Loops of the comprehensions around the call, outermost first."""
 
@@ -101,6 +104,9 @@ def find_sites(plan: Plan) -> list[Site]:
     settled(plan, sites)
     check_scopes(plan, sites)
     share(plan, sites)
+    for site in sites:
+        if site.over_tensors and not site.in_all_turns:
+            raise Unsupported(_OVER_TENSORS, site.call)
     _name(plan, sites)
     name_attributes(plan, sites)
     return sites
@@ -129,11 +135,10 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, turns: Turns) -> Iterator[
     layer = layer if shaped and layer.weight else built(plan, leaf, layer, turns)
     loops: list[Loop] = [*leaf.loops, *turns]
     layer = late(plan, layer, loops)
-    if not layer.built and any(turns_time(loop, plan.times.of) > Time.MODE for loop in loops):
-        raise Unsupported("a layer is made under a loop or a condition over tensors", call)
+    over_tensors = not layer.built and any(turns_time(loop, plan.times.of) > Time.MODE for loop in loops)
     if shaped and (layer.helper is not None or (layer.weight and not layer.late)):
         raise Unsupported("variables are made under a condition on a shape", call)
-    yield Site(call, leaf, layer, turns=turns)
+    yield Site(call, leaf, layer, over_tensors=over_tensors, turns=turns)
 
 
 def _with_old_defaults(plan: Plan, layer: Layer, call: ast.Call) -> Layer:
@@ -160,8 +165,8 @@ def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> bool:
     for frame in leaf.frames:
         if isinstance(frame.node, ast.With) or plan.times.head(frame) <= Time.MODE or frame in shaped:
             continue
-        if not isinstance(frame.node, ast.For) or not is_known(plan, frame.node.iter, leaf):
-            raise Unsupported("a layer is made under a loop or a condition over tensors", call)
+        if not isinstance(frame.node, ast.For):
+            raise Unsupported(_OVER_TENSORS, call)
     return bool(shaped)
 
 

@@ -46,6 +46,15 @@ SHARED = {
         tf.get_variable_scope().reuse_variables()
         predictions = a - tf.layers.dense(features["w"], 4, name="fc")
     """,
+    "a loop over tensors": """
+        outputs = []
+        with tf.variable_scope("net") as scope:
+            for i, x in enumerate([features["x"], features["w"]]):
+                if i > 0:
+                    scope.reuse_variables()
+                outputs.append(tf.layers.dense(x, 4, name="fc"))
+        predictions = outputs[0] - outputs[1]
+    """,
     "a scope that is entered again": """
         with tf.variable_scope("net") as scope:
             a = tf.layers.dense(features["x"], 4, name="fc")
@@ -175,6 +184,24 @@ def test_a_counter_that_is_read_stays() -> None:
                 predictions = a - tf.layers.dense(features["w"], 3, name="fc")
             """,
             "",
+        ),
+        (
+            """
+            x = 0.0
+            for i, y in enumerate([features["x"], features["w"]]):
+                x += tf.layers.dense(y, 3)  # HERE
+            predictions = x
+            """,
+            "under a loop or a condition over tensors",
+        ),
+        (
+            """
+            x = 0.0
+            for i, y in enumerate([features["x"], features["w"]]):
+                x += tf.layers.dense(y, 3, name="fc_%d" % i, reuse=tf.AUTO_REUSE)  # HERE
+            predictions = x
+            """,
+            "under a loop or a condition over tensors",
         ),
         (
             """
