@@ -143,4 +143,24 @@ _METRICS: dict[str, MetricRule] = {
         _UPDATE,
     ),
 }
-METRICS: dict[str, MetricRule] = {f"tensorflow.metrics.{short}": rule for short, rule in _METRICS.items()}
+# Those of tf.contrib that are none of tf.metrics under another name; for the others see contrib_functions.py.
+_CONTRIB: dict[str, MetricRule] = {
+    "f1_score": _metric(
+        "f1_score",
+        f"labels predictions weights num_thresholds {_TAIL}",
+        "+BestF1Score",
+        "num_thresholds=num_thresholds",
+        _UPDATE,
+    ),
+    "streaming_pearson_correlation": _metric(
+        "streaming_pearson_correlation", f"predictions labels weights {_TAIL}", "+PearsonCorrelation", "", _UPDATE
+    ),
+}
+METRICS: dict[str, MetricRule] = {
+    **{f"tensorflow.metrics.{short}": rule for short, rule in _METRICS.items()},
+    **{
+        f"tensorflow.{package}.metrics.{short}": rule
+        for package in ("contrib", "contrib.slim")
+        for short, rule in _CONTRIB.items()
+    },
+}

@@ -136,3 +136,18 @@ def test_modules_of_other_names_are_left_alone() -> None:
     assert "losses.mean_squared_error(y_pred" in migrate(
         with_loss("losses.mean_squared_error(predictions, labels)", before)
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "made", "update"),
+    [
+        ("f1_score(labels, predictions, num_thresholds=50)", "BestF1Score(num_thresholds=50, ", "(y, y_pred)"),
+        ("f1_score(labels, predictions, features['w'])", "BestF1Score(", "(y, y_pred, sample_weight=x['w'])"),
+        ("streaming_pearson_correlation(predictions, labels)", "PearsonCorrelation(", "(y, y_pred)"),
+    ],
+)
+def test_metrics_that_have_a_class_of_their_own(call: str, made: str, update: str) -> None:
+    for package in ("tf.contrib", "tf.contrib.slim"):
+        text = migrate(with_metric(f"{package}.metrics.{call}"))
+        assert f"self.m = {made}" in text
+        assert f"self.m.update_state{update}" in text
