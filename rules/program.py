@@ -324,6 +324,8 @@ class EstimatorProgram(ProgramRule):
             made = functools.partial(MixedRewrite, features=settings.features, kept=kept)
             try:
                 prepared(drafts, lambda: [c for n, c in enumerate(self._in(drafts, group)) if n not in kept])
+                if len(self._in(drafts, group)) != len(constructions):  # by whose numbers they are known
+                    return None
                 rewrite = self._rewrite(made, drafts, group)
                 for module in rewrite.group:
                     rewrite.at = module

@@ -1,4 +1,4 @@
-"""Methods that the one class in use inherits move into it, so that what they call on their object is seen.
+"""Methods that classes in use inherit move into these, so that what they call on their object is seen.
 
 class Base:                          class Net(Base):
     def model_fn(self, …):               def logits(self, …): …
@@ -25,16 +25,38 @@ from migrator.syntax import walk
 
 
 def moved_down(drafts: Drafts, module: Module, found: Method) -> list[Change]:
-    """The edits that move a method into the class of the object that `found.receiver` of `module` is; none where it stands
-    there, or calls nothing that this class has anew. Raises Stuck where others have it too."""
+    """The edits that move a method into the class of the object that `found.receiver` of `module` is, and into all others that
+    share it; none where it stands there, or calls nothing that this class has anew. Raises Stuck."""
     project = drafts.project
     owner, is_class = class_of(project, module, found.receiver)
     if owner is None or is_class or owner == found.owner or found.kind != "plain":
         return []
     if not _calls_down(project, owner, found):
         return []
-    function, home = found.function, found.module
     _check(project, owner, found)
+    changes = [change for one in _sharing(project, owner, found) for change in _copied(drafts, one, found)]
+    return [*changes, removal(found.module, found.function)]
+
+
+def _sharing(project: Project, owner: Definition, found: Method) -> list[Definition]:
+    """The classes whose objects run the method: `owner`, and others that are made. Raises Stuck where that is the one that
+    defines it."""
+    name = found.function.name
+    lineage = [one for one in ancestors(project, owner) if one != owner]
+    classes = [owner]
+    for one in (found.owner, *project.subclasses(found.owner)):
+        if one == owner or (lookup(project, one, name) or (None,))[0] != found.owner:
+            continue
+        if _is_made(project, one):
+            if one in (found.owner, *lineage):
+                raise Stuck(f"several classes share `{name}`, which calls what they have anew", found.function)
+            classes.append(one)
+    return classes
+
+
+def _copied(drafts: Drafts, owner: Definition, found: Method) -> list[Change]:
+    """The edits that put the text of the method at the end of a class."""
+    function, home = found.function, found.module
     assert isinstance(owner.node, ast.ClassDef)
     last = owner.node.body[-1]
     names = outer_names(drafts, owner.module, last, home, function)
@@ -57,16 +79,47 @@ def moved_down(drafts: Drafts, module: Module, found: Method) -> list[Change]:
     start = owner.module.span(last)[1]
     text = "\n\n" + "\n".join(lines)
     inserted = Change(owner.module.insert(_line_end(owner.module, start), text), (here, here, *origins))
-    return [*names.changes, inserted, removal(home, function)]
+    return [*names.changes, inserted]
+
+
+def maker_moved_down(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
+    """The edits that move the method which makes an Estimator of ``self.model_fn`` into the classes of its objects, where those
+    differ in what that calls; none elsewhere. Raises Stuck."""
+    project = drafts.project
+    maker = next((a for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+    owner, is_class = class_of(project, module, node.value) if isinstance(node, ast.Attribute) else (None, False)
+    if maker is None or owner is None or is_class or module.parent(maker) is not owner.node:
+        return []
+    assert isinstance(node, ast.Attribute)
+    below, own = project.subclasses(owner), lookup(project, owner, node.attr)
+    differs = any(lookup(project, one, node.attr) != own for one in below)
+    if own is not None and not differs:
+        found = Method(own[0], own[1], node.value, "plain")
+        differs = any(_calls_down(project, one, found) for one in below)
+    if not differs:
+        return []
+    method = Method(owner, maker, node.value, "plain")
+    _check_text(project, method)
+    made = [one for one in below if lookup(project, one, maker.name) == (owner, maker) and _is_made(project, one)]
+    if not made or _is_made(project, owner):
+        raise Stuck(f"several classes share `{maker.name}`, which calls what they have anew", maker)
+    return [*(change for one in made for change in _copied(drafts, one, method)), removal(module, maker)]
 
 
 def _calls_down(project: Project, owner: Definition, found: Method) -> bool:
-    """Whether the method uses something that the class of the object has anew."""
-    own = found.function.args.args[0].arg
-    for node in walk(found.function):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
-            if lookup(project, owner, node.attr) != lookup(project, found.owner, node.attr):
-                return True
+    """Whether the method uses something that the class of the object has anew, itself or in what it calls."""
+    waiting, seen = [found.function], {found.function}
+    while waiting:
+        function = waiting.pop()
+        own = function.args.args[0].arg if function.args.args else ""
+        for node in walk(function):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
+                above = lookup(project, found.owner, node.attr)
+                if lookup(project, owner, node.attr) != above:
+                    return True
+                if above is not None and above[1] not in seen:
+                    seen.add(above[1])
+                    waiting.append(above[1])
     return False
 
 
@@ -75,13 +128,20 @@ def _check(project: Project, owner: Definition, found: Method) -> None:
     name = found.function.name
     if any(lookup(project, one, name) != lookup(project, owner, name) for one in project.subclasses(owner)):
         raise Stuck(f"which `{name}` runs is known at run time only", found.function)
-    lineage = list(ancestors(project, owner))
-    for one in (found.owner, *project.subclasses(found.owner)):
-        shared = (lookup(project, one, name) or (None,))[0] == found.owner and one != owner
-        if one in lineage:  # it only serves to derive from it, as far as is seen
-            shared &= any(_makes(m, n) for m in project.modules.values() for n in project.uses(one, m))
-        if shared:
-            raise Stuck(f"several classes share `{name}`, which calls what they have anew", found.function)
+    _check_text(project, found)
+
+
+def _check_text(project: Project, found: Method) -> None:
+    """Raise Stuck where the text of a method means something else in another class, or others call it by way of its class."""
+    name = found.function.name
+    for module in project.modules.values():
+        for call in module.nodes(ast.Attribute) if name.encode() in module.source else ():
+            above = call.value.func if isinstance(call.value, ast.Call) else call.value
+            named = isinstance(above, ast.Name) and above.id == "super" and above is not call.value
+            if call.attr == name and (named or project.definition(module, call.value) == found.owner):
+                inside = next((a for a in module.ancestors(call) if isinstance(a, ast.ClassDef)), None)
+                if inside is None or Definition(module, inside) in project.subclasses(found.owner):
+                    raise Stuck(f"`{name}` of a base class is called by its name", call)
     for node in walk(found.function):
         if isinstance(node, ast.Name) and node.id in ("super", "__class__"):
             raise Stuck(f"`{name}` of a base class uses `{node.id}`", node)
@@ -89,6 +149,11 @@ def _check(project: Project, owner: Definition, found: Method) -> None:
             raise Stuck(f"`{name}` of a base class uses a name that is private to it", node)
     if found.function.decorator_list:
         raise Stuck(f"`{name}` of a base class has a decorator", found.function)
+
+
+def _is_made(project: Project, owner: Definition) -> bool:
+    """Whether a class is used for more than to derive from it, in whatever file."""
+    return any(_makes(module, node) for module in project.modules.values() for node in project.uses(owner, module))
 
 
 def _makes(module: Module, node: ast.expr) -> bool:

@@ -16,13 +16,14 @@ from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.filters import filter_call, settled_choice
 from migrator.preparing.globals import OuterNames, member
 from migrator.preparing.idle import taken_away, unsaid
-from migrator.preparing.inherited import moved_down
+from migrator.preparing.inherited import maker_moved_down, moved_down
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, snake
 from migrator.preparing.methods import Method, attributes, check_settled, fills, lookup, method_of
 from migrator.preparing.own_attributes import as_variables, reader
 from migrator.preparing.partials import filled_in, written_out
+from migrator.preparing.reserved import PARAMS, RESERVED, params_of
 from migrator.preparing.roots import calls_below, root_function
 from migrator.preparing.stuck import Stuck
 from migrator.preparing.taken_features import copied_features
@@ -159,6 +160,9 @@ class Preparation:
         """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads; a lambda a `def`."""
         if isinstance(node, ast.Lambda):
             return lambda_function(self.drafts, module, node)
+        makers = maker_moved_down(self.drafts, module, node)
+        if makers:
+            return makers
         found = method_of(self.drafts.project, module, node) if isinstance(node, ast.Attribute) else None
         if found is None:
             return []
@@ -169,11 +173,14 @@ class Preparation:
         inner = self._inner_calls(found) or self._own_attributes(found)
         if inner:
             return inner
-        extra, new, changes = self._lifted(found, module, node)
+        estimator = params_of(self.drafts.project, module, node)
+        extra, new, changes = self._lifted(found, module, node, RESERVED - ({PARAMS} if estimator else set()))
         if found.function.name in self._moved_down:  # the class is the model
             self.drafts.model_classes[found.module.path, new] = found.owner.name
         receiver = module.segment(found.receiver)
-        given = [f"{name}={receiver}.{attribute}" for name, attribute in extra.items()]
+        given = [f"{name}={receiver}.{attribute}" for name, attribute in extra.items() if name != PARAMS]
+        if estimator is not None and PARAMS in extra:
+            changes.append(Change(keywords(module, estimator, {PARAMS: f"{receiver}.{extra[PARAMS]}"})))
         reference, imports = self._reference(found, module, node, new)
         changes += imports
         if not given:
@@ -208,12 +215,18 @@ class Preparation:
         names = OuterNames()
         return member(self.drafts, module, at, found.module, new, names, found.function), names.changes
 
-    def _lifted(self, found: Method, module: Module, at: ast.AST) -> tuple[dict[str, str], str, list[Change]]:
-        """New parameters with the attributes that they stand for, the method's name as a function, and the edits that move it."""
+    def _lifted(
+        self, found: Method, module: Module, at: ast.AST, taken: frozenset[str] = frozenset()
+    ) -> tuple[dict[str, str], str, list[Change]]:
+        """New parameters with the attributes that they stand for, the method's name as a function, and the edits that move it.
+
+        None of the parameters has a name of `taken`.
+        """
         reads = attributes(self.drafts.project, found)
         check_settled(self.drafts.project, found, set(reads), module, at)
         own = {n.id for n in walk(found.function) if isinstance(n, ast.Name)}
         own |= {a.arg for a in walk(found.function) if isinstance(a, ast.arg)}
+        own |= taken
         owner = snake(found.owner.name)
         plain = {attribute: attribute.strip("_") or attribute for attribute in reads}
         extra = {name if name not in own else f"{owner}_{name}": attribute for attribute, name in plain.items()}

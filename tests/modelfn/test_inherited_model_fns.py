@@ -68,11 +68,118 @@ def test_a_class_that_nothing_makes_does_not_count() -> None:
     assert "class MiddleModel(tf.keras.Model):" in text
 
 
+def test_several_classes_have_a_model_each() -> None:
+    more = OTHER.replace("dense(x, self.width)", "dense(tf.layers.dense(x, 4), self.width)")
+    use = USE + "other = Other(2)\nsecond = tf.estimator.Estimator(other.model_fn)\n"
+    text = migrate_all(one_file(more=more, use=use))["program.py"]
+    assert "class NetModel(tf.keras.Model):" in text and "class OtherModel(tf.keras.Model):" in text
+    assert "self.dense_1(self.dense(" in text and text.count("* SCALE") == 2
+    assert "estimator = create_net_model(width=net.width)" in text
+    assert "second = create_other_model(width=other.width)" in text
+    assert "def model_fn" not in text and "EstimatorSpec" not in text
+
+
+def test_a_class_that_is_made_without_an_estimator_keeps_its_method() -> None:
+    assert manual_reason(one_file(more=OTHER, use=USE + "other = Other(2)\n"))
+
+
+def test_each_class_has_the_step_that_it_has_anew() -> None:
+    base = BASE.replace("tf.train.AdamOptimizer()", "self.optimizer()").replace(
+        "    # One spec",
+        "    def optimizer(self):\n        return tf.train.AdamOptimizer(self.width)\n\n    # One spec",
+    )
+    more = OTHER + "    def optimizer(self):\n        return tf.train.GradientDescentOptimizer(self.width)\n"
+    use = USE + "other = Other(2)\nsecond = tf.estimator.Estimator(other.model_fn)\n"
+    text = migrate_all(one_file(base, more, use))["program.py"]
+    assert text.count("AdamOptimizer(width)") == 1 and text.count("tf.keras.optimizers.SGD(width)") == 1
+    assert text.index("AdamOptimizer(width)") < text.index("class OtherModel")
+
+
+MAKER = (
+    BASE.rstrip()
+    + """
+
+    def make(self):
+        return tf.estimator.Estimator(self.model_fn)
+"""
+)
+BOTH = "for net in (Net(3), Other(2)):\n    net.make().train(lambda: None, steps=1)\n"
+DEEPER = OTHER.replace("dense(x, self.width)", "dense(tf.layers.dense(x, 4), self.width)")
+
+
+def test_a_base_that_makes_the_estimator() -> None:
+    text = migrate_all(one_file(MAKER, DEEPER, BOTH))["program.py"]
+    assert "class Net(Base):\n    def make(self):\n        return create_net_model(width=self.width)" in text
+    assert "class Other(Base):\n    def make(self):\n        return create_other_model(width=self.width)" in text
+    assert "train(net.make(), lambda: None, steps=1)" in text and text.count("def make") == 2
+
+
+def test_a_base_that_makes_the_estimator_for_one_class() -> None:
+    text = migrate_all(one_file(MAKER, "", "Net(3).make().train(lambda: None, steps=1)\n"))["program.py"]
+    assert "return create_net_model(width=self.width)" in text
+
+
+def test_a_base_that_makes_the_estimator_first() -> None:
+    base = BASE.replace("width = width", "width = width\n        self.made = tf.estimator.Estimator(self.model_fn)")
+    use = "for net in (Net(3), Other(2)):\n    net.made.train(lambda: None, steps=1)\n"
+    text = migrate_all(one_file(base, DEEPER, use))["program.py"]
+    assert (
+        "self.made = create_net_model(width=self.width)" in text
+        and text.count("def __init__(self, width):\n        self") == 2
+    )
+    assert "train(net.made, lambda: None, steps=1)" in text
+
+
+@pytest.mark.parametrize(
+    ("base", "more", "use", "reason"),
+    [
+        (MAKER, DEEPER, BOTH + "Base(1)\n", ""),
+        (MAKER, DEEPER + "\n    def make(self):\n        return super().make()\n", BOTH, ""),
+        (MAKER, DEEPER + "\n    def make(self):\n        return Base.make(self)\n", BOTH, ""),
+        (BASE, DEEPER + "\n    def model_fn(self, features, labels, mode):\n"
+         "        return super().model_fn(features, labels, mode)\n", USE, "called by its name"),
+    ],
+)  # fmt: skip
+def test_makers_that_are_not_followed(base: str, more: str, use: str, reason: str) -> None:
+    assert reason in manual_reason(one_file(base, more, use))
+
+
+PARAMS = BASE.replace("self.width = width", "self.params = width").replace("* SCALE", "* self.params['scale']")
+OF_PARAMS = NET.replace("self.width", "self.params['width']")
+
+
+def with_params(use: str, base: str = PARAMS) -> dict[str, str]:
+    return {"program.py": f"{base}\n{OF_PARAMS}\n{use}"}
+
+
+def test_params_of_an_object_become_those_of_the_model() -> None:
+    text = migrate_all(with_params(USE))["program.py"]
+    assert "estimator = create_net_model(params=net.params)" in text
+    assert 'self.params["scale"]' in text.replace("'", '"') and "partial" not in text
+
+
+def test_params_beside_those_of_the_estimator_have_another_name() -> None:
+    text = migrate_all(with_params(USE.replace("net.model_fn", "net.model_fn, params={}")))["program.py"]
+    assert "create_net_model(net_params=net.params)" in text
+
+
+def test_params_where_an_input_fn_asks_for_some_have_another_name() -> None:
+    use = USE + "\ndef input_fn(params):\n    return params\n\n\nestimator.train(input_fn)\n"
+    assert "create_net_model(net_params=net.params)" in migrate_all(with_params(use))["program.py"]
+
+
+def test_a_config_of_an_object_is_not_that_of_the_estimator() -> None:
+    base = PARAMS.replace("params", "config")
+    files = {"program.py": f"{base}\n{OF_PARAMS.replace('params', 'config')}\n{USE}"}
+    text = migrate_all(files)["program.py"]
+    assert "create_net_model(net_config=net.config)" in text and "config=None, model_dir=None" in text
+
+
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        (one_file(more=OTHER), "several classes share `model_fn`"),
         (one_file(use=USE + "Base(1)\n"), "several classes share `model_fn`"),
+        (one_file(more="class Middle(Net):\n    pass\n", use=USE.replace("Net(", "Middle(") + "Net(1)\n"), "several"),
         (
             one_file(BASE.replace("* SCALE", "* super().__getattribute__('width')")),
             "uses `super`",
