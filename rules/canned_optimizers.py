@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.render import Renderer
-from migrator.modelfn.translate import Value
+from migrator.modelfn.translate import Value, is_empty
 from migrator.module import Module
 from migrator.project import Project
 from migrator.syntax import walk
 
-from . import optimizers, schedules
+from . import contrib_optimizers, optimizers, schedules
 from .canned_clipping import CLIP, clipped, rebound
 from .canned_heads import HEADS, SEVERAL, head_edits, heads_of
 
@@ -91,6 +91,7 @@ class OptimizerArguments:
         if not isinstance(inner, ast.Call) or name not in optimizers.OPTIMIZERS:
             raise Unsupported(f"{what}: clip_gradients_by_norm of an optimizer that is made elsewhere", inner)
         writing = _Writing(self, module)
+        _check_names(name, inner)
         text = optimizers.EXPRESSIONS[name](inner, writing)
         if text is None or not text.endswith(")"):
             raise Unsupported(f"{what}: the optimizer inside of clip_gradients_by_norm is not migrated yet", inner)
@@ -124,6 +125,7 @@ class OptimizerArguments:
                 short = name.rsplit(".", 1)[1]
                 yield module.edit(function, f"{self.tensorflow(module)}.keras.optimizers.legacy.{short}")
         elif isinstance(node, ast.Call):
+            _check_names(name, node)
             writing = _Writing(self, module)
             text = optimizers.EXPRESSIONS[name](node, writing)
             if text is not None:
@@ -186,6 +188,13 @@ def _laid_out(module: Module, call: ast.Call, text: str) -> str:
     return f"{ast.get_source_segment(text, new.func)}({module.newline}{indent}{separator.join(map(str, values))})"
 
 
+def _check_names(name: str, call: ast.Call) -> None:
+    """Refuse an optimizer that looks for texts in the names of variables, which are others in a canned model."""
+    asked = contrib_optimizers.NAME_TEXTS.get(name)
+    if asked is not None and not is_empty(asked(call)):
+        raise Unsupported("an optimizer of a canned Estimator chooses variables by name", call)
+
+
 class _Writing:
     """An optimizer outside of a model_fn, as `rules.optimizers` sees it."""
 
@@ -225,7 +234,9 @@ class _Writing:
         return self.module.resolve(node)
 
     def is_static(self, node: ast.expr) -> bool:
-        return True
+        value = self.followed(node)
+        calls = [self.resolve(n.func) for n in walk(value) if isinstance(n, ast.Call)]
+        return not isinstance(value, ast.Lambda) and not schedules.SCHEDULES & set(calls)
 
     def is_step(self, node: ast.expr) -> bool:
         _, source = self.owner._followed(self.module, node)

@@ -446,3 +446,22 @@ def test_several_heads() -> None:
 )
 def test_several_heads_that_are_refused(old: str, new: str, reason: str) -> None:
     assert reason in manual_reason(f"{V1}\n{SEVERAL.replace(old, new)}")
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ("AdamWOptimizer(0.01, 0.1)", "AdamWOptimizer(weight_decay=0.01, learning_rate=0.1)"),
+        ("AdamWOptimizer(tf.train.exponential_decay(0.1, STEP, 5, 0.5))", ""),
+        ("AdamWOptimizer(weight_decay=lambda: 0.1)", ""),
+        ("LARSOptimizer(0.1, skip_list=[])", "LARSOptimizer(0.1, skip_list=[])"),
+        ("LARSOptimizer(0.1, skip_list=['bias'])", ""),
+    ],
+)
+def test_optimizers_of_contrib(made: str, said: str) -> None:
+    made = made.replace("STEP", "tf.train.get_global_step()")
+    source = f"{V1}\ne = tf.estimator.DNNRegressor([8], C, optimizer=tf.contrib.opt.{made})\n"
+    if said:
+        assert said in migrate(source)
+    else:
+        assert "not seen to stay the same" in (text := manual_reason(source)) or "chooses variables by name" in text
