@@ -36,11 +36,11 @@ class CombinedHead(Head):
         return {(name, key): value for name, own in made.items() for key, value in own.items()}
 
     def serving_outputs(self, predictions: dict[Any, tf.Tensor]) -> dict[str, Any]:
-        return merged({name: head.serving_outputs(own(predictions, name)) for name, head in self.heads.items()})
+        return merged({name: head.serving_outputs(outputs_of(predictions, name)) for name, head in self.heads.items()})
 
     def loss(self, features: Any, labels: Any, outputs: Any) -> tf.Tensor:
         """The loss of a batch with these predictions, and labels by the names of heads."""
-        losses = [head.loss(features, labels[name], own(outputs, name)) for name, head in self.heads.items()]
+        losses = [head.loss(features, labels[name], outputs_of(outputs, name)) for name, head in self.heads.items()]
         return tf.add_n([loss * weight for loss, weight in zip(losses, self.head_weights)])
 
     def metrics(self) -> dict[str, Any]:
@@ -52,12 +52,12 @@ class CombinedHead(Head):
 
     def update_all(self, metrics: Any, features: Any, labels: Any, outputs: Any) -> None:
         for name, head in self.heads.items():
-            outputs_of_head = own(outputs, name)
+            outputs_of_head = outputs_of(outputs, name)
             metrics[name]["loss"].update_state(head.loss(features, labels[name], outputs_of_head))
             head.update_all(metrics[name], features, labels[name], outputs_of_head)
 
 
-def own(outputs: Mapping[Any, Any], name: str) -> dict[str, Any]:
+def outputs_of(outputs: Mapping[Any, Any], name: str) -> dict[str, Any]:
     """The predictions of one head, by their own names."""
     return {key: value for (head, key), value in outputs.items() if head == name}
 
