@@ -153,6 +153,8 @@ class Writer:
             self._check_library(node)
         if isinstance(node, ast.Name):
             return self._name(node)
+        if isinstance(node, ast.BoolOp) and self.plan.module.parent(node) is None:
+            return self._joined(node)
         if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
             return self._mode_test(node)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "config":
@@ -228,11 +230,27 @@ class Writer:
             scope = scope.parent
         return scope is not None and scope.node is not self.plan.function
 
+    def _joined(self, node: ast.BoolOp) -> str:
+        """What is left of a condition, which stands nowhere in the source as it is."""
+        compound = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)
+        texts = [f"({self.text(v)})" if isinstance(v, compound) else self.text(v) for v in node.values]
+        return (" and " if isinstance(node.op, ast.And) else " or ").join(texts)
+
     def _mode_test(self, node: ast.expr) -> str | None:
         if not self.plan.modes.mentions(node):
             return None
         table = self.plan.modes.table(node)
-        return None if table is None else self._mode_text(table, node)
+        if table is not None:
+            return self._mode_text(table, node)
+        mode = {"init": "train", "factory": "train", "train": "train", "metrics": "eval"}.get(self.where)
+        if mode is None or not isinstance(node, ast.BoolOp) or self.plan.modes.evaluate(node, mode) is not None:
+            return None
+        settled = self.plan.modes.settled(node, mode)  # `params["x"] and True` says no more than `params["x"]`
+        if settled is node:
+            return None
+        plain = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Compare)
+        nested = isinstance(self.plan.module.parent(node), ast.expr) and not isinstance(settled, plain)
+        return f"({self.text(settled)})" if nested else self.text(settled)
 
     def _mode_text(self, table: dict[str, bool], node: ast.AST) -> str:
         on = frozenset(mode for mode, value in table.items() if value)

@@ -430,3 +430,19 @@ def test_flags_that_something_else_sets() -> None:
     predictions = tf.layers.dense(x, 1)
     """
     assert "set in one place, and under a condition" in manual_reason(model_fn(body))
+
+
+@pytest.mark.parametrize(
+    ("test", "written"),
+    [
+        (f"params['a'] and {TRAINING}", "params['a']"),
+        (f"{TRAINING} and params['a'] and params['b']", "params['a'] and params['b']"),
+        (f"not (params['a'] and {TRAINING})", "not (params['a'])"),
+        (f"params['b'] or (1 if params['d'] else 0) and {TRAINING}", "params['b'] or (1 if params['d'] else 0)"),
+        ("params['a'] and params['b']", "params['a'] and params['b']"),
+    ],
+)  # fmt: skip
+def test_conditions_say_nothing_of_the_mode_where_it_is_known(test: str, written: str) -> None:
+    start = f"if {test}:\n    tf.train.init_from_checkpoint(params['from'], {{'/': '/'}})"
+    text = migrate(model_fn(f"predictions = tf.layers.dense(features['x'], 1)\n{start}"))
+    assert f"        if {written}:\n" in text.replace("self.params", "params").replace('"', "'")

@@ -192,6 +192,11 @@ TRAINING = "mode == tf.estimator.ModeKeys.TRAIN"
         ("hooks or None", f"hooks = []\nif LOG:\n    h = {A}\n    hooks += [h]", "[]\nif LOG:\n    +{a}"),
         ("hooks if hooks else None", f"hooks = []\nif LOG:\n    hooks += [{A}]", "[]\nif LOG:\n    +{a}"),
         ("hooks", f"hooks = None\nif {TRAINING} and LOG:\n    hooks = [{A}]", "[]\nif LOG:\n    +{a}"),
+        (
+            "hooks",
+            f"hooks = None\nif {TRAINING} and LOG and (params['n'] or params['m']):\n    hooks = [{A}]",
+            "[]\nif LOG and (params['n'] or params['m']):\n    +{a}",
+        ),
         ("hooks", f"hooks = None\nif {TRAINING}:\n    hooks = [{A}]", "[{a}]"),
         ("hooks", f"hooks = [{B}]\nif LOG:\n    hooks = [{A}]", "?if LOG:\n    ={a}\nelse:\n    ={b}"),
         (
