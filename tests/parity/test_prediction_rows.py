@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections import OrderedDict
+from types import SimpleNamespace
 
+import numpy as np
+import pytest
+
+from migrator.parity.probe import batches
 from migrator.parity.probe.containers import stacked
 
 
@@ -22,3 +27,14 @@ def test_keys_of_several_heads_are_joined() -> None:
         "win/classes": [1],
         "goals/predictions": [2.5],
     }
+
+
+def test_ordered_features_stay_ordered() -> None:
+    """Keras compares a batch with the spec of the program's own input, which `make_csv_dataset` gives an OrderedDict."""
+    tf = pytest.importorskip("tensorflow")
+    reader = SimpleNamespace(array=lambda encoded: np.array(encoded["at"], "float32"))
+    spec = OrderedDict(b=tf.TensorSpec([None], tf.float32), a=tf.TensorSpec([None], tf.float32))
+    decoder = batches.Conform(reader, print)  # type: ignore[arg-type]
+    value = decoder.tree({"dict": {"a": {"at": [1.0]}, "b": {"at": [2.0]}}}, spec)
+    assert isinstance(value, OrderedDict) and list(value) == ["b", "a"]
+    assert type(decoder.tree({"dict": {"a": {"at": [1.0]}}}, {"a": spec["a"]})) is dict

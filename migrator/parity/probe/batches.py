@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, Callable
 
@@ -33,7 +34,8 @@ class Conform:
             missing = [key for key in spec if items is None or key not in items]
             if missing:
                 raise InputMismatch(self._text(where, encoded, spec, "has no " + ", ".join(map(str, missing))))
-            return {key: self.tree(items[key], spec[key], self._join(path, str(key))) for key in spec}
+            values = {key: self.tree(items[key], spec[key], self._join(path, str(key))) for key in spec}
+            return OrderedDict(values) if isinstance(spec, OrderedDict) else values  # as make_csv_dataset has it
         if isinstance(spec, (tuple, list)):
             items = (encoded or {}).get("tuple")
             if items is None or len(items) != len(spec):
