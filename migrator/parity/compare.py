@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from migrator.parity import batches
+from migrator.parity.checkpoints import compare_checkpoints
 from migrator.parity.distances import array_distance, arrays_close, close, relative
 from migrator.parity.exports import compare_exports
 from migrator.parity.initial_values import compare_initial_values
@@ -68,6 +69,8 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
         found += _predictions(report, old, new)
     if "exports" in what:
         found += compare_exports(report, old, new)
+    if "checkpoints" in what:
+        found += compare_checkpoints(report, old, new)
     if report.mode == "live" and "batches" in what:
         report.batches_compared, differences, notes = batches.compare_batches(old, new)
         found += differences
@@ -208,6 +211,12 @@ def compare_metrics(report: CaseReport, old: Reader, new: Reader) -> list[Differ
     right = {event["call"]: event["metrics"] for event in new.of("metrics")}
     with_old = {event["call"]: event["metrics"] for event in new.of("metrics_with_old_weights")}
     found = _calls("metrics", "evaluate", left, right)
+    names = {event["call"]: event.get("name") for event in old.of("metrics")}
+    for event in new.of("metrics"):  # those of programs that evaluate by names
+        name = names.get(event["call"])
+        if name is not None and event.get("name", name) != name:
+            message = f"old name {name!r}, new {event['name']!r}: results go to other folders"
+            found.append(Difference("metrics", f"evaluate call {event['call']}", message))
     for event in new.of("longer"):
         where = f"evaluate call {event['call']}"
         found.append(Difference("metrics", where, f"the new program evaluates more than {event['recorded']} batches"))
@@ -266,6 +275,8 @@ def _predictions(report: CaseReport, old: Reader, new: Reader) -> list[Differenc
             x, y = old.array(a[key]), new.array(b[key])
             if not left[call]["complete"]:  # the old program stopped reading: compare what it read
                 y = y[: len(x)]
+            if x.dtype.kind in "biufc" and x.dtype != y.dtype:
+                found.append(Difference("predictions", where, f"{key}: old {x.dtype}, new {y.dtype}"))
             distance = array_distance(x, y)
             equal = arrays_close(*distance, report.tolerance)
             report.predictions.append(ArrayRow(where, key, key, tuple(x.shape), *distance, equal))

@@ -17,6 +17,9 @@ def compare_exports(report: CaseReport, old: Reader, new: Reader) -> list[Differ
     """Fill the outputs of SavedModels of `report`, and return the differences among them."""
     left, right = _by_folder(old), _by_folder(new)
     if left and not right:
+        if not any(event["found"] for event in new.of("saved models")):
+            folders = ", ".join(sorted(left))
+            return [Difference("exports", f"export to {folders}", "the new program writes no SavedModel")]
         report.notes.append(NOT_WATCHED)
         return []
     if len(left) == len(right) == 1:  # whatever it is called

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 EQUAL, DIFFERENT, COULD_NOT_RUN = "equal", "different", "could not run"
-SECTIONS = ("losses", "weights", "metrics", "predictions", "batches", "steps", "exports", "initial values")
+SECTIONS = (
+    "losses",
+    "weights",
+    "metrics",
+    "predictions",
+    "batches",
+    "steps",
+    "exports",
+    "checkpoints",
+    "initial values",
+)
 """What can be compared; the names that ``compare = [...]`` in a parity.toml takes."""
 REPLAYED = (
     "not compared: the new input pipeline (`--mode live` compares its batches); initializers only by distribution"

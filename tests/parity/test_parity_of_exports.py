@@ -116,13 +116,15 @@ def test_names_of_outputs_are_compared(tmp_path: Path) -> None:
     assert report.differences[0].message == "inputs: old x: float32; new z: float32"
 
 
-def recordings(folder: Path, old: list[dict[str, Any]], new: list[dict[str, Any]]) -> CaseReport:
+def recordings(folder: Path, old: list[dict[str, Any]], new: list[dict[str, Any]], others: bool = False) -> CaseReport:
     """The verdict on exports that are written by hand."""
     for side, events in (("old", old), ("new", new)):
         writer = Writer(str(folder / side))
         writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
         for call, event in enumerate(events, 1):
             writer.event("export", **{"call": call, "folder": "best", **event})
+        if side == "new":
+            writer.event("saved models", found=others)
         writer.close()
     report = CaseReport("case")
     compare(report, Reader(str(folder / "old")), Reader(str(folder / "new")))
@@ -153,8 +155,14 @@ def test_what_is_missing_is_a_difference(tmp_path: Path, old: Any, new: Any, sai
 
 
 def test_a_new_program_that_exports_in_another_way_is_noted(tmp_path: Path) -> None:
-    report = recordings(tmp_path, [ONE], [])
+    report = recordings(tmp_path, [ONE], [], others=True)
     assert report.verdict == EQUAL and "tf.saved_model.save" in report.notes[0]
+
+
+def test_a_new_program_that_exports_nothing_is_another_one(tmp_path: Path) -> None:
+    report = recordings(tmp_path, [ONE, OTHER], [])
+    assert report.verdict == DIFFERENT
+    assert str(report.differences[0]) == "exports: export to best, latest: the new program writes no SavedModel"
 
 
 def test_the_last_exports_to_a_folder_are_compared(tmp_path: Path) -> None:

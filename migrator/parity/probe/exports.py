@@ -79,6 +79,15 @@ def watch_saves(replay: Any) -> None:
         module.save = watched_save
 
 
+def note_others(replay: Any, sandbox: str, since: float) -> None:
+    """Record whether the run has left any SavedModel in its sandbox, written by whatever means, `since` it began."""
+    if any(replay.reader.of("export")):
+        files = (
+            os.path.join(folder, "saved_model.pb") for folder, _, names in os.walk(sandbox) if "saved_model.pb" in names
+        )
+        replay.writer.event("saved models", found=any(os.path.getmtime(file) >= since for file in files))
+
+
 def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".split("\n")[0][:200]
 

@@ -11,11 +11,12 @@ import json
 import os
 import shutil
 import sys
+import time
 from typing import Any, Callable
 
 import numpy as np
 
-from . import batches, dropout, exports, mapping, program, randomness, steps, vendored
+from . import batches, checkpoints, dropout, exports, mapping, program, randomness, steps, vendored
 from .keras_choice import choose_keras
 from .replay import Replay, Stream
 
@@ -271,6 +272,7 @@ def main(config_path: str) -> int:
     with open(config_path, encoding="utf-8") as file:
         config = json.load(file)
     choose_keras("new")
+    started = time.time()
     replay = Replay(config)
     import tensorflow as tf
 
@@ -297,6 +299,7 @@ def main(config_path: str) -> int:
         install(replay)
     vendored.install(replay, config["folder"])
     exports.watch_saves(replay)
+    checkpoints.watch(replay.writer)
     program.redirect_tensorflow(redirect)
     program.guard_deletions(redirect, replay.note)
     replay.progress.say(0, replay.limit, "starting")
@@ -312,6 +315,7 @@ def main(config_path: str) -> int:
         replay.note("the new program still uses tf.estimator: what runs there is not compared")
     for call in sorted(replay.open_predictions):
         vendored.close(replay, call)
+    exports.note_others(replay, config["sandbox"], started)
     replay.writer.event("done")
     return 0
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import (
+    checkpoints,
     clusters,
     containers,
     distributed,
@@ -294,6 +295,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             recorder.note(f"train call {call} was left out: --steps {recorder.steps} were done")
             recorder.end()
             return self
+        if self.config.save_checkpoints_steps and not recorder.cluster and not recorder.steps:
+            recorder.writer.event("cadence", folder=os.path.realpath(self.model_dir))
         try:
             return train(self, *args, **named)
         finally:
@@ -308,7 +311,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         finally:
             recorder.end()
         metrics = {key: recorder.writer.array(value) for key, value in result.items()}
-        recorder.writer.event("metrics", call=call, stream=recorder.stream(self), metrics=metrics)
+        name = None if run is evaluate_run else named.get("name", args[4] if len(args) > 4 else None) or ""
+        recorder.writer.event("metrics", call=call, stream=recorder.stream(self), metrics=metrics, name=name)
         return result
 
     def watched_evaluate(self: Any, *args: Any, **named: Any) -> Any:
@@ -398,6 +402,7 @@ def main(config_path: str) -> int:
 
         shuffling.install(recorder.writer, estimators=True)
     gradients.install()
+    checkpoints.watch(recorder.writer)
     install(recorder, randomness.install(recorder.note, active=False))
     if recorder.cluster:
         clusters.hasten_estimators(recorder.cluster["steps"], recorder.cluster["mirrored"])

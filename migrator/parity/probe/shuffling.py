@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import store
 
 
@@ -15,19 +17,20 @@ def install(writer: store.Writer, estimators: bool) -> None:
     """Patch datasets and, if `estimators`, the input functions that come with Estimators."""
     import tensorflow as tf
 
-    seen: set[str] = set()
+    seen: set[tuple[str, int | None]] = set()
 
-    def say(what: str) -> None:
-        if what not in seen:
-            seen.add(what)
-            writer.event("shuffle", text=what)
+    def say(what: str, size: Any = None) -> None:
+        size = int(size) if isinstance(size, (int, np.integer)) else None
+        if (what, size) not in seen:
+            seen.add((what, size))
+            writer.event("shuffle", text=what, size=size)
 
     def shuffle(self: Any, buffer_size: Any, *args: Any, **named: Any) -> Any:
-        say("Dataset.shuffle")
+        say("Dataset.shuffle", buffer_size)
         return self
 
     def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Any:
-        say("shuffle_and_repeat")
+        say("shuffle_and_repeat", buffer_size)
         return lambda dataset: dataset.repeat(count)
 
     versions = [tf] + ([tf.compat.v1] if hasattr(tf.compat, "v1") else [])

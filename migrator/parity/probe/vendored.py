@@ -55,11 +55,12 @@ def _wrap(replay: Replay, module: Any) -> None:
 def _evaluate(replay: Replay, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def evaluate(*args: Any, **named: Any) -> Any:
-        replay.evaluation_steps = inspect.signature(function).bind(*args, **named).arguments.get("steps")
+        given = inspect.signature(function).bind(*args, **named).arguments
+        replay.evaluation_steps = given.get("steps")
         result = function(*args, **named)
         if isinstance(result, dict):
             metrics = {key: replay.writer.array(value) for key, value in result.items()}
-            replay.writer.event("metrics", call=replay.calls["evaluate"], metrics=metrics)
+            replay.writer.event("metrics", call=replay.calls["evaluate"], metrics=metrics, name=given.get("name") or "")
         return result
 
     return evaluate

@@ -50,8 +50,9 @@ class Model(tf.keras.Model):
         hidden = self.norm(self.hidden(inputs), training=training)
         hidden = self.dropout(hidden, training=training or FAULT == "dropout left on")
         logits = self.logits(hidden)
+        kind = tf.int32 if FAULT == "prediction type" else tf.int64
         name = "p" if FAULT == "prediction key" else "probability"
-        return {"logits": logits, name: tf.sigmoid(logits), "label": tf.cast(logits > 0, tf.int64)}
+        return {"logits": logits, name: tf.sigmoid(logits), "label": tf.cast(logits > 0, kind)}
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
         y = y[:, ::-1] if FAULT == "labels swapped" else y
@@ -95,6 +96,8 @@ def main():
         tf.io.gfile.copy("/tmp/parity-test-model-dir/checkpoint", "/tmp/parity-test-model-dir/copied", True)
         print(model.evaluate(input_fn(1), steps=3, verbose=0, return_dict=True))
     print(model.predict(input_fn(1), verbose=0))
+    if FAULT != "no export":
+        tf.saved_model.save(tf.Module(), "/tmp/parity-test-model-dir/export")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,44 @@
+"""Compares the steps at which both sides wrote checkpoints, where the program says after how many steps it wants them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from migrator.parity.probe.store import Reader
+from migrator.parity.report import CaseReport, Difference
+
+NOT_WRITTEN = (
+    "not compared: when checkpoints are written, as the new program writes none with tf.train.CheckpointManager"
+)
+
+
+def compare_checkpoints(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+    """The differences. Folders are paired in the order in which they got their first checkpoints."""
+    wanted = {event["folder"] for event in old.of("cadence")}
+    left, right = _by_folder(old), _by_folder(new)
+    pairs = [(a, b) for (folder, a), b in zip(left.items(), right.values()) if folder in wanted]
+    if wanted & set(left) and not right:
+        report.notes.append(NOT_WRITTEN)
+    found = []
+    for number, (a, b) in enumerate(pairs, 1):
+        where = f"model {number}" if len(left) > 1 else "model"
+        ours, theirs = ({event["step"] for event in events} for events in (a, b))
+        kept, stay = (sorted(set(events[-1]["kept"])) for events in (a, b))
+        if ours != theirs:
+            found.append(Difference("checkpoints", where, f"old at steps {_text(ours)}; new at steps {_text(theirs)}"))
+        elif kept != stay:
+            message = f"kept at the end: old those of steps {_text(kept)}; new those of steps {_text(stay)}"
+            found.append(Difference("checkpoints", where, message))
+    return found
+
+
+def _by_folder(reader: Reader) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for event in reader.of("checkpoint"):
+        found.setdefault(event["folder"], []).append(event)
+    return found
+
+
+def _text(steps: Any) -> str:
+    every = [str(step) for step in sorted(steps)]
+    return ", ".join(every if len(every) <= 12 else [*every[:10], "…", every[-1]])

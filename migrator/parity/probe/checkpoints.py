@@ -1,0 +1,40 @@
+"""The steps at which a program writes checkpoints of the kind `model.ckpt-<step>`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from typing import Any
+
+from . import store
+
+_MODULES = ("tensorflow.python.checkpoint.checkpoint_management", "tensorflow.python.training.checkpoint_management")
+
+
+def watch(writer: store.Writer) -> None:
+    """Record every checkpoint, with those that are kept: savers of graphs and managers of objects write one list of them."""
+    for name in _MODULES:
+        try:
+            module: Any = importlib.import_module(name)
+        except ImportError:  # it has moved between versions
+            continue
+        original = module.update_checkpoint_state_internal
+
+        def update(
+            save_dir: Any, model_checkpoint_path: Any, *args: Any, original: Any = original, **named: Any
+        ) -> None:
+            original(save_dir, model_checkpoint_path, *args, **named)
+            kept = named.get("all_model_checkpoint_paths", args[0] if args else None)
+            step = _step(model_checkpoint_path)
+            if step is not None:
+                steps = [_step(path) for path in kept or [model_checkpoint_path]]
+                writer.event("checkpoint", folder=os.path.realpath(save_dir), step=step, kept=steps)
+
+        module.update_checkpoint_state_internal = update
+        return
+
+
+def _step(path: Any) -> int | None:
+    found = re.search(r"-(\d+)$", path.decode() if isinstance(path, bytes) else str(path))
+    return int(found[1]) if found else None
