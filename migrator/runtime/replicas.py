@@ -91,9 +91,7 @@ def run_on_replicas(model: tf.keras.Model) -> None:
         return compute_loss(*args, **kwargs) / replicas
 
     model.compute_loss = compute_share
-    model.distribute_reduction_method = (
-        "first"  # metrics are those of all replicas; Keras would add them up over workers
-    )
+    model.distribute_reduction_method = "first"  # results are those of all replicas; Keras would sum them over workers
     if hasattr(model.optimizer, "aggregate_gradients"):
         sum_small_tables(model.optimizer)
 
