@@ -14,7 +14,7 @@ from migrator.symbols import normalize
 from migrator.syntax import walk
 
 from .hyperparameters import HPARAMS
-from .import_roots import in_package, package_prefix
+from .import_roots import in_package, package_prefix, relative_prefix
 from .tensorflow_names import PLAIN, VERSION_1
 from .unused_code import unused_spans
 
@@ -155,6 +155,8 @@ class Helpers:
         own = os.path.dirname(self.module.path)
         if own != home:
             prefix = self._prefix_to(home)
+            if prefix is None:
+                prefix = relative_prefix(self.project, own, home)
             if prefix is None:
                 prefix = package_prefix(self.project, home)
             if prefix is not None:

@@ -26,3 +26,23 @@ def in_package(project: Project, module: Module) -> bool:
         for importer in project.modules.values()
         for dotted, target in project.imported(importer)
     )
+
+
+def relative_prefix(project: Project, folder: str, above: str) -> str | None:
+    """The dots by which files of `folder` name a folder above it, if relative imports show that both are of one package."""
+    if not _is_below(folder, above):
+        return None
+    for importer in project.modules.values():
+        for dotted, target in project.imported(importer):
+            package = os.path.dirname(importer.path)
+            for _ in range(len(dotted) - len(dotted.lstrip(".")) - 1):
+                package = os.path.dirname(package)
+            known = (os.path.dirname(importer.path), os.path.dirname(target.path))
+            inside = any(each == folder or _is_below(each, folder) for each in known)
+            if dotted.startswith(".") and inside and (above == package or _is_below(above, package)):
+                return "." * (os.path.relpath(folder, above).count(os.sep) + 2)
+    return None
+
+
+def _is_below(folder: str, above: str) -> bool:
+    return folder != above and folder.startswith(os.path.join(above, ""))

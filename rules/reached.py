@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from migrator.module import Module
 from migrator.project import Project
 
 
-def reached(project: Project, start: Iterable[Module], callers: bool) -> list[Module]:
+def reached(project: Project, start: Collection[Module], callers: bool) -> list[Module]:
     """The modules `start` and what they import, as far as it builds on TensorFlow 1, sorted by path.
 
     With `callers`, also the modules that import those of `start`, and what they import: the one that calls a training
@@ -27,7 +27,8 @@ def reached(project: Project, start: Iterable[Module], callers: bool) -> list[Mo
     waiting = list(found.values())
     while waiting:
         for _, other in project.imported(waiting.pop()):
-            if other.path not in found and other.mentions_tensorflow:
+            if other.path not in found:  # a package that only passes names on does not mention TensorFlow
                 found[other.path] = other
                 waiting.append(other)
-    return [found[path] for path in sorted(found)]
+    given = {module.path for module in start}
+    return [found[path] for path in sorted(found) if path in given or found[path].mentions_tensorflow]

@@ -35,6 +35,7 @@ from .helpers import Helpers
 from .hook_makers import check_makers
 from .hooks import hook_of
 from .hyperparameters import hparams_reference
+from .import_roots import relative_prefix
 from .lookup_tables import table_reference
 from .model_facts import model_facts, reached_bodies
 from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
@@ -198,6 +199,8 @@ class ProgramRewrite:
                 model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
         with obstacles:
             self.sublayers.values.check()
+        with obstacles:
+            self._check_starts()
         self._columns.shared = self._has_one_input_layer()
         if self._columns.shared:
             self._translations.refused = lambda name: name != SHARED_COLUMNS and is_refused(name)
@@ -253,6 +256,16 @@ class ProgramRewrite:
             return False
         sites = [[site for site in plan.sites if site.layer.columns] for plan in plans]
         return all(len(found) <= 1 and not (found and found[0].loops) for found in sites)
+
+    def _check_starts(self) -> None:
+        """Refuse values out of a checkpoint that may be that of another Estimator here: with layers it has other names."""
+        others = len(self.model_fns) > 1 or len(self.constructions) > len(self._of)
+        for model in self.model_fns.values() if others else ():
+            if model.plan is not None and model.plan.starting:
+                self.at = model.definition.module
+                raise Unsupported(
+                    f"`{model.definition.name}` starts from a checkpoint, which may be that of another Estimator of the program"
+                )
 
     def _becomes_layers(self, construction: Construction) -> bool:
         """Whether the model_fn of an Estimator becomes a Keras model."""
@@ -332,9 +345,12 @@ class ProgramRewrite:
         )
 
     def _home(self) -> str:
-        """The folder of the first model_fn: where the helpers live, for every file that can import them from there."""
+        """Where the helpers live, for every file that can import them from there: the folder of the first model_fn, or of the
+        first Estimator where that is above it in one package."""
+        folder = os.path.dirname(self.constructions[0].module.path)
         first = next(iter(self.model_fns), None)
-        return os.path.dirname(first.module.path if first is not None else self.constructions[0].module.path)
+        own = os.path.dirname(first.module.path) if first is not None else folder
+        return folder if relative_prefix(self.project, own, folder) is not None else own
 
     def _driver(self, module: Module) -> Driver:
         if module.path not in self._drivers:

@@ -87,9 +87,11 @@ def init_from_checkpoint(model: tf.keras.Model, checkpoint: str, assignment_map:
         scopes to scopes, which end in a slash; ``/`` is the scope of everything, the global step included.
 
     Raises:
-      ValueError: the checkpoint does not hold one of the values, or holds it in another shape.
+      ValueError: the checkpoint is one of Keras, does not hold one of the values, or holds it in another shape.
     """
     reader = tf.train.load_checkpoint(checkpoint)
+    if reader.has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
+        raise ValueError(f"{checkpoint} has no names of TensorFlow 1, as Keras wrote it: give one of the old program.")
     weights = {each.op.name: each.variable for each in tf1_variables(model, trained_only=False)}
     weights["global_step"] = model.optimizer.iterations
     for old, new in sorted(dict(assignment_map).items()):

@@ -450,3 +450,42 @@ def test_other_keras_layers_go_into_a_graph(body: str) -> None:
 def test_keras_models_beside_the_graph_have_inputs() -> None:
     text = f"{PROGRAM}\ndef other():\n    return tf.keras.Model(tf.keras.Input((1,)), None)\n"
     assert migrated(text)[2][0].startswith("bridge")
+
+
+def test_one_helper_file_for_the_folders_of_a_package() -> None:
+    head, tail = PROGRAM.split("def model_fn")
+    body, use = tail.split("estimator = ")
+    files = {
+        "p/__init__.py": "",
+        "p/train.py": head + "from .models import model_fn\n\nestimator = " + use,
+        "p/models/__init__.py": "from .towers import model_fn\n",  # does not mention TensorFlow
+        "p/models/towers.py": "import tensorflow as tf\nfrom ..settings import RATE\n\n\ndef model_fn" + body,
+        "p/settings.py": "RATE = 0.1\n",
+    }
+    sources = [decode(path, text.encode()) for path, text in files.items()]
+    outcomes = {outcome.path: outcome for outcome in migrate_component(sources, Settings(style="bridge"))}
+    assert {unit.tier for outcome in outcomes.values() for unit in outcome.units} == {"bridge"}
+    assert sorted(set(outcomes) - set(files)) == ["p/tf2_training.py"]
+    assert "from ..tf2_training import" in outcomes["p/models/towers.py"].after.decode()
+    assert "from .tf2_training import" in outcomes["p/train.py"].after.decode()
+
+
+def test_a_folder_beside_that_no_relative_import_leads_out_of_has_its_own_helpers() -> None:
+    head, tail = PROGRAM.split("def model_fn")
+    body, use = tail.split("estimator = ")
+    files = {
+        "p/train.py": head + "from .models.towers import model_fn\n\nestimator = " + use,
+        "q/train.py": head + "from models import towers\n\nestimator = " + use.replace("(model_fn", "(towers.model_fn"),
+        "p/models/towers.py": "import tensorflow as tf\n\n\ndef model_fn" + body,
+        "q/models/towers.py": "import tensorflow as tf\n\n\ndef model_fn" + body,
+    }
+    ours = {path: text for path, text in files.items() if path.startswith("p/")}
+    outcomes = {
+        outcome.path: outcome
+        for outcome in migrate_component([decode(p, t.encode()) for p, t in ours.items()], Settings(style="bridge"))
+    }
+    assert sorted(set(outcomes) - set(ours)) == ["p/tf2_training.py"]  # the import from above shows the package
+    others = {path: text for path, text in files.items() if path.startswith("q/")}
+    sources = [decode(path, text.encode()) for path, text in others.items()]
+    outcomes = {outcome.path: outcome for outcome in migrate_component(sources, Settings(style="bridge"))}
+    assert "from ..tf2_training" not in outcomes["q/models/towers.py"].after.decode()

@@ -187,3 +187,13 @@ def test_hooks_of_a_spec_stay_in_its_graph() -> None:
     found, files = tiers(HEAD + PLAIN + kept + MADE)
     assert found == {"plain_fn": "native", "kept_fn": "bridge"}
     assert "tf.compat.v1.train.LoggingTensorHook" in files[PATH]
+
+
+def test_what_starts_from_a_checkpoint_of_the_program_stays_with_what_wrote_it() -> None:
+    start = "tf.train.init_from_checkpoint('plain', {'dense/': 'dense/'})"
+    starting = function("kept_fn", body=f"{DENSE}\n    {start}")
+    found = {unit.name: unit for unit in units(run(HEAD + PLAIN + starting + MADE, "auto"))}
+    assert {unit.tier for unit in found.values()} == {"bridge"}
+    assert "`kept_fn` starts from a checkpoint" in found["plain_fn"].reason
+    alone = MADE.splitlines(keepends=True)[1]  # nothing else writes one
+    assert [unit.tier for unit in units(run(HEAD + starting + alone, "auto"))] == ["native"]

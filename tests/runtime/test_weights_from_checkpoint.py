@@ -194,6 +194,14 @@ def test_what_does_not_fit_is_named(tmp_path: Path, assignment_map: dict[str, An
         init_from_checkpoint(model, checkpoint(tmp_path), assignment_map)
 
 
+def test_a_checkpoint_of_keras_is_told_from_one_of_tensorflow_1(tmp_path: Path) -> None:
+    model = Net()
+    model.compile(optimizer="sgd")
+    path = tf.train.Checkpoint(model=model).save(str(tmp_path / "model"))
+    with pytest.raises(ValueError, match="has no names of TensorFlow 1, as Keras wrote it"):
+        init_from_checkpoint(model, path, {})
+
+
 def test_a_weight_may_be_given_itself(tmp_path: Path) -> None:
     model = Net()
     model.compile(optimizer="sgd")
