@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
@@ -44,6 +44,7 @@ def model_fn_edits(
         if entry.alias.name == name and project.exported(entry.target, module) == model.definition:
             start, _ = module.span(entry.alias)
             yield module.edit((start, start + len(name.encode())), model.factory)
+            yield from _listed_edits(module, name, model.factory)
     for member in module.nodes(ast.Attribute):  # `model.model_fn` of another file
         if member in handed_on.values and project.definition(module, member) == model.definition:
             _, end = module.span(member)
@@ -81,6 +82,33 @@ def layer_edits(definition: Definition, sublayers: Sublayers, project: Project, 
             if entry.alias.asname is not None:
                 raise Unsupported("a helper that makes layers is imported under another name", entry.statement)
             yield module.edit(entry.alias, sublayer.class_name)
+            yield from _listed_edits(module, definition.name, sublayer.class_name)
     for node in project.uses(definition, module):
         if id(node) not in known:
             raise Unsupported("a helper that makes layers is used outside of the model as well", node)
+
+
+def passes_on(module: Module, project: Project, definitions: Collection[Definition]) -> bool:
+    """Whether a file that knows nothing of TensorFlow imports one of the functions for others, as a package does."""
+    if module.mentions_tensorflow:
+        return False
+    return any(
+        entry.alias.name == definition.name
+        and not module.loads(entry.name)
+        and project.exported(entry.target, module) == definition
+        for entry in module.imports
+        if entry.top_level and isinstance(entry.statement, ast.ImportFrom)
+        for definition in definitions
+    )
+
+
+def _listed_edits(module: Module, name: str, new: str) -> Iterator[Edit]:
+    """Edits of ``__all__``."""
+    for statement in module.tree.body:
+        if isinstance(statement, ast.Assign) and "__all__" in [
+            t.id for t in statement.targets if isinstance(t, ast.Name)
+        ]:
+            for node in walk(statement.value):
+                if isinstance(node, ast.Constant) and node.value == name:
+                    start, end = module.span(node)
+                    yield module.edit((start + 1, end - 1), new)

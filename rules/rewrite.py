@@ -44,7 +44,7 @@ from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
 from .preprocessing_columns import SHARED_COLUMNS, ColumnEdits
-from .renaming import idle_imports, layer_edits, model_fn_edits, value_edits
+from .renaming import idle_imports, layer_edits, model_fn_edits, passes_on, value_edits
 from .settled import estimator_values
 from .spec_hooks import take_over_classes, watched_names
 from .strategies import trains_on_replicas
@@ -293,6 +293,8 @@ class ProgramRewrite:
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
         found |= {definition.module.path for definition in (*self.sublayers.found, *self.sublayers.outside())}
         found |= self._columns.modules(self.project, found)
+        moving = [*self.model_fns, *self.sublayers.found]
+        found |= {path for path, module in self.project.modules.items() if passes_on(module, self.project, moving)}
         return [self.project.modules[path] for path in sorted(found)]
 
     def _model_fns(self, construction: Construction) -> list[ModelFn]:
