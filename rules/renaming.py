@@ -89,8 +89,8 @@ def layer_edits(definition: Definition, sublayers: Sublayers, project: Project, 
 
 
 def passes_on(module: Module, project: Project, definitions: Collection[Definition]) -> bool:
-    """Whether a file that knows nothing of TensorFlow imports one of the functions for others, as a package does."""
-    if module.mentions_tensorflow:
+    """Whether a package imports one of the functions for others, and does nothing with it itself."""
+    if not module.path.endswith("__init__.py"):
         return False
     return any(
         entry.alias.name == definition.name

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import TypeVar
 
-from migrator import vendoring
-from migrator.diagnostics import Edit, Location, NewFile, ProgramUnit
-from migrator.modelfn.body import Body
+from migrator.diagnostics import Edit
 from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.errors import Obstacles, Unsupported
-from migrator.modelfn.generate import Generator
+from migrator.modelfn.generate import Generated, Generator
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.polish import polished
 from migrator.modelfn.render import Renderer
-from migrator.modelfn.startvalues import started_elsewhere
-from migrator.modelfn.sublayers import Sublayer, Sublayers
-from migrator.modelfn.translate import Translations
+from migrator.modelfn.sublayers import Sublayer
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
@@ -37,7 +35,6 @@ from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .import_roots import relative_prefix
 from .lookup_tables import table_reference
-from .model_facts import model_facts, reached_bodies
 from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
@@ -45,11 +42,11 @@ from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
 from .preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from .renaming import idle_imports, layer_edits, model_fn_edits, passes_on, value_edits
+from .rewritten import Rewritten
 from .settled import estimator_values
 from .spec_hooks import take_over_classes, watched_names
-from .strategies import trains_on_replicas
 from .task_fields import configuration_edits, task_reference
-from .translations import is_refused, translations
+from .translations import is_refused
 from .variable_readers import variable_readers
 from .warm_starts import start_reference
 from .watched_heads import settle_watched
@@ -57,7 +54,10 @@ from .watched_heads import settle_watched
 _REFERENCES = (task_reference, table_reference, hparams_reference, head_reference, start_reference, tpu.reference)
 
 
-class ProgramRewrite:
+T = TypeVar("T")
+
+
+class ProgramRewrite(Rewritten):
     """Works out the edits of a program; `run` raises Unsupported, with the module in `at`."""
 
     keeps_graphs = False
@@ -66,109 +66,15 @@ class ProgramRewrite:
     def __init__(
         self, drafts: Drafts, group: list[Module], constructions: list[Construction], features: str = "columns"
     ) -> None:
-        self.features = features
-        self._columns = ColumnEdits(features)
-        self.drafts = drafts
-        self.project = project = drafts.project
+        super().__init__(drafts, constructions, features)
         self.group = group
-        self.constructions = constructions
-        self.at: Module | None = None
         self.obstacles = Obstacles()
-        self.reasons: list[str] = []
-        """What stands in the way of native layers, and where, if model_fns stay graphs."""
-        self.model_fns: dict[Definition, ModelFn] = {}
+        self._columns = ColumnEdits(features)
         self._of: dict[int, list[ModelFn]] = {}
         self._handed_on = HandedOn()
-        self._drivers: dict[str, Driver] = {}
-        self._helpers: dict[str, Helpers] = {}
-        self._others = OtherEstimators(project, group, self._driver, self._renderer, features)
-        self._edits: dict[str, list[Edit]] = {}
+        self._others = OtherEstimators(self.project, group, self._driver, self._renderer, features)
         self._unfolded: list[ast.expr] = []
         """References to `functools.partial` that go."""
-        self._translations: Translations = translations(features)
-        updates_run = any(b"UPDATE_OPS" in m.source or b"update_ops" in m.source for m in project.modules.values())
-        self.sublayers = Sublayers(project, self._translations, updates_run)
-
-    @property
-    def first(self) -> Construction:
-        """The Estimator that stands for the program where one place is named."""
-        return self.constructions[0]
-
-    # -- results ------------------------------------------------------------------------------------------------------
-
-    def edits(self) -> Iterator[Edit]:
-        """All edits, without repetitions."""
-        for edits in self._edits.values():
-            yield from dict.fromkeys(edits)
-
-    def new_files(self) -> Iterator[NewFile]:
-        """The files of vendored helpers."""
-        folders: dict[str, set[str]] = {}
-        for helpers in self._helpers.values():
-            folders.setdefault(helpers.folder, set()).update(helpers.names)
-        for folder, names in sorted(folders.items()):
-            if names:
-                path = os.path.join(folder, vendoring.FILE_NAME)
-                existing = self.project.modules.get(path)
-                yield NewFile(path, vendoring.vendor(sorted(names), existing.text if existing else None, self.features))
-
-    def class_names(self) -> list[str]:
-        """Names of the generated classes, and of the functions that make other models."""
-        names = [f"`{m.class_name}`" for m in self.model_fns.values()]
-        return list(dict.fromkeys(names + [f"`{factory}(…)`" for _, factory in self._others.made]))
-
-    def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
-        """What the owner should know about the rewrite."""
-        for driver in self._drivers.values():
-            for node, text in driver.remarks:
-                yield driver.module, node, text
-        bodies = [m.plan for m in self.model_fns.values() if m.plan] + [x.body for x in self.sublayers.found.values()]
-        for body in bodies:
-            for site in body.sites:
-                if site.layer.moving is not None and not body.updates_run:
-                    text = "the program never runs UPDATE_OPS, so the moving statistics never move; momentum=1.0 keeps that"
-                    yield body.module, site.call, text
-        for model in self.model_fns.values():
-            spec = model.plan.specs.get("infer") if model.plan is not None else None
-            exported = self._facts()["exported"]
-            if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not exported:
-                text = "export_outputs has no effect any more: the program exports nothing"
-                yield model.definition.module, spec.fields["export_outputs"], text
-            for node, text in started_elsewhere(model.plan) if model.plan is not None else ():
-                yield model.definition.module, node, text
-
-    def programs(self) -> Iterator[tuple[str, Module, ast.AST]]:
-        """Name and place of each model_fn, and of each Estimator that has none or whose model_fn was not found."""
-        for construction in self.constructions:
-            if not self.model_fns or construction.name != ESTIMATOR:
-                yield construction.name.rsplit(".", 1)[1], construction.module, construction.call
-        for definition in self.model_fns:
-            yield definition.name, definition.module, definition.node
-
-    def files(self) -> set[str]:
-        """Paths of the program's files."""
-        return {c.module.path for c in self.constructions} | {d.module.path for d in self.model_fns}
-
-    def units(self) -> Iterator[ProgramUnit]:
-        """One unit for each model_fn and each Estimator without one."""
-        files = tuple(sorted(self.files()))
-        for definition, model in self.model_fns.items():
-            assert model.generated is not None
-            location = self.drafts.location(definition.module, definition.node)
-            yield ProgramUnit(definition.name, location, "native", "", files, model.generated.variables)
-        for construction, _ in self._others.made:
-            name = construction.name.rsplit(".", 1)[1]
-            yield ProgramUnit(name, self.drafts.location(construction.module, construction.call), "native", "", files)
-
-    def place(self, node: ast.AST | None) -> Location:
-        """Where an obstacle stands: its own place if it has one, else that of the first Estimator."""
-        first = self.constructions[0]
-        if node is None or not hasattr(node, "lineno"):
-            return self.drafts.location(first.module, first.call)
-        module = self.at or first.module
-        if module.parent(node) is None:
-            module = next((m for m in self.project.modules.values() if m.parent(node) is not None), module)
-        return self.drafts.location(module, node)
 
     # -- work ---------------------------------------------------------------------------------------------------------
 
@@ -402,33 +308,20 @@ class ProgramRewrite:
         every = [*self.model_fns, *self.sublayers.found, *(self.sublayers.outside() if outside else ())]
         return [whole_span(module, d.node) for d in every if d.module is module]
 
-    def _facts(self, model: Plan | None = None) -> dict[str, bool]:
-        """What translations may ask about a model and its helpers; without one, over all models of the program."""
-        plans = [m.plan for m in self.model_fns.values() if m.plan]
-        bodies: list[Body] = [*plans, *(s.body for s in self.sublayers.found.values())]
-        if model is not None:
-            bodies = reached_bodies(model, bodies)
-        exported = any(driver.exports for driver in self._drivers.values())
-        replicated = trains_on_replicas(self.project.modules.values())
-        warm = any(plan.warm is not None for plan in plans)  # another model may start from the weights of this one
-        facts = model_facts(bodies, self._translations)
-        return {**facts, "exported": exported, "replicated": replicated, "warm": warm}
-
     def _generate(self, model: ModelFn) -> None:
         module = model.definition.module
         helpers = self._helpers[module.path]
         assert model.plan is not None
         outer = module.parent(model.definition.node)
-        generator = Generator(
-            model.plan,
-            Renderer(module, self._base_edits(module)),
-            helpers.tensorflow(),
-            model.class_name,
-            model.factory,
-            self._facts(model.plan),
-            lambda name: helpers.need(name, outer),
-        )
-        model.generated = generator.generate()
+        plan, facts = model.plan, self._facts(model.plan)
+
+        def generate(renderer: Renderer) -> Generated:
+            need = functools.partial(helpers.need, at=outer)
+            return Generator(
+                plan, renderer, helpers.tensorflow(), model.class_name, model.factory, facts, need
+            ).generate()
+
+        model.generated = self._rendered(module, generate)
         span = whole_span(module, model.definition.node)
         text = polished(model.generated.text, module, self.drafts.renamed)
         self._drivers[module.path].edits.append(module.edit(span, text.lstrip()))
@@ -438,13 +331,23 @@ class ProgramRewrite:
         node = sublayer.definition.node
         if getattr(node, "decorator_list", []):
             raise Unsupported("a decorated helper makes layers", node)
-        helpers = self._helpers[module.path]
-        renderer = Renderer(module, self._base_edits(module))
-        generator = LayerGenerator(
-            sublayer.body, renderer, helpers.tensorflow(), sublayer.class_name, self._facts(), helpers.need
-        )
-        text = polished(generator.generate(), module, self.drafts.renamed)
+        helpers, facts = self._helpers[module.path], self._facts()
+
+        def generate(renderer: Renderer) -> str:
+            body, tensorflow = sublayer.body, helpers.tensorflow()
+            return LayerGenerator(body, renderer, tensorflow, sublayer.class_name, facts, helpers.need).generate()
+
+        text = polished(self._rendered(module, generate), module, self.drafts.renamed)
         self._drivers[module.path].edits.append(module.edit(whole_span(module, node), text.lstrip()))
+
+    def _rendered(self, module: Module, generate: Callable[[Renderer], T]) -> T:
+        """What is generated from a file with the edits of its single references."""
+        try:
+            edits = self._base_edits(module)
+        except Unsupported:
+            generate(Renderer(module, []))  # what stands in its way is why names stay, and is told instead
+            raise
+        return generate(Renderer(module, edits))
 
     def _base_edits(self, module: Module) -> list[Edit]:
         fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module, True))

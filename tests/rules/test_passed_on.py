@@ -34,6 +34,10 @@ def migrated(init: str, train: str = TRAIN, style: str = "native") -> tuple[set[
             "from .towers import create_model\n\n__all__ = ['create_model', \"other\"]\n",
         ),
         ("from p.models.towers import model_fn\n", "from p.models.towers import create_model\n"),
+        (
+            "import tensorflow\n\nfrom .towers import model_fn\n",
+            "import tensorflow\n\nfrom .towers import create_model\n",
+        ),
         ("from . import towers\n", "from . import towers\n"),
     ],
 )

@@ -1,0 +1,140 @@
+"""What the rewrite of a program gives: edits, files of helpers, and what is said about it."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+
+from migrator import vendoring
+from migrator.diagnostics import Edit, Location, NewFile, ProgramUnit
+from migrator.modelfn.body import Body
+from migrator.modelfn.plan import Plan
+from migrator.modelfn.startvalues import started_elsewhere
+from migrator.modelfn.sublayers import Sublayers
+from migrator.modelfn.translate import Translations
+from migrator.module import Module
+from migrator.preparing.draft import Drafts
+from migrator.project import Definition
+
+from .driver import Driver
+from .estimator_values import ESTIMATOR, Construction
+from .helpers import Helpers
+from .model_facts import model_facts, reached_bodies
+from .model_fns import ModelFn
+from .other_estimators import OtherEstimators
+from .strategies import trains_on_replicas
+from .translations import translations
+
+
+class Rewritten:
+    """A program with what was worked out about it so far."""
+
+    _others: OtherEstimators
+
+    def __init__(self, drafts: Drafts, constructions: list[Construction], features: str) -> None:
+        self.features = features
+        self.drafts = drafts
+        self.project = project = drafts.project
+        self.constructions = constructions
+        self.at: Module | None = None
+        self.reasons: list[str] = []
+        """What stands in the way of native layers, and where, if model_fns stay graphs."""
+        self.model_fns: dict[Definition, ModelFn] = {}
+        self._drivers: dict[str, Driver] = {}
+        self._helpers: dict[str, Helpers] = {}
+        self._edits: dict[str, list[Edit]] = {}
+        self._translations: Translations = translations(features)
+        updates_run = any(b"UPDATE_OPS" in m.source or b"update_ops" in m.source for m in project.modules.values())
+        self.sublayers = Sublayers(project, self._translations, updates_run)
+
+    @property
+    def first(self) -> Construction:
+        """The Estimator that stands for the program where one place is named."""
+        return self.constructions[0]
+
+    def edits(self) -> Iterator[Edit]:
+        """All edits, without repetitions."""
+        for edits in self._edits.values():
+            yield from dict.fromkeys(edits)
+
+    def new_files(self) -> Iterator[NewFile]:
+        """The files of vendored helpers."""
+        folders: dict[str, set[str]] = {}
+        for helpers in self._helpers.values():
+            folders.setdefault(helpers.folder, set()).update(helpers.names)
+        for folder, names in sorted(folders.items()):
+            if names:
+                path = os.path.join(folder, vendoring.FILE_NAME)
+                existing = self.project.modules.get(path)
+                yield NewFile(path, vendoring.vendor(sorted(names), existing.text if existing else None, self.features))
+
+    def class_names(self) -> list[str]:
+        """Names of the generated classes, and of the functions that make other models."""
+        names = [f"`{m.class_name}`" for m in self.model_fns.values()]
+        return list(dict.fromkeys(names + [f"`{factory}(…)`" for _, factory in self._others.made]))
+
+    def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
+        """What the owner should know about the rewrite."""
+        for driver in self._drivers.values():
+            for node, text in driver.remarks:
+                yield driver.module, node, text
+        bodies = [m.plan for m in self.model_fns.values() if m.plan] + [x.body for x in self.sublayers.found.values()]
+        for body in bodies:
+            for site in body.sites:
+                if site.layer.moving is not None and not body.updates_run:
+                    text = "the program never runs UPDATE_OPS, so the moving statistics never move; momentum=1.0 keeps that"
+                    yield body.module, site.call, text
+        for model in self.model_fns.values():
+            spec = model.plan.specs.get("infer") if model.plan is not None else None
+            exported = self._facts()["exported"]
+            if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not exported:
+                text = "export_outputs has no effect any more: the program exports nothing"
+                yield model.definition.module, spec.fields["export_outputs"], text
+            for node, text in started_elsewhere(model.plan) if model.plan is not None else ():
+                yield model.definition.module, node, text
+
+    def programs(self) -> Iterator[tuple[str, Module, ast.AST]]:
+        """Name and place of each model_fn, and of each Estimator that has none or whose model_fn was not found."""
+        for construction in self.constructions:
+            if not self.model_fns or construction.name != ESTIMATOR:
+                yield construction.name.rsplit(".", 1)[1], construction.module, construction.call
+        for definition in self.model_fns:
+            yield definition.name, definition.module, definition.node
+
+    def files(self) -> set[str]:
+        """Paths of the program's files."""
+        return {c.module.path for c in self.constructions} | {d.module.path for d in self.model_fns}
+
+    def units(self) -> Iterator[ProgramUnit]:
+        """One unit for each model_fn and each Estimator without one."""
+        files = tuple(sorted(self.files()))
+        for definition, model in self.model_fns.items():
+            assert model.generated is not None
+            location = self.drafts.location(definition.module, definition.node)
+            yield ProgramUnit(definition.name, location, "native", "", files, model.generated.variables)
+        for construction, _ in self._others.made:
+            name = construction.name.rsplit(".", 1)[1]
+            yield ProgramUnit(name, self.drafts.location(construction.module, construction.call), "native", "", files)
+
+    def place(self, node: ast.AST | None) -> Location:
+        """Where an obstacle stands: its own place if it has one, else that of the first Estimator."""
+        first = self.constructions[0]
+        if node is None or not hasattr(node, "lineno"):
+            return self.drafts.location(first.module, first.call)
+        module = self.at or first.module
+        if module.parent(node) is None:
+            module = next((m for m in self.project.modules.values() if m.parent(node) is not None), module)
+        return self.drafts.location(module, node)
+
+    def _facts(self, model: Plan | None = None) -> dict[str, bool]:
+        """What translations may ask about a model and its helpers; without one, over all models of the program."""
+        plans = [m.plan for m in self.model_fns.values() if m.plan]
+        bodies: list[Body] = [*plans, *(s.body for s in self.sublayers.found.values())]
+        if model is not None:
+            bodies = reached_bodies(model, bodies)
+        exported = any(driver.exports for driver in self._drivers.values())
+        replicated = trains_on_replicas(self.project.modules.values())
+        warm = any(plan.warm is not None for plan in plans)  # another model may start from the weights of this one
+        facts = model_facts(bodies, self._translations)
+        return {**facts, "exported": exported, "replicated": replicated, "warm": warm}
