@@ -66,6 +66,9 @@ def run_side(
     return Recorded(box.recording, report)
 
 
+_GRAPHS = "It counts on the graphs of TensorFlow 1, which TensorFlow 2 makes only when told to: try --old-dialect v1."
+
+
 def _failure(side: str, program: Program, ended: process.Ended, tail: list[str], box: sandbox.Sandbox) -> str:
     if box.recording.exists() and not ended.timed_out:
         for event in Reader(str(box.recording)).of("mismatch"):
@@ -74,7 +77,9 @@ def _failure(side: str, program: Program, ended: process.Ended, tail: list[str],
         f"ran longer than {ended.seconds:.0f} s and was ended" if ended.timed_out else f"ended with {ended.returncode}"
     )
     text = "\n".join("  | " + line for line in tail)
-    return f"the {side} program {program} {how}; the last lines of its log ({ended.log}):\n{text}"
+    asked = side == "old" and any("eager execution" in line for line in tail)
+    advice = f"\n{_GRAPHS}" if asked else ""
+    return f"the {side} program {program} {how}; the last lines of its log ({ended.log}):\n{text}{advice}"
 
 
 def run_case(
