@@ -84,6 +84,10 @@ def _idle_imports(project: Project, gone: Definition) -> list[Change]:
 def _without(module: Module, statement: ast.ImportFrom, gone: ast.alias) -> Edit:
     rest = [module.segment(alias) for alias in statement.names if alias is not gone]
     if not rest:
-        return module.delete_statement(statement)
+        removed = module.delete_statement(statement)
+        start, newline = removed.start, module.newline.encode()
+        while module.source.startswith(newline, removed.end) and module.source[:start].endswith(newline * 2):
+            start -= len(newline)  # blank lines on both sides: one side is enough
+        return module.edit((start, removed.end), removed.text)
     source = "." * statement.level + (statement.module or "")
     return module.edit(statement, f"from {source} import {', '.join(rest)}")

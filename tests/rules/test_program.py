@@ -328,3 +328,17 @@ def test_programs_of_other_components_do_not_matter() -> None:
     bad = use("e = tf.estimator.Estimator(model_fn)\ne.train(F, hooks=[H])\n")
     assert units(run(bad))[0].tier == "manual"
     assert units(run(model_fn(DENSE)))[0].tier == "native"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_an_import_that_goes_leaves_no_hole(newline: str) -> None:
+    helper = "import tensorflow as tf\n\n\ndef made(mode, loss):\n"
+    helper += "    train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())\n"
+    helper += "    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)\n"
+    main = "import tensorflow as tf\n\nfrom helper import made\n\n\ndef model_fn(features, labels, mode):\n"
+    main += "    net = tf.layers.dense(features['x'], 1)\n"
+    main += "    return made(mode, tf.losses.mean_squared_error(labels, net))\n"
+    main += "\n\nestimator = tf.estimator.Estimator(model_fn)\n"
+    files = {path: text.replace("\n", newline) for path, text in {"helper.py": helper, "main.py": main}.items()}
+    text = migrate_all(files)["main.py"].replace("\r\n", "\n")
+    assert "from helper" not in text and "make_strategy\n\n\nclass Model(" in text
