@@ -219,6 +219,7 @@ def test_adam_is_bit_by_bit_that_of_tf1_for_hundreds_of_steps(rate: float) -> No
 
 def test_lazy_adam_leaves_rows_outside_the_batch() -> None:
     """``tf.contrib`` is gone from TF2, so the reference is the formula, in NumPy."""
+    random = np.random.RandomState(1)  # of its own: some rows come close to zero, where rounding is all there is
     rows = random.randn(5, 2).astype("float32")
     variable, optimizer = tf.Variable(rows), LazyAdamOptimizer(0.1)
     expected, m, v = rows.copy(), np.zeros_like(rows), np.zeros_like(rows)
