@@ -34,6 +34,11 @@ class Training:
         """The newest checkpoint."""
         return max(checkpoint_steps(self.model_dir), default=0) if self.model_dir.is_dir() else 0
 
+    def noted(self) -> int:
+        """The newest checkpoint that was finished: whoever is killed may leave another one that nobody goes on from."""
+        first = (self.model_dir / "checkpoint").read_text().splitlines()[0]
+        return int(first.rstrip('"').rpartition("-")[2])
+
     def wait_until(self, condition: Callable[[], bool], run: Run) -> None:
         deadline = time.monotonic() + 100
         while not condition():
@@ -43,7 +48,7 @@ class Training:
 
     def finish(self, jobs: dict[str, int]) -> None:
         """A new cluster goes on from the newest checkpoint, for ten steps: it writes none but the last."""
-        steps, before = self.last() + 10, self.written()
+        steps, before = self.noted() + 10, self.written()
         done = run_cluster(Shape(jobs), self.command(steps), self.folder / "again", self.folder, self.env, 150)
         assert not done.problem and not any(done.codes.values()), done.log("chief0").read_text()[-2000:]
         assert self.last() == steps
