@@ -19,9 +19,12 @@ from migrator.preparing.roots import calls_below
 from migrator.project import Project
 from migrator.syntax import walk
 
-_LAYERS = ("tensorflow.contrib.layers.", "tensorflow.contrib.slim.", "tf_slim.", "tf_slim.layers.")
+from .tensorflow_names import CONTRIB_LAYERS
+
 _SCOPES = frozenset(
-    f"{package}arg_scope" for package in (*_LAYERS, "tensorflow.contrib.framework.") if package != _LAYERS[0]
+    f"{package}arg_scope"
+    for package in (*CONTRIB_LAYERS, "tensorflow.contrib.framework.")
+    if package != CONTRIB_LAYERS[0]
 )
 _NAMES = {"convolution2d": "conv2d"}
 # Functions by other functions: what a scope tells the one, the other is told as well.
@@ -59,7 +62,7 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
 def _layer(module: Module, node: ast.AST) -> str | None:
     """The short name of a layer of `tf.contrib.layers`, by which two names of one function are the same."""
     name = module.resolve(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-    for package in _LAYERS:
+    for package in CONTRIB_LAYERS:
         short = (name or "")[len(package) :]
         if name is not None and name.startswith(package) and "." not in short:
             return _NAMES.get(short, short)

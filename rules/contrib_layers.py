@@ -13,6 +13,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Expression, Layer, Value, Writing, bind, is_none
 
 from .contrib_normalization import RULES as NORMALIZATIONS
+from .tensorflow_names import CONTRIB_LAYERS
 
 _TAIL = "reuse variables_collections outputs_collections trainable scope"
 _WEIGHTS = (
@@ -139,6 +140,5 @@ _RULES = {
     "dropout": dropout,
     "flatten": flatten,
 }
-_PREFIXES = ("tensorflow.contrib.layers.", "tensorflow.contrib.slim.", "tf_slim.", "tf_slim.layers.")
-LAYERS = {prefix + short: rule for prefix in _PREFIXES for short, rule in _RULES.items()}
-EXPRESSIONS: dict[str, Expression] = {prefix + "softmax": softmax for prefix in _PREFIXES}
+LAYERS = {prefix + short: rule for prefix in CONTRIB_LAYERS for short, rule in _RULES.items()}
+EXPRESSIONS: dict[str, Expression] = {prefix + "softmax": softmax for prefix in CONTRIB_LAYERS}

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 
+from migrator.modelfn.names import wrapped_again
 from migrator.module import Module
 from migrator.preparing.draft import Change
 
@@ -27,7 +28,7 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     condition = module.parent(statement) if isinstance(statement, ast.Assign) else None
     if not keeps or not isinstance(statement, ast.Assign) or not isinstance(condition, ast.If):
         return []
-    if condition.body != [statement] or condition.orelse or not _rebinds(statement, call):
+    if condition.body != [statement] or condition.orelse or wrapped_again(statement) is not call:
         return []
     functions = [node for node in module.ancestors(condition) if isinstance(node, ast.FunctionDef)]
     if len(functions) < 2 or not _is_from_outside(module, condition.test, functions[0]):
@@ -40,13 +41,6 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         value = f"({value})" if isinstance(keep, (ast.IfExp, ast.Lambda)) else value
         text = text[:first] + f"{value} if {test} else 1.0".encode() + text[last:]
     return [Change(module.edit(condition, text.decode()))]
-
-
-def _rebinds(statement: ast.Assign, call: ast.Call) -> bool:
-    """Whether a statement is ``cell = DropoutWrapper(cell, …)``."""
-    wrapped = call.args[0] if call.args else None
-    target = statement.targets[0] if len(statement.targets) == 1 else None
-    return isinstance(wrapped, ast.Name) and isinstance(target, ast.Name) and wrapped.id == target.id
 
 
 def _is_from_outside(module: Module, test: ast.expr, function: ast.FunctionDef) -> bool:

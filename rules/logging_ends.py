@@ -8,6 +8,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.preparing.arguments import defaults, parameters
+from migrator.preparing.methods import own_method
 from migrator.syntax import walk
 
 _AT_END = "_log_at_end"  # of LoggingTensorHook
@@ -19,7 +20,7 @@ def logs_at_end(module: Module, definition: ast.ClassDef, made: ast.Call | None)
 
     A session that values are read from at the end is not there any more. Raises Unsupported where it is asked for.
     """
-    init = next((n for n in definition.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
+    init = own_method(definition, "__init__")
     value = None
     if init is None:
         value = bind(made, _SIGNATURE, definition.name).get("at_end") if made is not None else None

@@ -14,11 +14,10 @@ from migrator.module import Module
 from migrator.preparing.draft import Change
 from migrator.preparing.spelled import spelled
 
-from .tensorflow_names import whole_name
+from .tensorflow_names import CONTRIB_LAYERS, whole_name
 
-_PACKAGES = ("tensorflow.contrib.layers.", "tensorflow.contrib.slim.", "tf_slim.", "tf_slim.layers.")
-_REPEAT = frozenset(f"{package}repeat" for package in _PACKAGES)
-_STACK = frozenset(f"{package}stack" for package in _PACKAGES)
+_REPEAT = frozenset(f"{package}repeat" for package in CONTRIB_LAYERS)
+_STACK = frozenset(f"{package}stack" for package in CONTRIB_LAYERS)
 _STEMS = {"conv2d": "convolution2d", "convolution2d": "convolution2d", "fully_connected": "fully_connected"}
 _MOST = 20
 """Layers that are written out at most."""
@@ -75,7 +74,7 @@ def _arguments(module: Module, element: ast.expr) -> list[str]:
 def _stem(module: Module, layer: ast.expr, scope: ast.expr | None) -> str | None:
     """What the scopes of the layers begin with: the scope around them, or the name of the layer."""
     name = module.resolve(layer) or ""
-    short = next((name[len(package) :] for package in _PACKAGES if name.startswith(package)), "")
+    short = next((name[len(package) :] for package in CONTRIB_LAYERS if name.startswith(package)), "")
     if short not in _STEMS:
         return None
     if scope is None or is_none(scope):

@@ -10,6 +10,8 @@ from migrator.module import Module
 
 PLAIN = frozenset({"tensorflow", "tensorflow.compat.v2"})
 VERSION_1 = "tensorflow.compat.v1"
+CONTRIB_LAYERS = ("tensorflow.contrib.layers.", "tensorflow.contrib.slim.", "tf_slim.", "tf_slim.layers.")
+"""What stands before the names of the layers that `tf.contrib.layers`, slim and its successor share."""
 
 
 def root_name(node: ast.expr) -> ast.Name:

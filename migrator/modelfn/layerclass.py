@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import Layer, Translations
+from migrator.preparing.methods import own_method
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class LayerClass:
 
     def method(self, name: str) -> ast.FunctionDef | None:
         """A method that the class itself defines."""
-        return next((s for s in self.node.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
+        return own_method(self.node, name)
 
 
 def layer_of(translations: Translations, module: Module, call: ast.AST) -> Layer | None:

@@ -122,6 +122,20 @@ def _own_children(node: ast.AST) -> list[ast.AST]:
     return children(node)
 
 
+def wrapped_again(statement: ast.stmt) -> ast.Call | None:
+    """The call of ``cell = Wrapper(cell, …)``, which makes a name's new value of its present one."""
+    if (
+        not isinstance(statement, ast.Assign)
+        or len(statement.targets) != 1
+        or not isinstance(statement.value, ast.Call)
+    ):
+        return None
+    target, call = statement.targets[0], statement.value
+    wrapped = call.args[0] if call.args else None
+    same = isinstance(target, ast.Name) and isinstance(wrapped, ast.Name) and wrapped.id == target.id
+    return call if same else None
+
+
 def root_name(node: ast.expr) -> str | None:
     """``x`` of ``x.a[0].b``; None where the chain begins with something else than a name."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):

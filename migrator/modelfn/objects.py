@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.layerclass import is_phased, needs_rewrite
 from migrator.modelfn.translate import Layer, Time, Translations
+from migrator.preparing.arguments import defaults, parameters
 from migrator.preparing.lift import snake
+from migrator.preparing.methods import own_method
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -98,11 +100,10 @@ def _check_old_names(translations: Translations, module: Module, node: ast.AST) 
 
 def _of_class(node: ast.ClassDef, phased: bool, at: ast.AST) -> tuple[tuple[str, str], ...]:
     """What the call of an instance gets: the default of `training` that its `call` has."""
-    call = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "call"), None)
+    call = own_method(node, "call")
     if call is None:
         raise Unsupported("a Keras class without a `call` of its own is not followed", at)
-    args = call.args
-    if "training" not in {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}:
+    if "training" not in parameters(call):
         if phased:
             raise Unsupported("the `call` of a Keras class with dropout or the like takes no `training`", at)
         return ()
@@ -112,14 +113,8 @@ def _of_class(node: ast.ClassDef, phased: bool, at: ast.AST) -> tuple[tuple[str,
 
 def training_default(node: ast.ClassDef) -> str | None:
     """The default of `training` that the `call` of a class has; None without one. Raises Unsupported."""
-    call = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "call"), None)
-    if call is None:
-        return None
-    args = call.args
-    positional = [*args.posonlyargs, *args.args]
-    defaults = dict(zip([a.arg for a in positional][len(positional) - len(args.defaults) :], args.defaults))
-    defaults.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None})
-    default = defaults.get("training")
+    call = own_method(node, "call")
+    default = defaults(call).get("training") if call is not None else None
     if default is None:
         return None
     if not isinstance(default, ast.Constant):

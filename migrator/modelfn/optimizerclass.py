@@ -10,6 +10,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import binds
 from migrator.modelfn.translate import bind
+from migrator.preparing.methods import own_method
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class OptimizerClass:
 
     def method(self, name: str) -> ast.FunctionDef | None:
         """A method that the class itself defines."""
-        return next((s for s in self.node.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
+        return own_method(self.node, name)
 
     def counter(self) -> ast.Name | None:
         """Where `apply_gradients` reads the global step that it is given."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.modes import ALL_MODES
-from migrator.modelfn.names import reads
+from migrator.modelfn.names import reads, wrapped_again
 from migrator.modelfn.render import Renderer, Transform
 from migrator.syntax import children, walk
 
@@ -184,10 +184,5 @@ def widen(body: Body) -> None:
 
 def _dropped(body: Body, node: ast.stmt) -> list[ast.expr]:
     """The probabilities of ``cell = DropoutWrapper(cell, …)``."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.value, ast.Call):
-        return []
-    target, call = node.targets[0], node.value
-    wrapped = call.args[0] if call.args else None
-    if not isinstance(target, ast.Name) or not isinstance(wrapped, ast.Name) or wrapped.id != target.id:
-        return []
-    return body.translations.training_only(call, body.module.resolve)
+    call = wrapped_again(node)
+    return body.translations.training_only(call, body.module.resolve) if call is not None else []

@@ -92,12 +92,17 @@ def _self_class(module: Module, function: ast.AST | None, bound: ast.arg) -> tup
     return Definition(module, owner), "classmethod" in names
 
 
+def own_method(owner: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    """The method that a class itself defines."""
+    return next((s for s in owner.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
+
+
 def lookup(project: Project, owner: Definition, name: str, depth: int = 0) -> tuple[Definition, ast.FunctionDef] | None:
     """The method that a class has or inherits, with the class that defines it."""
     assert isinstance(owner.node, ast.ClassDef)
-    for statement in owner.node.body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == name:
-            return owner, statement
+    own = own_method(owner.node, name)
+    if own is not None:
+        return owner, own
     for base in owner.node.bases:
         parent = project.definition(owner.module, base)
         if parent is not None and isinstance(parent.node, ast.ClassDef) and depth < 8:
