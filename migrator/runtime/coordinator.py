@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from migrator.runtime.checkpoints import Checkpoints
 from migrator.runtime.cluster import ClusterError, cluster_task
+from migrator.runtime.orders import largest_divisor, order_of
 from migrator.runtime.summaries import StepLogger
 
 
@@ -49,10 +50,9 @@ class ClusterProgress(tf.keras.callbacks.Callback):
 def steps_per_call(interval: int, workers: int, most: int) -> int:
     """How many steps a worker runs at one order: a divisor of `interval`, at the end of which all wait for each other.
 
-    Several workers get some orders each, so that none has to wait for long.
+    Several workers get two orders each, so that none has to wait for long.
     """
-    most = min(most, interval if workers == 1 else max(1, interval // (4 * workers)))
-    return max(number for number in range(1, most + 1) if interval % number == 0)
+    return largest_divisor(interval, min(most, interval if workers == 1 else interval // (2 * workers)))
 
 
 def fit_on_cluster(
@@ -69,8 +69,11 @@ def fit_on_cluster(
     interval = math.gcd(steps, *[every for every in wanted if every])
     progress = ClusterProgress(model.run_state.logger, model.run_state.checkpoints, interval)
     workers = len(cluster_task().cluster["worker"])
-    model.steps_per_execution = steps_per_call(interval, workers, model.run_state.steps_per_execution)
+    model.steps_per_execution = at_once = steps_per_call(interval, workers, model.run_state.steps_per_execution)
     model.train_function = model.train_tf_function = None  # so far for this process, not for workers
+    if model.run_state.loss_alone:
+        order = order_of(model, at_once)
+        model.train_function = lambda iterator: model._cluster_coordinator.schedule(order, args=(iterator,))
     model.fit(dataset, epochs=steps // interval, steps_per_epoch=interval, callbacks=[*callbacks, progress], verbose=0)
 
 
