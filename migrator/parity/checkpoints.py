@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import Any
 
 from migrator.parity.probe.store import Reader
@@ -20,6 +22,11 @@ def compare_checkpoints(report: CaseReport, old: Reader, new: Reader) -> list[Di
     if wanted & set(left) and not right:
         report.notes.append(NOT_WRITTEN)
     found = []
+    for number, (a, b) in enumerate(zip(left.values(), right.values()), 1):
+        if not _is_temporary(a) and _is_temporary(b):
+            where = f"model {number}" if len(left) > 1 else "model"
+            message = f"the old program writes them to {_shown(a)}, the new one to a temporary folder"
+            found.append(Difference("checkpoints", where, message))
     for number, (a, b) in enumerate(pairs, 1):
         where = f"model {number}" if len(left) > 1 else "model"
         ours, theirs = ({event["step"] for event in events} for events in (a, b))
@@ -37,6 +44,16 @@ def _by_folder(reader: Reader) -> dict[str, list[dict[str, Any]]]:
     for event in reader.of("checkpoint"):
         found.setdefault(event["folder"], []).append(event)
     return found
+
+
+def _is_temporary(events: list[dict[str, Any]]) -> bool:
+    """Whether checkpoints go to a folder that the program did not name."""
+    return bool(events[0].get("place", "").startswith("tmp" + os.sep))
+
+
+def _shown(events: list[dict[str, Any]]) -> str:
+    """Their folder as the user knows it."""
+    return re.sub(r"^(program|redirected)/", "", str(events[0].get("place", events[0]["folder"])))
 
 
 def _text(steps: Any) -> str:

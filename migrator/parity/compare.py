@@ -30,6 +30,7 @@ from migrator.parity.report import (
     Tolerance,
     ValueRow,
 )
+from migrator.parity.summaries import compare_summaries
 from migrator.parity.unmoved import unmoved
 
 
@@ -71,6 +72,8 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
         found += compare_exports(report, old, new)
     if "checkpoints" in what:
         found += compare_checkpoints(report, old, new)
+    if "summaries" in what:
+        found += compare_summaries(report, old, new)
     if report.mode == "live" and "batches" in what:
         report.batches_compared, differences, notes = batches.compare_batches(old, new)
         found += differences

@@ -14,6 +14,7 @@ SECTIONS = (
     "steps",
     "exports",
     "checkpoints",
+    "summaries",
     "initial values",
 )
 """What can be compared; the names that ``compare = [...]`` in a parity.toml takes."""

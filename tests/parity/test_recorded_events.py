@@ -74,6 +74,25 @@ def test_steps_of_checkpoints(tmp_path: Path, old: Events, new: Events, expected
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("program/model", "program/model", []),
+        ("tmp/tmpa", "tmp/tmpb", []),
+        ("tmp/tmpa", "program/model", []),
+        ("redirected/data/model", "program/other", []),  # by hand, beside the old ones
+        (
+            "program/model",
+            "tmp/tmpb",
+            ["checkpoints: model: the old program writes them to model, the new one to a temporary folder"],
+        ),
+    ],
+)
+def test_a_folder_that_was_dropped(tmp_path: Path, old: str, new: str, expected: list[str]) -> None:
+    sides = [[{**event, "place": place} for event in saved("/a", 0, 10)] for place in (old, new)]
+    assert said(judged(tmp_path, *sides)) == expected
+
+
 def test_other_ways_to_save_are_noted(tmp_path: Path) -> None:
     report = judged(tmp_path, [*map(dict, WANTED), *saved("/a", 0, 10)], [])
     assert said(report) == [] and report.notes == [NOT_WRITTEN]

@@ -12,8 +12,11 @@ from . import store
 _MODULES = ("tensorflow.python.checkpoint.checkpoint_management", "tensorflow.python.training.checkpoint_management")
 
 
-def watch(writer: store.Writer) -> None:
-    """Record every checkpoint, with those that are kept: savers of graphs and managers of objects write one list of them."""
+def watch(writer: store.Writer, sandbox: str) -> None:
+    """Record every checkpoint, with those that are kept: savers of graphs and managers of objects write one list of them.
+
+    `place` is its folder as seen from `sandbox`, of which `tmp` holds what is temporary.
+    """
     for name in _MODULES:
         try:
             module: Any = importlib.import_module(name)
@@ -29,7 +32,9 @@ def watch(writer: store.Writer) -> None:
             step = _step(model_checkpoint_path)
             if step is not None:
                 steps = [_step(path) for path in kept or [model_checkpoint_path]]
-                writer.event("checkpoint", folder=os.path.realpath(save_dir), step=step, kept=steps)
+                folder = os.path.realpath(save_dir)
+                place = os.path.relpath(folder, os.path.realpath(sandbox))
+                writer.event("checkpoint", folder=folder, place=place, step=step, kept=steps)
 
         module.update_checkpoint_state_internal = update
         return

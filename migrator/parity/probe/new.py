@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import batches, checkpoints, dropout, exports, mapping, program, randomness, steps, vendored
+from . import batches, checkpoints, dropout, exports, mapping, program, randomness, steps, summaries, vendored
 from .keras_choice import choose_keras
 from .replay import Replay, Stream
 
@@ -299,7 +299,7 @@ def main(config_path: str) -> int:
         install(replay)
     vendored.install(replay, config["folder"])
     exports.watch_saves(replay)
-    checkpoints.watch(replay.writer)
+    checkpoints.watch(replay.writer, config["sandbox"])
     program.redirect_tensorflow(redirect)
     program.guard_deletions(redirect, replay.note)
     replay.progress.say(0, replay.limit, "starting")
@@ -316,6 +316,8 @@ def main(config_path: str) -> int:
     for call in sorted(replay.open_predictions):
         vendored.close(replay, call)
     exports.note_others(replay, config["sandbox"], started)
+    if not replay.cluster:
+        summaries.record(replay.writer, config["sandbox"])
     replay.writer.event("done")
     return 0
 

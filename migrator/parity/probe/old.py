@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -21,7 +20,6 @@ from . import (
     checkpoints,
     clusters,
     containers,
-    distributed,
     dropout,
     exports,
     gradients,
@@ -29,9 +27,10 @@ from . import (
     ordering,
     program,
     randomness,
+    session_values,
     store,
+    summaries,
 )  # fmt: skip
-from .slots import is_power
 
 FULL_STEP_BYTES = 50_000_000
 """Values of variables after each step are kept whole until this much is written; checksums are kept always."""
@@ -92,61 +91,6 @@ class Recorder:
             self.writer.event("predictions", call=call, outputs=outputs, complete=complete)
 
 
-_KERAS_OPTIMIZER = re.compile(r"^training(_\d+)?/[A-Z]\w*/")
-
-
-def _slot_names(variables: list[Any]) -> set[str]:
-    """Names of variables that optimizers made: they are no part of the model."""
-    import tensorflow as tf
-
-    trainable = {_logical(v)[0] for v in tf.compat.v1.trainable_variables()}
-    found = {"global_step", "signal_early_stopping/STOP"}
-    for variable in variables:
-        name = _logical(variable)[0]
-        if name in trainable or name.rsplit("/", 1)[-1] in ("moving_mean", "moving_variance"):
-            continue
-        if name.endswith("/learning_rate") and not variable.shape.rank:  # of `tf.contrib.layers.optimize_loss`
-            found.add(name)
-            continue
-        parts = name.split("/")
-        if _KERAS_OPTIMIZER.match(name):  # of `tf.estimator` in TensorFlow 2
-            inner = {"/".join(parts[2:n]) for n in range(3, len(parts))}
-            if inner & trainable or (len(parts) == 3 and not variable.shape.rank):
-                found.add(name)
-                continue
-        # Slots are named after their variable, `scope/dense/kernel/Adam`; `scope/dense/kernel` is that of a frozen layer.
-        within = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts))}
-        if within & trainable or is_power(name):
-            found.add(name)
-    return found
-
-
-def _logical(variable: Any) -> tuple[str, list[int], list[int] | None]:
-    """Name and shape of the whole variable, and the offset of this part if it is partitioned."""
-    variable = distributed.components(variable)[0]
-    info = getattr(variable, "_save_slice_info", None) or getattr(variable, "_get_save_slice_info", lambda: None)()
-    if info is not None:
-        return info.full_name, [int(n) for n in info.full_shape], [int(n) for n in info.var_offset]
-    return variable.op.name, [int(n) for n in variable.shape.as_list()], None
-
-
-def _read(session: Any, variables: list[Any]) -> dict[str, Any]:
-    """Values of variables by name; parts of a partitioned one are put together."""
-    whole: dict[str, Any] = {}
-    starts: dict[str, list[int]] = {}
-    for variable, copies in zip(variables, session.run([distributed.components(v) for v in variables])):
-        (name, shape, offset), value = _logical(variable), distributed.merged(copies)
-        if offset is None:
-            whole[name] = value
-        else:
-            target = whole.setdefault(name, np.zeros(shape, value.dtype))
-            target[tuple(slice(start, start + n) for start, n in zip(offset, value.shape))] = value
-            starts.setdefault(name, []).append(offset[0])
-    for name in lookups.in_turn(session.graph) & set(starts):
-        whole[name] = lookups.by_id(whole[name], starts[name])
-    return whole
-
-
 def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[Any, Any, Any]]) -> Any:
     """`replicas` has features, labels and loss of each replica; it is complete when the graph is."""
     import tensorflow as tf
@@ -156,9 +100,9 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
 
         def begin(self) -> None:
             every = tf.compat.v1.global_variables()
-            slots = _slot_names(every)
-            self.variables = [v for v in every if _logical(v)[0] not in slots]
-            self.trainable = {_logical(v)[0] for v in tf.compat.v1.trainable_variables()}
+            slots = session_values.slot_names(every)
+            self.variables = [v for v in every if session_values.logical(v)[0] not in slots]
+            self.trainable = {session_values.logical(v)[0] for v in tf.compat.v1.trainable_variables()}
             self.global_step = tf.compat.v1.train.get_global_step()
             self.kind, self.call = recorder.stack[-1] if recorder.stack else (mode, 0)
             self.gradients = gradients.sizes(tf.compat.v1.get_default_graph()) if not recorder.asynchronous else {}
@@ -172,7 +116,7 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 recorder.note(lookups.NOTE)
             listed = [
                 {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v)}
-                for n, v in _read(session, self.variables).items()
+                for n, v in session_values.read(session, self.variables).items()
             ]
             recorder.writer.event(
                 "variables",
@@ -207,7 +151,7 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 for batch in (encoded, *others):
                     recorder.writer.event("batch", kind=self.kind, call=self.call, stream=stream, batch=batch)
                 return
-            values = _read(run_context.session, self.variables)
+            values = session_values.read(run_context.session, self.variables)
             kept = {}
             size = sum(np.asarray(value).nbytes for value in values.values())
             if size <= recorder.budget:
@@ -228,7 +172,7 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
 
         def end(self, session: Any) -> None:
             if mode == "train" and not recorder.asynchronous:
-                values = _read(session, self.variables)
+                values = session_values.read(session, self.variables)
                 kept = {name: recorder.writer.array(value) for name, value in values.items()}
                 recorder.writer.event("final", stream=stream, call=self.call, variables=kept)
 
@@ -402,7 +346,7 @@ def main(config_path: str) -> int:
 
         shuffling.install(recorder.writer, estimators=True)
     gradients.install()
-    checkpoints.watch(recorder.writer)
+    checkpoints.watch(recorder.writer, config["sandbox"])
     install(recorder, randomness.install(recorder.note, active=False))
     if recorder.cluster:
         clusters.hasten_estimators(recorder.cluster["steps"], recorder.cluster["mirrored"])
@@ -412,6 +356,8 @@ def main(config_path: str) -> int:
     program.run(config.get("entry", ""), config.get("module", ""), config["args"], config["folder"])
     for call in sorted(recorder.open_predictions):
         recorder.close_prediction(call, False)
+    if not recorder.cluster:
+        summaries.record(recorder.writer, config["sandbox"])
     recorder.writer.event("redirected", prefixes=recorder.redirect.prefixes)
     recorder.writer.event("done")
     return 0

@@ -1,0 +1,104 @@
+"""What both sides write for TensorBoard is compared by folder, tag and step."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from migrator.parity.compare import compare
+from migrator.parity.probe import summaries
+from migrator.parity.probe.store import Reader, Writer
+from migrator.parity.report import DIFFERENT, EQUAL, CaseReport
+from migrator.parity.summaries import NOT_WRITTEN
+
+Tags = dict[str, list[list[Any]]]
+LOSS: Tags = {"loss": [[1, 0.5], [11, 0.25]]}
+
+
+def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags]) -> CaseReport:
+    """The verdict on two programs with the same losses that wrote these tags to these folders."""
+    for side, folders in (("old", old), ("new", new)):
+        writer = Writer(str(folder / side))
+        writer.event("step", stream=0, step=1, loss=1.0, batch=[None, None], others=[], sums={}, values={})
+        for name, tags in folders.items():
+            writer.event("summaries", folder=name, tags=tags)
+        writer.close()
+    report = CaseReport("case")
+    compare(report, Reader(str(folder / "old")), Reader(str(folder / "new")))
+    assert report.verdict == (DIFFERENT if report.differences else EQUAL)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (LOSS, LOSS),
+        (LOSS, {**LOSS, "more": [[1, 1.0]]}),  # what is written besides
+        (LOSS, {"loss": [[1, 0.5 + 1e-6], [11, 0.25]]}),  # rounding
+        ({"loss_1": LOSS["loss"]}, LOSS),  # as a graph names the second op of a name
+        ({"digits/image/0": [[1, None]], "digits/image/1": [[1, None]]}, {"digits": [[1, None]]}),
+        ({"kernel": [[1, None]]}, {"kernel": [[1, None]]}),  # a histogram
+        ({**LOSS, "global_step/sec": [[11, 8.0]], "checkpoint_path": [[1, None]]}, LOSS),
+        ({"loss": [[1, math.nan]]}, {"loss": [[1, math.nan]]}),
+        ({"loss": [[1, 0.5], [1, 0.5]]}, {"loss": [[1, 0.5]]}),  # written again by a second training
+    ],
+)
+def test_equal(tmp_path: Path, old: Tags, new: Tags) -> None:
+    report = judged(tmp_path, {"program/model": old}, {"program/model": new})
+    assert not report.differences and not report.notes
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        ({"program/model": {"cost": LOSS["loss"]}}, "model: loss: is missing in the new program"),
+        ({"program/model": {"loss": [[1, 0.5]]}}, "model: loss: old at steps 1, 11; new at steps 1"),
+        ({"program/model": {"loss": [[1, 0.5], [11, 0.26]]}}, "model: loss: step 11: old 0.25, new 0.26"),
+        ({"program/model": {"loss": [[1, 0.5], [11, None]]}}, "model: loss: step 11: old 0.25, new no number"),
+    ],
+)
+def test_different(tmp_path: Path, new: dict[str, Tags], expected: str) -> None:
+    report = judged(tmp_path, {"program/model": LOSS}, new)
+    assert [str(one) for one in report.differences] == [f"summaries: {expected}"]
+
+
+def test_a_folder_that_is_missing_among_others(tmp_path: Path) -> None:
+    report = judged(tmp_path, {"tmp/temporary 1": LOSS, "tmp/temporary 1/eval": LOSS}, {"tmp/temporary 1": LOSS})
+    expected = "summaries: temporary 1/eval: loss: is missing in the new program"
+    assert [str(one) for one in report.differences] == [expected]
+
+
+def test_a_program_that_writes_elsewhere_is_not_judged(tmp_path: Path) -> None:
+    report = judged(tmp_path, {"program/model": LOSS}, {"program/logs/train": LOSS})
+    assert report.notes == [NOT_WRITTEN] and not report.differences
+
+
+def test_nothing_is_said_of_programs_without_summaries(tmp_path: Path) -> None:
+    assert not judged(tmp_path, {}, {"program/logs": LOSS}).notes
+
+
+def test_event_files_of_both_versions_are_read(tmp_path: Path) -> None:
+    tf = pytest.importorskip("tensorflow")
+    v1 = tf.compat.v1
+    box = tmp_path / "box"
+    with v1.Graph().as_default(), v1.summary.FileWriter(str(box / "tmp" / "tmpabcdefgh")) as old:
+        for step in (1, 11):
+            value = v1.Summary.Value(tag="loss", simple_value=step / 2)
+            old.add_summary(v1.Summary(value=[value]), step)
+    with tf.summary.create_file_writer(str(box / "program" / "model")).as_default():
+        tf.summary.scalar("loss", 0.25, step=3)
+        tf.summary.histogram("kernel", np.arange(4.0), step=3)
+        tf.summary.text("words", "some", step=3)
+    (box / "program" / "events.out.tfevents.broken").write_bytes(b"no record at all")
+    writer = Writer(str(tmp_path / "recording"))
+    summaries.record(writer, str(box))
+    writer.close()
+    found = {event["folder"]: event["tags"] for event in Reader(str(tmp_path / "recording")).of("summaries")}
+    assert found == {
+        "tmp/temporary 1": {"loss": [[1, 0.5], [11, 5.5]]},
+        "program/model": {"loss": [[3, 0.25]], "kernel": [[3, None]], "words": [[3, None]]},
+    }
