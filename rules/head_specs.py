@@ -37,17 +37,20 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
     """The statements that do what ``head.create_estimator_spec(…)`` does; none for other calls. Raises Stuck."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != METHOD:
         return []
-    _check_heads(project, call)
+    names = _checked_heads(project, call)
     try:
         given = {name: value for name, value in bind(call, SIGNATURE, METHOD).items() if not is_none(value)}
     except Unsupported as problem:
         raise Stuck(problem.reason, call) from problem
-    return _Spelling(module, call, call.func.value, given).changes()
+    return _Spelling(module, call, call.func.value, given, names).changes()
 
 
-def _check_heads(project: Project, call: ast.Call) -> None:
-    """Refuse heads that are not all of `tf.contrib.estimator`, and those that also write summaries of their losses."""
-    known = False
+def _checked_heads(project: Project, call: ast.Call) -> list[ast.expr | None]:
+    """The names of the heads of a program.
+
+    Refuses heads that are not all of `tf.contrib.estimator`, and those that also write summaries of their losses.
+    """
+    names: list[ast.expr | None] = []
     for module in project.modules.values():
         if any(function.name == METHOD for function in module.nodes(ast.FunctionDef)):
             raise Stuck("a head of the program's own makes the EstimatorSpec", call)
@@ -57,15 +60,16 @@ def _check_heads(project: Project, call: ast.Call) -> None:
             made = module.parent(node)
             if name not in HEADS or not isinstance(made, ast.Call):
                 raise Stuck(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
-            known = True
             name_of_head = next((k.value for k in made.keywords if k.arg == "name"), None)
-            if not is_none(name_of_head) and any(k.arg == "regularization_losses" for k in call.keywords):
+            names.append(None if is_none(name_of_head) else name_of_head)
+            if names[-1] is not None and any(k.arg == "regularization_losses" for k in call.keywords):
                 raise Stuck("a head with a name in a model_fn with `regularization_losses`", made)
             reduction = next((k.value for k in made.keywords if k.arg == "loss_reduction"), None)
             if reduction is not None and not (module.resolve(reduction) or "").endswith(_PLAIN_REDUCTION):
                 raise Stuck("a head in a model_fn with this `loss_reduction` writes summaries of its own", reduction)
-    if not known:
+    if not names:
         raise Stuck("the head that makes the EstimatorSpec is not seen", call)
+    return names
 
 
 @dataclass
@@ -76,6 +80,8 @@ class _Spelling:
     call: ast.Call
     head: ast.expr
     given: dict[str, ast.expr]
+    names: list[ast.expr | None]
+    """Those of the heads that it may be a method of; None for one without."""
 
     def changes(self) -> list[Change]:
         """The statements in the place of the one that returns the spec, or gives it a name."""
@@ -140,7 +146,13 @@ class _Spelling:
             made = self._applied(function, loss)
         name = self._unused("train_op")
         updates = f"*{tf}.get_collection({tf}.GraphKeys.UPDATE_OPS)"
-        return [f"{name} = {made}", f"{spec}loss={loss}, train_op={tf}.group({name}, {updates}))"]
+        lines = [f"{name} = {made}"]
+        scope = {
+            node.value if isinstance(node, ast.Constant) else "head" if node is None else None for node in self.names
+        }
+        if len(scope) == 1 and isinstance(named := scope.pop(), str):  # whose summaries have it before their tags
+            lines = [f'with {tf}.name_scope("{named}"):', f"    {name} = {made}"]
+        return [*lines, f"{spec}loss={loss}, train_op={tf}.group({name}, {updates}))"]
 
     def _applied(self, function: ast.expr, loss: str) -> str:
         """The call of the function that makes the train op; the body of a lambda with the loss in it."""

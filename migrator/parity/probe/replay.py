@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -129,12 +130,12 @@ class Replay:
 
     @staticmethod
     def _build(model: Any, features: Any) -> None:
-        scope = model.distribute_strategy.scope() if hasattr(model, "distribute_strategy") else None
-        if scope is None:
+        """Create the variables by a call that writes no summaries."""
+        import tensorflow as tf
+
+        strategy = getattr(model, "distribute_strategy", None)
+        with strategy.scope() if strategy else contextlib.nullcontext(), tf.summary.record_if(False):
             model(batches.tensors(features))
-        else:
-            with scope:
-                model(batches.tensors(features))
 
     def _pair(self, stream: Stream, model: Any) -> list[mapping.Pair]:
         old = [
