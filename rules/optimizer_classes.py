@@ -1,5 +1,8 @@
-"""Classes of the program that derive from `tf.train.Optimizer` and update each variable in a loop of `apply_gradients`:
-they become Keras optimizers, with the same formulas, slots and names.
+"""Classes of the program that derive from `tf.train.Optimizer`: they become Keras optimizers, with the same formulas, slots
+and names.
+
+Some update each variable in a loop of `apply_gradients`, which becomes `update` here. Others say in methods that the base
+calls how one variable is updated: `applied_optimizers.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from migrator.modelfn.translate import bind, is_none
 from migrator.project import Definition, Project
 from migrator.syntax import walk
 
+from .applied_optimizers import AppliedRewrite, applies
 from .driver import Driver
+from .optimizer_constructors import TAKEN, rewrite_constructor
 
 BASES = frozenset({"tensorflow.train.Optimizer", "tensorflow.python.training.optimizer.Optimizer"})
 _BASE = "KernelOptimizer"
@@ -22,12 +27,6 @@ _VARIABLE = "name shape dtype initializer regularizer trainable"
 _ASSIGN = frozenset({"assign", "assign_add", "assign_sub"})
 _ZEROS = frozenset({"tensorflow.zeros_initializer", "tensorflow.initializers.zeros"})
 _SHAPES = ("{0}.shape.as_list()", "{0}.shape", "{0}.get_shape()", "{0}.get_shape().as_list()")
-# What a Keras optimizer means by these attributes.
-_TAKEN = frozenset(
-    """apply apply_gradients build built clipnorm clipvalue ema_momentum finish_step from_config get_config
-    global_clipnorm gradient_accumulation_steps hyperparameters initial_slots iterations jit_compile keras_3 loss_scale_factor
-    mesh minimize name run_kernel slot update update_step use_ema variables weight_decay""".split()
-)
 
 
 def rewrite_optimizer(
@@ -35,7 +34,13 @@ def rewrite_optimizer(
 ) -> None:
     """Write a class as a Keras optimizer. Raises Unsupported where its methods do more, or other code uses it."""
     _check_used_here(found, project, bodies)
-    _ClassRewrite(found, driver, renderer).run()
+    node = found.node
+    if len(node.bases) != 1 or node.keywords or node.decorator_list:
+        raise Unsupported("an optimizer class with several bases or a decorator is not migrated yet", node)
+    if applies(found):
+        AppliedRewrite(found, driver, renderer).run()
+    else:
+        _ClassRewrite(found, driver, renderer).run()
 
 
 def _check_used_here(found: OptimizerClass, project: Project, bodies: list[Definition]) -> None:
@@ -57,23 +62,20 @@ class _ClassRewrite:
         self.rate = ""
         """The attribute that holds the learning rate."""
         self.slots: dict[str, str] = {}
-        self.kept: list[str] = []
-        """Attributes that hold the parameter of their name."""
 
     def run(self) -> None:
         """All edits. Raises Unsupported."""
         node = self.found.node
-        if len(node.bases) != 1 or node.keywords or node.decorator_list:
-            raise Unsupported("an optimizer class with several bases or a decorator is not migrated yet", node)
         for statement in node.body:
             name = statement.name if isinstance(statement, ast.FunctionDef) else ""
-            if name.startswith(("_apply_", "_resource_", "_prepare", "_create_slots", "_finish")) or name in _TAKEN:
+            if name.startswith(("_prepare", "_create_slots", "_finish")) or name in TAKEN:
                 if name != "apply_gradients":
                     raise Unsupported(f"an optimizer class with a method `{name}` is not migrated yet", statement)
         method = self.found.method("apply_gradients")
         if method is None:
             raise Unsupported("an optimizer class without `apply_gradients` is not migrated yet", node)
-        self._constructor()
+        self.rate = rewrite_constructor(self.found, self.driver, self.renderer).rate
+        self._check_rate()
         lines = self._update(method)
         self.driver.replace(node.bases[0], self.driver.need(_BASE, node))
         self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
@@ -83,71 +85,12 @@ class _ClassRewrite:
             self.module.edit((start, self.module.span(method)[1]), "\n".join(lines)[len(indent) :])
         )
 
-    # -- constructor --------------------------------------------------------------------------------------------------
-
-    def _constructor(self) -> None:
-        constructor = self.found.method("__init__")
-        assert constructor is not None
-        this = constructor.args.args[0].arg
-        body = [s for s in constructor.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-        first = body[0].value if body and isinstance(body[0], ast.Expr) else None
-        if not isinstance(first, ast.Call) or not self._is_super(first):
-            raise Unsupported("the constructor of an optimizer class does not begin with that of its base", constructor)
-        name = bind(first, "use_locking name", "Optimizer").get("name")
-        text = repr(self.found.node.name) if name is None else self.module.segment(name)
-        arguments = f"({self.found.rate}, {text}, **kwargs)"
-        last = max(self.module.span(n)[1] for n in (*constructor.args.args, *constructor.args.defaults))
-        self.driver.edits.append(self.module.insert(last, ", **kwargs"))
-        self.driver.edits.append(
-            self.module.edit((self.module.span(first.func)[1], self.module.span(first)[1]), arguments)
-        )
-        if "kwargs" in self.found.parameters:
-            raise Unsupported("`kwargs` is a name that the generated constructor needs", constructor)
-        for statement in body[1:]:
-            for node in walk(statement):
-                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == this:
-                    if isinstance(node.ctx, ast.Store) and node.attr in _TAKEN:
-                        raise Unsupported(f"`{node.attr}` means something else to a Keras optimizer", node)
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            own = isinstance(target, ast.Attribute) and ast.unparse(target).startswith(f"{this}.")
-            if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute) and own:
-                if isinstance(statement.value, ast.Name) and statement.value.id == self.found.rate:
-                    if self.rate:
-                        raise Unsupported("an optimizer class keeps its learning rate twice", statement)
-                    self.rate = target.attr
-                    self.driver.edits.append(self.module.delete_statement(statement))
-                    continue
-                if isinstance(statement.value, ast.Name) and statement.value.id == target.attr:
-                    self.kept.append(target.attr)
-            if any(isinstance(n, ast.Name) and n.id == self.found.rate for n in walk(statement)):
-                raise Unsupported("an optimizer class computes with its learning rate when it is made", statement)
-        if not self.rate:
-            raise Unsupported("where an optimizer class keeps its learning rate is not seen", constructor)
-        self._hyperparameters(constructor)
+    def _check_rate(self) -> None:
         for node in walk(self.found.node):
             if isinstance(node, ast.Attribute) and node.attr == self.rate and isinstance(node.value, ast.Name):
                 around = [a.name for a in self.module.ancestors(node) if isinstance(a, ast.FunctionDef)]
                 if around[:1] not in (["__init__"], ["apply_gradients"]):
                     raise Unsupported("an optimizer class reads its learning rate in a method of its own", node)
-
-    def _hyperparameters(self, constructor: ast.FunctionDef) -> None:
-        if not self.kept:
-            return
-        indent = self.renderer.indent_of(constructor)
-        unit = self.renderer.indent_of(constructor.body[0])[len(indent) :]
-        names = [f'"{name}"' for name in self.kept]
-        line = f"{indent}hyperparameters = ({', '.join(names)}{',' if len(names) == 1 else ''})"
-        if len(line) > 100:
-            line = "\n".join([f"{indent}hyperparameters = (", *(f"{indent}{unit}{n}," for n in names), f"{indent})"])
-        start = self.module.line_span(constructor)[0]
-        self.driver.edits.append(self.module.insert(start, f"{line}\n\n"))
-
-    def _is_super(self, call: ast.Call) -> bool:
-        """Whether a call is ``super(…).__init__(…)``."""
-        function = call.func
-        if not isinstance(function, ast.Attribute) or function.attr != "__init__":
-            return False
-        return isinstance(function.value, ast.Call) and ast.unparse(function.value.func) == "super"
 
     # -- apply_gradients ----------------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ def migrated(methods: str, base: str = "tf.train.Optimizer", before: str = "") -
     """The file after migration, the tier, and the reason."""
     inner = "def __init__(self, rate):\n    super().__init__(False, 'Own')\n    self.rate = rate\n" + methods
     source = f"{before}\nclass Own({base}):\n{textwrap.indent(textwrap.dedent(inner), '    ')}\n"
-    outcomes = run(model_fn(BODY, end=f"{LOSS}\n{STEP}\n{SPEC}", before=source), "auto")
+    outcomes = run(model_fn(BODY, end=f"{LOSS}\n{STEP}\n{SPEC}", before=source), "bridge")
     [unit] = units(outcomes)
     return outcomes[PATH].after.decode(), unit.tier, str(unit.reason)
 

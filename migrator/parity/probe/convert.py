@@ -121,15 +121,17 @@ class Conversion:
         trained = [(name, v) for name, v in weights.values() if wanted and has_slots(optimizer, v)]
         none = True
         for name, variable in trained:
-            given = slots(name, self.shapes, wanted)
-            for slot, source in zip(wanted, given or ()):
+            own = slots_of(optimizer, variable, wanted)
+            given = slots(name, self.shapes, own)
+            for slot, source in zip(own, given or ()):
                 none = False
                 self.assign(slot_of(optimizer, slot, variable), source, "slot", factor_of(optimizer))
         if trained and none:
             raise StateError(
                 f"the checkpoint holds no slots of {type(optimizer).__name__}; --weights-only leaves them new"
             )
-        for power in POWERS:
+        named = {name.split("/")[-1] for name in self.shapes}
+        for power in sorted({*POWERS, *(name for name in vars(optimizer) if name in named)}):
             if hasattr(optimizer, power):
                 sources = [name for name in self.shapes if name.split("/")[-1] == power]
                 if len(sources) != 1:
@@ -164,7 +166,7 @@ def slice_of(name: str, variables: Mapping[str, Any]) -> tuple[str, Any]:
 def slot_names(optimizer: Any) -> list[str]:
     """Names of the slots of a Keras optimizer, in the order of TF1. Raises StateError for optimizers that are not known."""
     if hasattr(optimizer, "initial_slots"):
-        names = list(optimizer.initial_slots())
+        names = list(getattr(optimizer, "_slots", None) or optimizer.initial_slots())
         return _TF1_ORDER.get(frozenset(names), names)
     kind = type(optimizer).__name__
     if kind == "Adagrad" and hasattr(optimizer, "_accumulators"):
@@ -182,8 +184,16 @@ def _position(optimizer: Any, variable: Any) -> int | None:
 def has_slots(optimizer: Any, variable: Any) -> bool:
     """Whether an optimizer was built for a variable."""
     if hasattr(optimizer, "initial_slots"):
-        return all(optimizer._var_key(variable) in per_variable for per_variable in optimizer._slots.values())
+        return any(optimizer._var_key(variable) in per_variable for per_variable in optimizer._slots.values())
     return _position(optimizer, variable) is not None
+
+
+def slots_of(optimizer: Any, variable: Any, names: list[str]) -> list[str]:
+    """Those of the slots that an optimizer keeps for this variable."""
+    if hasattr(optimizer, "slots_of"):
+        kept = [slot for slot, owners in optimizer._slots.items() if optimizer._var_key(variable) in owners]
+        return [slot for slot in names or kept if slot in kept]
+    return names
 
 
 def slot_of(optimizer: Any, slot: str, variable: Any) -> Any:

@@ -25,6 +25,7 @@ from . import (
     gradients,
     lookups,
     ordering,
+    ownstate,
     program,
     randomness,
     session_values,
@@ -346,6 +347,7 @@ def main(config_path: str) -> int:
 
         shuffling.install(recorder.writer, estimators=True)
     gradients.install()
+    ownstate.install()
     checkpoints.watch(recorder.writer, config["sandbox"])
     install(recorder, randomness.install(recorder.note, active=False))
     if recorder.cluster:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import distributed, lookups
+from .ownstate import is_own
 from .slots import is_power
 
 _KERAS_OPTIMIZER = re.compile(r"^training(_\d+)?/[A-Z]\w*/")
@@ -34,7 +35,7 @@ def slot_names(variables: list[Any]) -> set[str]:
                 continue
         # Slots are named after their variable, `scope/dense/kernel/Adam`; `scope/dense/kernel` is that of a frozen layer.
         within = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts))}
-        if within & trainable or is_power(name):
+        if within & trainable or is_power(name) or is_own(name):
             found.add(name)
     return found
 
