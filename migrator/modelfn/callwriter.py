@@ -88,6 +88,8 @@ class CallWriter(Writer):
         if self._guarded:
             return None
         text = self.guard(leaf)
+        if text is None and leaf.guard != ALL_MODES and not leaf.defs:
+            text = self._guard_of_read(leaf)
         if text is not None or leaf.guard == ALL_MODES or leaf.loops:
             return text
         if leaf.defs & set().union(*self.results.values()):
@@ -96,6 +98,18 @@ class CallWriter(Writer):
         if any(other.index < leaf.index or other.guard != leaf.guard or other.loops for other in readers):
             return None
         texts = {self._test(other) for other in readers}
+        return texts.pop() if len(texts) == 1 else None
+
+    def _guard_of_read(self, leaf: Leaf) -> str | None:
+        """The test around all that gives a statement the names it reads: elsewhere they have no value."""
+        slicer = self.plan.slicer
+        read = {
+            other
+            for name in slicer.inputs(leaf)
+            for mode in leaf.modes
+            for other in slicer.reaching(name, leaf.index, mode, leaf)
+        }
+        texts = {self.guard(other) for other in read & set(self.leaves)} - {None}
         return texts.pop() if len(texts) == 1 else None
 
     def _defined_in(self, name: str, mode: str) -> bool:

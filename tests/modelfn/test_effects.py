@@ -120,3 +120,34 @@ def test_a_loop_that_prints_what_is_known_before_runs_when_the_model_is_built() 
 )
 def test_other_effects_are_left(statements: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(f"{NET}\n{statements}"))
+
+
+def test_summaries_of_what_only_training_computes_stand_with_it() -> None:
+    end = f"""
+if mode == tf.estimator.ModeKeys.TRAIN:
+    loss = tf.losses.mean_squared_error(labels, predictions)
+    tf.summary.scalar("squared", loss)
+else:
+    loss = tf.losses.absolute_difference(labels, predictions)
+tf.summary.scalar("any", loss)
+{TRAIN_OP}
+{SPEC}"""
+    text = method(migrate(model_fn(NET, end=end)), "compute_loss")
+    lines = [line.strip() for line in text.splitlines()]
+    at = lines.index("if training:")
+    assert lines[at + 2 : at + 4] == ['tf.summary.scalar("squared", loss)', "else:"]
+    assert '\n        tf.summary.scalar("any", loss)\n' in text or '\n    tf.summary.scalar("any", loss)\n' in text
+
+
+def test_summaries_in_an_arm_of_the_forward_pass_stand_in_it() -> None:
+    body = """
+x = features["x"]
+if mode == tf.estimator.ModeKeys.TRAIN:
+    h = tf.nn.dropout(x, 0.5)
+    tf.summary.histogram("h", h)
+else:
+    h = x
+predictions = tf.layers.dense(h, 3)
+"""
+    lines = [line.strip() for line in method(migrate(model_fn(body)), "call").splitlines()]
+    assert lines.index("else:") == lines.index('tf.summary.histogram("h", h)') + 1
