@@ -47,6 +47,8 @@ def made_by_program(
         body.sublayers.note_classes(definition)
     elif not _only_objects(translations, module, node):
         return None
+    elif isinstance(node, ast.FunctionDef) and _hides(translations, body, definition):
+        raise Unsupported("a function that is made around Keras layers hides them from the model", call)
     for value in given:
         if body.modes.mentions(value):
             raise Unsupported("a Keras object is made from a value that depends on the mode", value)
@@ -85,6 +87,35 @@ def _only_objects(translations: Translations, module: Module, node: ast.AST) -> 
     names = [module.resolve(n.func) for n in walk(node) if isinstance(n, ast.Call)]
     made = [name for name in names if name is not None and name in translations.layers]
     return bool(made) and all(translations.objects(name) for name in made)
+
+
+def _hides(translations: Translations, body: Body, definition: Definition) -> bool:
+    """Whether a function may return something that holds layers where Keras does not look for them: a closure, or an
+    object of a class that is none of Keras."""
+    module, function = definition.module, definition.node
+    inner = {n.name for n in walk(function) if isinstance(n, ast.FunctionDef) and n is not function}
+    for statement in walk(function):
+        if (
+            not isinstance(statement, ast.Return)
+            or statement.value is None
+            or _owner(module, statement) is not function
+        ):
+            continue
+        for node in walk(statement.value):
+            if isinstance(node, ast.Lambda) or (isinstance(node, ast.Name) and node.id in inner):
+                return True
+            made = body.sublayers.project.definition(module, node.func) if isinstance(node, ast.Call) else None
+            if made is not None and isinstance(made.node, ast.ClassDef) and not is_keras_class(translations, made):
+                return True
+            if isinstance(node, ast.Call) and module.resolve(node.func) == "functools.partial":
+                return True
+    return False
+
+
+def _owner(module: Module, node: ast.AST) -> ast.AST | None:
+    """The function that a statement belongs to."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return next((a for a in module.ancestors(node) if isinstance(a, functions)), None)
 
 
 def _check_old_names(translations: Translations, module: Module, node: ast.AST) -> None:

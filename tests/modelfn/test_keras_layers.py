@@ -187,3 +187,32 @@ def test_what_only_the_first_call_makes_is_not_read_when_the_model_is_built() ->
     text = migrate(model_fn(body.format("size = net.units", "tf.matmul(x, net.kernel) + size")))
     assert "tf.matmul(x, self.net.kernel)" in text.replace("self.dense", "self.net")
     assert "before it exists" in manual_reason(model_fn(body.format("penalty = sum(net.losses)", "x + penalty")))
+
+
+AROUND = """\
+class Wrapper(object):
+    def __init__(self, net):
+        self.net = net
+
+
+def make(units):
+    net = tf.keras.Sequential([tf.keras.layers.Dense(units)])
+
+    def scaled(x):
+        return net(2 * x)
+
+    return {returned}
+"""
+
+
+@pytest.mark.parametrize(
+    "returned", ["scaled", "lambda x: net(x)", "functools.partial(net, training=False)", "Wrapper(net)"]
+)
+def test_layers_that_the_model_would_not_see_are_left(returned: str) -> None:
+    source = model_fn("net = make(3)\npredictions = net(features['x'])", before=AROUND.format(returned=returned))
+    assert "hides them from the model" in manual_reason(f"import functools\n{source}")
+
+
+def test_functions_inside_of_one_that_returns_a_model_hide_nothing() -> None:
+    source = model_fn("net = make(3)\npredictions = net(features['x'])", before=AROUND.format(returned="net"))
+    assert " = make(3)" in method(migrate(source), "__init__", "Model")
