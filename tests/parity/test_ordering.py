@@ -71,3 +71,17 @@ def test_what_is_ordered_stays_as_it_is() -> None:
         assert not read_step_first(types.SimpleNamespace(train_op=None, loss=None))
     with tf.Graph().as_default():
         assert not read_step_first(types.SimpleNamespace(train_op=tf.no_op(), loss=None))
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_weights_whose_value_no_gradient_needs_are_read_before_the_update(resource: bool) -> None:
+    with tf.Graph().as_default(), v1.variable_scope("", use_resource=resource), v1.Session() as session:
+        weight = v1.get_variable("weight", initializer=8.0)
+        with tf.control_dependencies([tf.numpy_function(lambda: __import__("time").sleep(0.05), [], [])]):
+            late = tf.identity(weight) + 1.0
+        train_op = v1.train.MomentumOptimizer(2.0, 0.5).apply_gradients([(tf.gradients(late, weight)[0], weight)])
+        spec = types.SimpleNamespace(train_op=train_op, loss=late)
+        assert read_weights_first(spec)
+        assert not read_weights_first(spec)
+        session.run(v1.global_variables_initializer())
+        assert [session.run([late, train_op])[0] for _ in range(2)] == [9.0, 7.0]

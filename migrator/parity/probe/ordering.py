@@ -2,7 +2,8 @@
 
 ``tf.group(train_op, [global_step.assign(global_step + 1)])``, as in BERT, leaves it to chance whether the learning rate
 is that of the old step or of the new one: two recordings of such a program differ. Migrated programs read first. So it
-is with weights that an optimizer changes by more than its own update.
+is with weights that an optimizer changes by more than its own update, and with those that the loss reads where no gradient
+needs the value: the last term of ``exp(-s) * loss + s``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 READ = ("Identity", "ReadVariableOp")
+WRITE = ("Assign", "Apply", "Scatter", "ResourceApply", "ResourceScatter", "ResourceSparseApply", "SparseApply")
 
 
 def read_step_first(spec: Any) -> bool:
@@ -23,7 +25,7 @@ def read_step_first(spec: Any) -> bool:
 
 
 def read_weights_first(spec: Any) -> bool:
-    """The same for weights, which `AdamWOptimizer` of tf.contrib lets decay while the gradients are computed."""
+    """The same for weights: `AdamWOptimizer` of tf.contrib, for one, lets them decay while the gradients are computed."""
     import tensorflow as tf
 
     if spec.train_op is None or tf.distribute.has_strategy():
@@ -42,7 +44,7 @@ def _read_first(variable: Any, needed: set[Any]) -> bool:
     handle = getattr(variable, "handle", None)
     handle = variable.op.outputs[0] if handle is None else handle
     taking = [op for op in handle.consumers() if op in needed]
-    writes = [op for op in taking if op.type.startswith(("Assign", "Scatter", "ResourceScatter"))]
+    writes = [op for op in taking if op.type.startswith(WRITE)]
     reads = _users([op for op in taking if op not in writes], needed) if writes else []
     found = False
     for write in writes:
