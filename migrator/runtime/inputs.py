@@ -47,7 +47,8 @@ def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -
         np.random.set_state(states[1])
     offered = {"mode": mode, "config": model.run_config}
     params = getattr(model, "params", None) if params is None else params
-    offered["params"] = params(mode) if callable(params) else params
+    # Those of a TPUEstimator differ by mode; flags of absl, say, can be called as well, and are handed on.
+    offered["params"] = params(mode) if isinstance(params, dict) and callable(params) else params
     named = inspect.signature(input_fn).parameters
     strategies = {ModeKeys.TRAIN: model.distribute_strategy, ModeKeys.EVAL: model.run_config.eval_strategy}
     context = input_context(strategies.get(mode))

@@ -302,7 +302,8 @@ class Graph:
         parts = iter(flat)
         features, labels = tf.nest.map_structure(lambda part: None if part is None else next(parts), self.spec)
         graphs, mode = self.model.graphs, self.mode
-        params = graphs.params(mode) if callable(graphs.params) else graphs.params
+        given = graphs.params
+        params = given(mode) if isinstance(given, dict) and callable(given) else given
         offered = {"labels": labels, "mode": mode, "params": params, "config": self.model.run_config}
         named = inspect.signature(graphs.model_fn).parameters
         with kept_tables(self.tables):

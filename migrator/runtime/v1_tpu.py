@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
+from migrator.runtime.without_tpu import TPUParams
 
 
 def tpu_graph_model(
@@ -22,15 +23,8 @@ def tpu_graph_model(
     predict_batch_size: int | None = None,
 ) -> GraphModel:
     """Compiles a `GraphModel` whose `params` hold the `batch_size` of the mode, for `input_fn` and `model_fn`."""
-    if use_tpu:
-        raise NotImplementedError("This model trains without TPUs: call the program with use_tpu off.")
-    sizes = {"train": train_batch_size, "eval": eval_batch_size, "infer": predict_batch_size}
-
-    def params_in(mode: str) -> dict[str, Any]:
-        size = {} if sizes[mode] is None else {"batch_size": sizes[mode]}
-        return {**(params or {}), **size, "use_tpu": False}
-
-    return graph_model(model_fn, model_dir, config, params_in)
+    given = TPUParams(params, use_tpu, train_batch_size, eval_batch_size, predict_batch_size)
+    return graph_model(model_fn, model_dir, config, given)
 
 
 def tpu_spec(

@@ -80,3 +80,8 @@ def test_tensors_repeat(data: Any, expected: Any) -> None:
 def test_tuples_of_other_lengths() -> None:
     with pytest.raises(ValueError, match="given 3 values"):
         read(lambda: (1, 2, 3))
+
+
+def test_params_that_can_be_called_are_given_as_they_are() -> None:
+    given = Callable_()  # as absl's flags can
+    assert first(read(lambda params: tf.constant([params is given]), given)) == [True]
