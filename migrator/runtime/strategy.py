@@ -83,7 +83,7 @@ class ShardingStrategy(tf.distribute.ParameterServerStrategy):
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[None]:
-        with super().scope(), tf.variable_creator_scope(gather_in_order), tf.variable_creator_scope(scale_by_whole):
+        with super().scope(), tf.variable_creator_scope(gather_in_order), tf.variable_creator_scope(start_as_whole):
             yield
 
 
@@ -95,16 +95,27 @@ def gather_in_order(next_creator: Callable[..., Any], **arguments: Any) -> Any:
     return variable
 
 
-def scale_by_whole(next_creator: Callable[..., Any], **arguments: Any) -> Any:
-    """Creates a variable; one that starts with VarianceScaling, such as Glorot's, by the size of all its parts."""
+def start_as_whole(next_creator: Callable[..., Any], **arguments: Any) -> Any:
+    """Creates a variable; one in parts starts as it would by itself.
+
+    VarianceScaling, such as Glorot's, goes by the size of all its parts. A function of the program that knows no parts is
+    asked once for the whole, where TensorFlow would take each part from another draw.
+    """
     start: Any = arguments.get("initial_value")
-    initializer = getattr(start, "func", None)
-    if not isinstance(initializer, tf.keras.initializers.VarianceScaling):
+    initializer = getattr(start, "func", None)  # of the functools.partial that Keras makes
+    if not callable(initializer):
         return next_creator(**arguments)
+    wholes: list[tf.Tensor] = []
 
     def draw(**part: Any) -> tf.Tensor:
-        value, whole = start(**part), start.args[0]
-        return value * math.sqrt(divisor(value.shape, initializer.mode) / divisor(whole, initializer.mode))
+        if wholes:
+            return wholes[0]
+        value = start(**part)
+        if not part or list(value.shape) != list(part["partition_shape"]):
+            wholes.append(value)
+        if not isinstance(initializer, tf.keras.initializers.VarianceScaling):
+            return value
+        return value * math.sqrt(divisor(value.shape, initializer.mode) / divisor(start.args[0], initializer.mode))
 
     return next_creator(**{**arguments, "initial_value": draw})
 

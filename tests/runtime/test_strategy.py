@@ -18,7 +18,7 @@ from migrator.runtime.strategy import (
     gather_in_order,
     make_strategy,
     multi_worker_strategy,
-    scale_by_whole,
+    start_as_whole,
 )
 
 CHIEF, WORKER, PS = {"chief": ["a:1"]}, {"worker": ["b:1"]}, {"ps": ["c:1"]}
@@ -119,22 +119,43 @@ def test_each_server_of_each_cluster_has_a_file_of_its_own() -> None:
 def test_parts_of_a_variable_are_drawn_as_those_of_the_whole(kind: str, shape: tuple[int, ...]) -> None:
     made: dict[str, Any] = {}
     initial_value = functools.partial(getattr(tf.keras.initializers, kind)(seed=1), shape, dtype=tf.float32)
-    scale_by_whole(lambda **given: made.update(given), initial_value=initial_value, name="kernel")
+    start_as_whole(lambda **given: made.update(given), initial_value=initial_value, name="kernel")
     assert made["name"] == "kernel"
     whole = initial_value()
-    np.testing.assert_allclose(made["initial_value"](), whole, rtol=1e-6)
     part = (shape[0] // 4, *shape[1:])
     drawn = made["initial_value"](partition_shape=part, partition_offset=(part[0], *(0 for _ in shape[1:])))
     assert drawn.shape == part
+    np.testing.assert_allclose(made["initial_value"](), whole, rtol=1e-6)
     assert np.std(drawn) == pytest.approx(np.std(whole), rel=0.15)
 
 
 @pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")
 def test_other_initial_values_stay_as_they_are() -> None:
-    for value in (functools.partial(tf.keras.initializers.RandomNormal(), (4, 2)), tf.zeros([2]), lambda: 1.0, None):
+    for value in (tf.zeros([2]), lambda: 1.0, None):
         made: dict[str, Any] = {}
-        scale_by_whole(lambda made=made, **given: made.update(given), initial_value=value)
+        start_as_whole(lambda made=made, **given: made.update(given), initial_value=value)
         assert made == {"initial_value": value}
+
+
+def own_uniform(shape: Any, dtype: Any = None) -> tf.Tensor:
+    return tf.random.uniform(shape, dtype=dtype)
+
+
+def own_orthogonal(shape: Any, dtype: Any = None, **ignored: Any) -> tf.Tensor:
+    return tf.linalg.qr(tf.random.normal(shape, dtype=dtype))[0]
+
+
+@pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")
+@pytest.mark.parametrize("draw", [own_uniform, own_orthogonal])
+def test_functions_of_the_program_are_asked_once_for_the_whole(draw: Any) -> None:
+    made: dict[str, Any] = {}
+    start_as_whole(lambda **given: made.update(given), initial_value=functools.partial(draw, (6, 2), dtype=tf.float32))
+    start = made["initial_value"]
+    try:
+        whole = start(partition_shape=(3, 2), partition_offset=(0, 0))
+    except TypeError:
+        whole = start()  # as TensorFlow does then
+    assert start(partition_shape=(3, 2), partition_offset=(3, 0)) is start() is whole
 
 
 @pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")
