@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterable
 
 from migrator.calls import arguments, delete_arguments, parentheses, rename_keyword
@@ -79,25 +80,42 @@ def _multi_worker(module: Module, call: ast.Call, name: str, need: Need, alias: 
     if name == f"{_CORE}MultiWorkerMirroredStrategy":
         signature = "cluster_resolver communication_options"
     given = bind(call, signature, "MultiWorkerMirroredStrategy")
-    for field, value in given.items():
-        if field != "communication" and not _falsy(value):
-            raise Unsupported(f"MultiWorkerMirroredStrategy({field}=…) is not migrated yet", value)
-    communication = given.get("communication")
     texts = []
-    if communication is not None:
-        texts = [_copied(module, communication)]
+    for field in ("communication", "cluster_resolver"):
+        value = given.pop(field, None)
+        if value is not None and not is_none(value):
+            texts.append(("cluster_resolver=" if field == "cluster_resolver" else "") + _copied(module, value))
+    for field, value in given.items():
+        if not _falsy(value):
+            raise Unsupported(f"MultiWorkerMirroredStrategy({field}=…) is not migrated yet", value)
     edits = _replaced(module, call, need("multi_worker_strategy", call), texts)
     return edits, "each worker makes its batches by itself, as under an Estimator: their number grows with the workers"
 
 
 def _parameter_server(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
     signature = "num_gpus_per_worker" if name.startswith(_CONTRIB) else "cluster_resolver"
-    for field, value in bind(call, signature, "ParameterServerStrategy").items():
+    given = bind(call, signature, "ParameterServerStrategy")
+    resolver = given.pop("cluster_resolver", None)
+    for field, value in given.items():
         if not _falsy(value):
             raise Unsupported(f"ParameterServerStrategy({field}=…) is not migrated yet", value)
+    edits = [module.edit(_with_condition(module, call), "None")]
+    if resolver is not None and not is_none(resolver):
+        edits.append(_told_before(module, call, f"{need('use_cluster', call)}({_copied(module, resolver)})"))
     remark = "the ParameterServerStrategy is made by make_strategy() from TF_CONFIG; its chief coordinates and no longer trains"
     remark += "; an input_fn gets no input_context, so each worker reads all examples"
-    return [module.edit(_with_condition(module, call), "None")], remark
+    return edits, remark
+
+
+def _told_before(module: Module, call: ast.Call, line: str) -> Edit:
+    """A line before the statement of a call. Raises Unsupported where the call need not be reached with its statement."""
+    statement = module.statement(call)
+    between = list(itertools.takewhile(lambda node: node is not statement, module.ancestors(call)))
+    plain = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return))
+    indent = module.indent(statement)
+    if not plain or indent is None or not all(isinstance(node, (ast.Call, ast.keyword)) for node in between):
+        raise Unsupported("a strategy with a cluster_resolver is migrated where a statement of its own makes it", call)
+    return module.insert(module.span(statement)[0], f"{line}{module.newline}{indent}")
 
 
 def _with_condition(module: Module, call: ast.Call) -> ast.expr:

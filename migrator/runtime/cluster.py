@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from typing import Any
 
 import tensorflow as tf
 
@@ -60,6 +61,22 @@ def current_task() -> ClusterTask:
     cluster = {job: list(hosts) for job, hosts in (tf_config.get("cluster") or {}).items() if hosts}
     task = tf_config.get("task") or {}
     return ClusterTask(cluster, str(task.get("type") or "worker"), int(task.get("index") or 0))
+
+
+def use_cluster(cluster_resolver: Any) -> None:
+    """Writes TF_CONFIG from a `tf.distribute.cluster_resolver`, such as that for Slurm, for all that reads it later.
+
+    Raises ClusterError if the resolver knows other processes, but not which of them this one is.
+    """
+    cluster = cluster_resolver.cluster_spec().as_dict()  # first: the one for Slurm finds out its task by that
+    if not cluster:
+        return
+    job, index = cluster_resolver.task_type, cluster_resolver.task_id
+    if not job or index is None:
+        raise ClusterError(
+            "The cluster resolver does not say which task this process is: set its task_type and task_id."
+        )
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": job, "index": int(index)}})
 
 
 def cluster_task() -> ClusterTask:

@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import ClusterTask, cluster_task
+from migrator.runtime.cluster import ClusterTask, cluster_task, use_cluster
 
 
 def make_strategy(config: Any = None, variable_partitioner: Any = None) -> tf.distribute.Strategy:
@@ -34,8 +34,13 @@ def make_strategy(config: Any = None, variable_partitioner: Any = None) -> tf.di
     return multi_worker_strategy() if task.num_worker_replicas > 1 else tf.distribute.get_strategy()
 
 
-def multi_worker_strategy(communication: Any = None) -> tf.distribute.Strategy:
-    """MultiWorkerMirroredStrategy over the chief and the workers of TF_CONFIG; an evaluator runs by itself."""
+def multi_worker_strategy(communication: Any = None, cluster_resolver: Any = None) -> tf.distribute.Strategy:
+    """MultiWorkerMirroredStrategy over the chief and the workers of TF_CONFIG; an evaluator runs by itself.
+
+    A `cluster_resolver` says in place of TF_CONFIG which processes there are.
+    """
+    if cluster_resolver is not None:
+        use_cluster(cluster_resolver)
     task = cluster_task()
     if task.task_type == "evaluator":
         return tf.distribute.get_strategy()

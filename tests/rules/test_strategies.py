@@ -58,6 +58,13 @@ def migrated(lines: str) -> str:
             f"{CORE}.experimental.MultiWorkerMirroredStrategy({CORE}.experimental.CollectiveCommunication.NCCL)",
             f"multi_worker_strategy({CORE}.experimental.CollectiveCommunication.NCCL)",
         ),
+        (f"{CORE}.experimental.MultiWorkerMirroredStrategy(A, R)", "multi_worker_strategy(A, cluster_resolver=R)"),
+        (
+            f"{CORE}.experimental.MultiWorkerMirroredStrategy(cluster_resolver=R)",
+            "multi_worker_strategy(cluster_resolver=R)",
+        ),
+        (f"{CORE}.MultiWorkerMirroredStrategy(R)", "multi_worker_strategy(cluster_resolver=R)"),
+        (f"{CORE}.MultiWorkerMirroredStrategy(cluster_resolver=None)", "multi_worker_strategy()"),
         (f"{CONTRIB}.TPUStrategy()", "tpu_strategy()"),
         (f"{CONTRIB}.TPUStrategy(R, steps_per_run=10)", "tpu_strategy(R)"),
         (f"{CORE}.experimental.TPUStrategy(tpu_cluster_resolver=R)", "tpu_strategy(R)"),
@@ -72,6 +79,16 @@ def migrated(lines: str) -> str:
 )
 def test_strategies(old: str, new: str) -> None:
     assert migrated(f"s = {old}\nc = tf.estimator.RunConfig(train_distribute=s)").startswith(f"s = {new}\n")
+
+
+def test_parameter_servers_of_a_resolver() -> None:
+    slurm = "tf.distribute.cluster_resolver.SlurmClusterResolver(jobs={'chief': 1, 'worker': 2, 'ps': 1})"
+    lines = f"def main():\n    r = {slurm}\n    s = {CORE}.experimental.ParameterServerStrategy(r)\n"
+    lines += "    c = tf.estimator.RunConfig(train_distribute=s)\n    return c\nc = main()"
+    found = migrated(lines)
+    assert f"    r = {slurm}\n    use_cluster(r)\n    s = None\n    c = RunConfig(strategy=s)\n" in found
+    inline = f"c = tf.estimator.RunConfig(train_distribute={CORE}.experimental.ParameterServerStrategy({slurm}))"
+    assert migrated(inline) == f"use_cluster({slurm})\nc = RunConfig(strategy=None)"
 
 
 @pytest.mark.parametrize(
@@ -111,8 +128,9 @@ def test_fields_are_renamed_in_replace_and_where_they_are_read() -> None:
         (f"s = {CONTRIB}.MirroredStrategy(cross_device_ops={CONTRIB}.AllReduceCrossDeviceOps('nccl'))",
          "contrib.distribute.AllReduceCrossDeviceOps"),
         (f"s = {CONTRIB}.CollectiveAllReduceStrategy(num_gpus_per_worker=2)", "num_gpus_per_worker"),
-        (f"s = {CORE}.experimental.MultiWorkerMirroredStrategy(cluster_resolver=R)", "cluster_resolver"),
-        (f"s = {CORE}.experimental.ParameterServerStrategy(R)", "cluster_resolver"),
+        (f"s = {CORE}.experimental.ParameterServerStrategy(R) if A else None", "statement of its own"),
+        (f"make = lambda: {CORE}.experimental.ParameterServerStrategy(R)", "statement of its own"),
+        (f"x = 1; s = {CORE}.experimental.ParameterServerStrategy(R)", "statement of its own"),
         (f"s = {CORE}.experimental.CentralStorageStrategy()", "use MirroredStrategy"),
         (f"make = {CONTRIB}.MirroredStrategy", "without being called"),
         ("c = tf.estimator.RunConfig(experimental_distribute=D)", "not seen to be a DistributeConfig"),

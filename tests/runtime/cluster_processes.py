@@ -13,8 +13,9 @@ from migrator.parity.local_cluster import Run
 FOLDER = Path(__file__).resolve().parent
 PROGRAM = FOLDER / "cluster_program.py"
 GRAPH_PROGRAM = FOLDER / "cluster_graph_program.py"
+SLURM_PROGRAM = FOLDER / "cluster_slurm_program.py"
 
-warm.SCRIPTS.update((str(PROGRAM), str(GRAPH_PROGRAM)))
+warm.SCRIPTS.update((str(PROGRAM), str(GRAPH_PROGRAM), str(SLURM_PROGRAM)))
 
 
 def command(model_dir: Path, what: str, steps: int, program: Path = PROGRAM) -> list[str]:

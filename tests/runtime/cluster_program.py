@@ -59,9 +59,9 @@ def create_model(config: RunConfig) -> tf.keras.Model:
     return configure(model, config)
 
 
-def main(model_dir: str, what: str, steps: int) -> dict[str, float]:
+def main(model_dir: str, what: str, steps: int, strategy: Any = None) -> dict[str, float]:
     """Train; the metrics of the last evaluation of this process."""
-    config = RunConfig(model_dir, save_checkpoints_steps=10, save_summary_steps=10)
+    config = RunConfig(model_dir, save_checkpoints_steps=10, save_summary_steps=10, strategy=strategy)
     if what == "train_by_the_clock":
         config = config.replace(save_checkpoints_secs=0.1)
     model = create_model(config)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.cluster import ClusterTask, current_task
+from migrator.runtime.cluster import ClusterError, ClusterTask, cluster_task, current_task, use_cluster
 
 PROPERTIES = (
     *("task_type", "task_id", "is_chief", "num_worker_replicas", "num_ps_replicas", "global_id_in_cluster"),
@@ -52,3 +52,42 @@ def test_first_worker_is_chief_where_there_is_none() -> None:
     workers = {"worker": ["a:1", "b:1"]}
     assert ClusterTask(workers, "worker", 0).is_chief
     assert not ClusterTask(workers, "worker", 1).is_chief
+
+
+RESOLVERS = tf.distribute.cluster_resolver
+TWO = {"chief": ["a:1"], "worker": ["b:1"]}
+
+
+@pytest.fixture
+def no_cluster(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setenv("TF_CONFIG", "{}")
+    return monkeypatch
+
+
+def test_a_resolver_says_what_tf_config_would(no_cluster: pytest.MonkeyPatch) -> None:
+    use_cluster(RESOLVERS.SimpleClusterResolver(tf.train.ClusterSpec(TWO), task_type="worker", task_id=0))
+    assert current_task() == cluster_task() == ClusterTask(TWO, "worker", 0)
+    use_cluster(RESOLVERS.TFConfigClusterResolver())  # says what is known already
+    assert current_task() == ClusterTask(TWO, "worker", 0)
+
+
+@pytest.mark.parametrize(("rank", "task"), [(0, "chief"), (1, "ps"), (2, "worker"), (3, "worker")])
+def test_slurm(rank: int, task: str, no_cluster: pytest.MonkeyPatch) -> None:
+    settings = {"PROCID": rank, "STEP_NUM_TASKS": 4, "STEP_TASKS_PER_NODE": "2(x2)", "STEP_NODELIST": "n[1-2]"}
+    for name, value in settings.items():
+        no_cluster.setenv(f"SLURM_{name}", str(value))
+    jobs = {"chief": 1, "ps": 1, "worker": 2}
+    resolver = RESOLVERS.SlurmClusterResolver(jobs, gpus_per_node=2, gpus_per_task=1, auto_set_gpu=False)
+    use_cluster(resolver)
+    cluster = {"chief": ["n1:8888"], "ps": ["n1:8889"], "worker": ["n2:8888", "n2:8889"]}
+    assert cluster_task() == ClusterTask(cluster, task, max(0, rank - 2))
+
+
+def test_a_resolver_that_knows_no_other_process_changes_nothing(no_cluster: pytest.MonkeyPatch) -> None:
+    use_cluster(RESOLVERS.TFConfigClusterResolver())
+    assert current_task() == ClusterTask({})
+
+
+def test_a_resolver_that_does_not_know_its_task_is_refused(no_cluster: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ClusterError, match="does not say which task"):
+        use_cluster(RESOLVERS.SimpleClusterResolver(tf.train.ClusterSpec(TWO)))

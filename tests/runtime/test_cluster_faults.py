@@ -104,3 +104,15 @@ def test_an_evaluator_that_comes_late_finds_the_last_checkpoint(training: Traini
         assert not run.problem and not any(run.codes.values()), run.problem
         assert training.last() == 20
     assert '"global_step": 20' in run.log("evaluator0").read_text()
+
+
+def test_training_ends_without_the_evaluator_that_it_was_to_have(training: Training) -> None:
+    """Nobody waits for it, and nobody evaluates in its place: the others end."""
+    folder = training.folder
+    each = command(training.model_dir, "train_and_evaluate", 20)
+    shape = Shape({"ps": 1, "worker": 1, "chief": 1})
+    run = run_cluster(shape, lambda job, index: each, folder / "logs", folder, training.env, 150)
+    assert not run.problem and not any(run.codes.values()), run.problem
+    assert training.last() == 20
+    assert "RESULT {}" in run.log("chief0").read_text()
+    assert not list(training.model_dir.glob("eval*"))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tensorflow as tf
-from cluster_processes import GRAPH_PROGRAM, PROGRAM, command, environment, kill
+from cluster_processes import GRAPH_PROGRAM, PROGRAM, SLURM_PROGRAM, command, environment, kill
 from line_program import checkpoint_steps
 
-from migrator.parity.local_cluster import Run, Shape, run_cluster, started, wait
+from migrator.parity.local_cluster import Run, Shape, free_ports, run_cluster, started, wait
 from migrator.parity.process import start
 
 pytestmark = [
@@ -73,6 +74,37 @@ def test_asynchronous_workers_a_master_and_an_evaluator(tmp_path: Path, root: Pa
     done = run({"master": 1, "worker": 2, "ps": 1, "evaluator": 1}, tmp_path, "train_and_evaluate", 40, root)
     metrics = result(done, "evaluator0")
     assert metrics["global_step"] == 40 and metrics["loss"] < 0.3
+
+
+@pytest.mark.parametrize(("what", "jobs"), [("train", ["chief", "ps", "worker"]), ("mirrored", ["worker", "worker"])])
+def test_tasks_of_slurm_find_each_other(tmp_path: Path, alone: Any, root: Path, what: str, jobs: list[str]) -> None:
+    (port,) = free_ports(1)  # and those that follow, most likely
+
+    def task(job: str, index: int) -> list[str]:
+        rank = jobs.index(job) + index
+        given = (rank, len(jobs), port, tmp_path / "model", what, 20)
+        return [sys.executable, str(SLURM_PROGRAM), *map(str, given)]
+
+    shape = Shape({job: jobs.count(job) for job in reversed(jobs)})
+    done = run_cluster(shape, task, tmp_path / "logs", tmp_path, environment(tmp_path, root), 150)
+    log = done.log(f"{jobs[0]}0")
+    assert not done.problem and not any(done.codes.values()), log.read_text()[-2000:]
+    assert result(done, f"{jobs[0]}0") == pytest.approx(alone, rel=1e-5)
+    assert checkpoint_steps(tmp_path / "model") == [0, 10, 20]
+
+
+def test_a_program_writes_tf_config_from_its_flags(tmp_path: Path, root: Path) -> None:
+    hosts = [f"127.0.0.1:{port}" for port in free_ports(3)]
+    program = root / "fixtures" / "distribution" / "sharded_tables" / "after.py"
+    flags = [f"--ps_hosts={hosts[0]}", f"--worker_hosts={hosts[1]},{hosts[2]}", f"--model_dir={tmp_path / 'model'}"]
+
+    def task(job: str, index: int) -> list[str]:
+        return [sys.executable, str(program), *flags, f"--job_name={job}", f"--task_index={index}"]
+
+    shape = Shape({"ps": 1, "worker": 2})  # the first of which is the chief
+    done = run_cluster(shape, task, tmp_path / "logs", tmp_path, environment(tmp_path, root), 150)
+    assert not done.problem and not any(done.codes.values()), done.log("worker0").read_text()[-2000:]
+    assert checkpoint_steps(tmp_path / "model")[-1] == 40
 
 
 def test_a_killed_chief_finds_its_servers_again(tmp_path: Path, alone: Any, root: Path) -> None:
