@@ -17,7 +17,7 @@ from migrator.runtime.training import configure
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession, begin
 from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
-from migrator.runtime.v1_partitions import restore_any_parts, start_as_parts
+from migrator.runtime.v1_partitions import restore_any_parts, start_as_parts, start_whole
 from migrator.runtime.v1_replicas import as_in_graph, building, call_all, first_copy, in_turn, spec_of_one, step_on
 from migrator.runtime.v1_tables import kept_tables
 from migrator.runtime.v1_tensors import flat_tensors, with_gaps
@@ -317,7 +317,8 @@ class Graph:
         seed, mode = self.model.run_config.tf_random_seed, self.mode
         if seed is not None:
             tf.compat.v1.set_random_seed(seed)
-        tf.compat.v1.get_variable_scope().set_custom_getter(start_as_parts)
+        getter = start_whole if self.model.replicated else start_as_parts
+        tf.compat.v1.get_variable_scope().set_custom_getter(getter)
         with tf.variable_creator_scope(self.create):
             step = tf.compat.v1.train.create_global_step()
             # Hooks read the step through this collection; TensorFlow would build the read for variables of a graph only.

@@ -27,6 +27,12 @@ def start_as_parts(getter: Any, name: str, **arguments: Any) -> Any:
     return getter(name, **arguments)
 
 
+def start_whole(getter: Any, name: str, partitioner: Any = None, **arguments: Any) -> Any:
+    """A `custom_getter` without partitioners: the scope of a strategy whose replicas all hold all variables drops them."""
+    del partitioner
+    return getter(name, **arguments)
+
+
 def of_whole(initializer: Any) -> Any:
     """An initializer of Keras as one of TensorFlow 1, which is told what a part is a part of."""
     if isinstance(initializer, tf.keras.initializers.VarianceScaling):

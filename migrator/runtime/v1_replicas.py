@@ -8,7 +8,6 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import ClusterError
 from migrator.runtime.v1_initial_values import outside
 from migrator.runtime.v1_partitions import remember_slice
 
@@ -88,24 +87,7 @@ def first_copy(strategy: tf.distribute.Strategy, variable: tf.Variable) -> tf.Va
 
 
 def as_in_graph(strategy: tf.distribute.Strategy, variable: tf.Variable) -> None:
-    """Gives a variable, and its copies on replicas, what a `model_fn` finds in those of a graph.
-
-    On several workers it cannot be a part of a larger one, as TensorFlow crashes where a batch has no row in it: raises
-    ClusterError, when the variable is told that it is.
-    """
+    """Gives a variable, and its copies on replicas, what a `model_fn` finds in those of a graph."""
     for copy in (variable, *strategy.experimental_local_results(variable)):
         remember_slice(copy)
         copy.initialized_value = copy.read_value  # for variables that start from it
-    replicas = strategy.num_replicas_in_sync
-    if replicas == 1 or replicas == len(strategy.extended.worker_devices):
-        return
-    remember = variable._set_save_slice_info
-
-    def check(info: Any) -> None:
-        if list(info.var_shape) != list(info.full_shape):
-            raise ClusterError(
-                f"{info.full_name} is partitioned: leave that to parameter servers, or drop the partitioner."
-            )
-        remember(info)
-
-    variable._set_save_slice_info = check
