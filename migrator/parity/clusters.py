@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from migrator.parity.case import CaseError
-from migrator.parity.local_cluster import Shape
+from migrator.parity.local_cluster import GRACE_SECONDS, Shape
 
 _SPEC = re.compile(r"(?:mwms:(?P<mirrored>\d+)|ps:(?P<workers>\d+)w(?P<servers>\d+)ps)(?P<evaluator>,evaluator)?")
 MOST_PROCESSES = 16
@@ -35,7 +35,8 @@ class Cluster:
             jobs["evaluator"] = 1
         services = frozenset({"ps", "worker"} if side == "new" and self.servers else {"ps"})
         listed = side == "old" and not self.servers  # Estimators look for themselves in the cluster of their strategy
-        return Shape({job: number for job, number in jobs.items() if number}, services, listed)
+        seconds = GRACE_SECONDS if side == "new" else 0.0  # parameter servers of Estimators never end
+        return Shape({job: number for job, number in jobs.items() if number}, services, seconds, listed)
 
     def recorded(self) -> list[str]:
         """Names of the processes whose steps are compared."""

@@ -19,7 +19,7 @@ from migrator.parity.process import POLL_SECONDS, end, start
 from migrator.parity.warm import Child
 
 GRACE_SECONDS = 10.0
-"""How long the others may go on once a process has failed, and servers once all others are done."""
+"""How long the others may go on once a process has failed, and most servers once all others are done."""
 
 _PORT_TAKEN = re.compile("Could not start gRPC server|Address already in use")
 _ATTEMPTS = 3
@@ -32,6 +32,8 @@ class Shape:
     jobs: Mapping[str, int]
     services: frozenset[str] = frozenset()
     """Jobs whose processes need not end by themselves."""
+    service_seconds: float = GRACE_SECONDS
+    """How long services may go on once all others are done; those that never end need not be waited for."""
     evaluator_listed: bool = False
     """Whether an evaluator has an address in the cluster; in TF_CONFIG as TFJob writes it, it has none."""
 
@@ -135,7 +137,7 @@ def wait(run: Run, shape: Shape, timeout: float, on_poll: Callable[[float], None
             run.problem = f"ran longer than {timeout:.0f} s"
             return
         time.sleep(POLL_SECONDS)
-    quiet = time.monotonic() + GRACE_SECONDS
+    quiet = time.monotonic() + shape.service_seconds
     while time.monotonic() < quiet and any(process.poll() is None for process in run.processes.values()):
         time.sleep(POLL_SECONDS)
     failed = [f"{job}{index}" for (job, index), process in run.processes.items() if process.poll()]
