@@ -53,7 +53,8 @@ def compare_on_cluster(case: Case, root: Path, progress: Progress) -> CaseReport
     sections = [section for section in case.compare if section not in ("metrics", "predictions", "batches")]
     for name in cluster.recorded():
         part = report if name == "chief0" else CaseReport(name, tolerance=case.tolerance)
-        compare(part, *_readers(root, name), case.steps, sections)
+        own = sections if part is report else [section for section in sections if section != "checkpoints"]
+        compare(part, *_readers(root, name), case.steps, own)  # only those of the chief are kept
         if part is not report:
             report.differences += [replace(one, where=f"{name}, {one.where}") for one in part.differences]
             report.notes.append(f"{name}: {len(part.losses)} losses, worst relative difference {part.worst_loss:.1e}")
