@@ -28,20 +28,31 @@ def compare_initial_values(name: str, stream: int, old: Reader, new: Reader) -> 
 
     There are none where a Scaffold fills variables, which the new program may do later, when its training begins.
     """
+    found = _seeds(name, stream, old, new)
     mine = [event["variables"] for event in new.of("initial") if event["stream"] == stream]
     theirs = [
         event["variables"] for event in old.of("variables") if event["stream"] == stream and not event.get("filled")
     ]
     if not mine or not theirs:
-        return []
+        return found
     first = {entry["name"]: entry["value"] for entry in theirs[0]}
-    found = []
     for variable, reference in mine[0].items():
         a, b = sample(old.array(first[variable])), sample(new.array(reference))
         if a.dtype.kind == b.dtype.kind == "f" and not same_distribution(a, b):
             text = f"initial values are of another distribution: old {_described(a)}, new {_described(b)}"
             found.append(Difference("initial values", name + variable, text))
     return found
+
+
+def _seeds(name: str, stream: int, old: Reader, new: Reader) -> list[Difference]:
+    """Whether the RunConfigs of a model have different seeds; nothing of programs whose RunConfig is not seen."""
+    sides = [
+        next((e["seed"] for e in side.of("begin") if "seed" in e and e["stream"] == stream), ...) for side in (old, new)
+    ]
+    if ... in sides or sides[0] == sides[1]:
+        return []
+    message = f"tf_random_seed of the RunConfig: old {sides[0]}, new {sides[1]}"
+    return [Difference("initial values", name.rstrip(", "), message)]
 
 
 def same_distribution(a: Any, b: Any) -> bool:

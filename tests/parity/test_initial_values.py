@@ -105,3 +105,23 @@ def test_samples_of_equal_arrays_are_equal() -> None:
     assert sample(values).shape == (SAMPLED,)
     np.testing.assert_array_equal(sample(values), sample(values.reshape(-1).copy()))
     np.testing.assert_array_equal(sample(values[0]), values[0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ({"seed": 3}, {"seed": 3}, []),
+        ({"seed": None}, {"seed": None}, []),
+        ({"seed": 3}, {}, []),  # a program without a RunConfig
+        ({}, {"seed": 3}, []),  # a recording of an earlier version
+        ({"seed": 3}, {"seed": None}, ["initial values: tf_random_seed of the RunConfig: old 3, new None"]),
+    ],
+)
+def test_seeds(tmp_path: Path, old: dict[str, Any], new: dict[str, Any], expected: list[str]) -> None:
+    for side, seed in (("old", old), ("new", new)):
+        writer = Writer(str(tmp_path / side))
+        writer.event("begin", kind="predict", call=1)
+        writer.event("begin", kind="train", call=1, stream=0, **seed)
+        writer.close()
+    found = compare_initial_values("", 0, Reader(str(tmp_path / "old")), Reader(str(tmp_path / "new")))
+    assert [str(difference) for difference in found] == expected

@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import batches, checkpoints, dropout, exports, mapping, program, randomness, steps, summaries, vendored
+from . import batches, checkpoints, dropout, exports, mapping, program, randomness, steps, store, summaries, vendored
 from .keras_choice import choose_keras
 from .replay import Replay, Stream
 
@@ -60,7 +60,8 @@ def install(replay: Replay) -> None:
         stream = replay.stream_to_train(self)
         replay.calls["train"] += 1
         call = replay.calls["train"]
-        replay.writer.event("begin", kind="train", call=call, stream=stream.index)
+        seed = {"seed": store.seed_of(self.run_config)} if hasattr(self, "run_config") else {}
+        replay.writer.event("begin", kind="train", call=call, stream=stream.index, **seed)
         if replay.limit and stream.taken >= replay.limit:
             replay.note(f"a call of fit was left out: --steps {replay.limit} were done")
             history = tf.keras.callbacks.History()

@@ -235,7 +235,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
     def watched_train(self: Any, *args: Any, **named: Any) -> Any:
         stream = recorder.stream(self)
         call = recorder.begin("train")
-        recorder.writer.event("begin", kind="train", call=call, stream=stream)
+        seed = store.seed_of(self.config)
+        recorder.writer.event("begin", kind="train", call=call, stream=stream, seed=seed)
         if recorder.steps and recorder.taken.get(stream, 0) >= recorder.steps:
             recorder.note(f"train call {call} was left out: --steps {recorder.steps} were done")
             recorder.end()

@@ -11,7 +11,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -152,6 +152,12 @@ def sample(values: Any) -> Any:
     """All of the values in one row, or `SAMPLED` of them from everywhere: for one shape always the same places."""
     flat = np.reshape(values, [-1])
     return flat if flat.size <= SAMPLED else flat[np.random.RandomState(0).randint(flat.size, size=SAMPLED)]
+
+
+def seed_of(config: Any) -> Optional[int]:
+    """The seed of a RunConfig, old or new."""
+    seed = config.tf_random_seed
+    return None if seed is None else int(seed)
 
 
 def checksums(array: Any) -> list[float]:
