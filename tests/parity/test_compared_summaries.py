@@ -13,17 +13,18 @@ from migrator.parity.compare import compare
 from migrator.parity.probe import summaries
 from migrator.parity.probe.store import Reader, Writer
 from migrator.parity.report import DIFFERENT, EQUAL, CaseReport
-from migrator.parity.summaries import NOT_WRITTEN
+from migrator.parity.summaries import CANNED, NOT_WRITTEN
 
 Tags = dict[str, list[list[Any]]]
 LOSS: Tags = {"loss": [[1, 0.5], [11, 0.25]]}
 
 
-def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags]) -> CaseReport:
+def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags], canned: bool = False) -> CaseReport:
     """The verdict on two programs with the same losses that wrote these tags to these folders."""
     for side, folders in (("old", old), ("new", new)):
         writer = Writer(str(folder / side))
         writer.event("step", stream=0, step=1, loss=1.0, batch=[None, None], others=[], sums={}, values={})
+        writer.event("begin", kind="train", call=1, stream=0, canned=canned)
         for name, tags in folders.items():
             writer.event("summaries", folder=name, tags=tags)
         writer.close()
@@ -79,6 +80,13 @@ def test_a_program_that_writes_elsewhere_is_not_judged(tmp_path: Path) -> None:
 
 def test_nothing_is_said_of_programs_without_summaries(tmp_path: Path) -> None:
     assert not judged(tmp_path, {}, {"program/logs": LOSS}).notes
+
+
+def test_what_canned_estimators_write_of_their_layers(tmp_path: Path) -> None:
+    layers: Tags = {"dnn/dnn/logits/activation": [[1, None]], "linear/bias": [[1, 0.0]], "average_loss": [[1, 0.5]]}
+    report = judged(tmp_path / "canned", {"program/m": {**LOSS, **layers}}, {"program/m": LOSS}, canned=True)
+    assert not report.differences and report.notes == [CANNED]
+    assert judged(tmp_path / "own", {"program/m": {**LOSS, **layers}}, {"program/m": LOSS}).verdict == DIFFERENT
 
 
 def test_event_files_of_both_versions_are_read(tmp_path: Path) -> None:

@@ -235,8 +235,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
     def watched_train(self: Any, *args: Any, **named: Any) -> Any:
         stream = recorder.stream(self)
         call = recorder.begin("train")
-        seed = store.seed_of(self.config)
-        recorder.writer.event("begin", kind="train", call=call, stream=stream, seed=seed)
+        seed, canned = store.seed_of(self.config), any(".canned." in base.__module__ for base in type(self).__mro__)
+        recorder.writer.event("begin", kind="train", call=call, stream=stream, seed=seed, canned=canned)
         if recorder.steps and recorder.taken.get(stream, 0) >= recorder.steps:
             recorder.note(f"train call {call} was left out: --steps {recorder.steps} were done")
             recorder.end()
