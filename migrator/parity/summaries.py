@@ -29,7 +29,7 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader) -> list[Diff
         report.notes.append(NOT_WRITTEN)
         return []
     found = []
-    canned = any(event.get("canned") for event in old.of("begin"))
+    canned = any(old.of("canned"))
     for folder, tags in left.items():
         others = right.get(folder, {})
         for tag, series in tags.items():

@@ -24,7 +24,8 @@ def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags], canned: boo
     for side, folders in (("old", old), ("new", new)):
         writer = Writer(str(folder / side))
         writer.event("step", stream=0, step=1, loss=1.0, batch=[None, None], others=[], sums={}, values={})
-        writer.event("begin", kind="train", call=1, stream=0, canned=canned)
+        if canned:
+            writer.event("canned")
         for name, tags in folders.items():
             writer.event("summaries", folder=name, tags=tags)
         writer.close()

@@ -235,8 +235,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
     def watched_train(self: Any, *args: Any, **named: Any) -> Any:
         stream = recorder.stream(self)
         call = recorder.begin("train")
-        seed, canned = store.seed_of(self.config), any(".canned." in base.__module__ for base in type(self).__mro__)
-        recorder.writer.event("begin", kind="train", call=call, stream=stream, seed=seed, canned=canned)
+        seed = store.seed_of(self.config)
+        recorder.writer.event("begin", kind="train", call=call, stream=stream, seed=seed)
         if recorder.steps and recorder.taken.get(stream, 0) >= recorder.steps:
             recorder.note(f"train call {call} was left out: --steps {recorder.steps} were done")
             recorder.end()
@@ -296,6 +296,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
 
     def watched_init(self: Any, *args: Any, **named: Any) -> None:
         init(self, *args, **named)
+        if any(".canned." in base.__module__ for base in type(self).__mro__):
+            recorder.writer.event("canned")
         _own_folder(recorder, self)
 
     base._call_model_fn, base.train, base.evaluate = watched_call_model_fn, watched_train, watched_evaluate
