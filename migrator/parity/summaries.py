@@ -11,7 +11,9 @@ from migrator.parity.probe.store import Reader
 from migrator.parity.report import CaseReport, Difference, Tolerance
 
 NOT_WRITTEN = "not compared: summaries, as the new program writes none to the folders of the old one"
-_UNLIKE = re.compile(r"(^|/)(global_step/sec|examples/sec|checkpoint_path|fraction_of_\d+_full)$|^(graph|queue)/")
+_UNLIKE = re.compile(
+    r"(^|/)(global_step/sec|examples/sec|checkpoint_path)$|fraction_(over_\d+_)?of_\d+_full$|^(graph|queue)/"
+)
 """Tags whose values depend on time, or that only an Estimator has."""
 _OF_CANNED = re.compile(r"(^|/)(fraction_of_zero_(values|weights)|activation|average_loss)$|^(linear/)?bias$")
 """Tags of what canned Estimators write of their layers and of the loss of one example."""
