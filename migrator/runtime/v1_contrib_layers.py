@@ -134,6 +134,52 @@ def contrib_conv2d_transpose(
 
 
 @add_arg_scope
+def contrib_separable_conv2d(
+    inputs: Any,
+    num_outputs: int | None,
+    kernel_size: Any,
+    depth_multiplier: int = 1,
+    stride: Any = 1,
+    padding: str = "SAME",
+    data_format: str = "NHWC",
+    rate: Any = 1,
+    activation_fn: LayerFunction | None = tf.nn.relu,
+    normalizer_fn: LayerFunction | None = None,
+    normalizer_params: Mapping[str, Any] | None = None,
+    weights_initializer: Any = tf.compat.v1.glorot_uniform_initializer,
+    pointwise_initializer: Any = None,
+    weights_regularizer: Any = None,
+    biases_initializer: Any = tf.compat.v1.zeros_initializer,
+    biases_regularizer: Any = None,
+    reuse: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+) -> Any:
+    """A convolution of each channel, then one that mixes them, unless `num_outputs` is None; it ends in a relu."""
+    with tf.compat.v1.variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse):
+        inputs = tf.convert_to_tensor(inputs)
+        first = is_channels_first(data_format)
+        channels, size, steps = inputs.shape[1 if first else 3], height_and_width(kernel_size), height_and_width(stride)
+        strides = [1, 1, *steps] if first else [1, *steps, 1]
+        shape = [*size, channels, depth_multiplier]
+        weights = model_variable("depthwise_weights", shape, weights_initializer, weights_regularizer, trainable)
+        moves = strides, padding.upper(), data_format, height_and_width(rate)
+        if num_outputs is None:
+            outputs, filters = tf.nn.depthwise_conv2d(inputs, weights, *moves), channels * depth_multiplier
+        else:
+            starts, shape = (
+                pointwise_initializer or weights_initializer,
+                [1, 1, channels * depth_multiplier, num_outputs],
+            )
+            mixing = model_variable("pointwise_weights", shape, starts, weights_regularizer, trainable)
+            outputs, filters = tf.nn.separable_conv2d(inputs, weights, mixing, *moves), num_outputs
+        if normalizer_fn is None and biases_initializer is not None:
+            biases = model_variable("biases", [filters], biases_initializer, biases_regularizer, trainable)
+            outputs = tf.nn.bias_add(outputs, biases, data_format)
+        return normalized_and_activated(outputs, normalizer_fn, normalizer_params, activation_fn)
+
+
+@add_arg_scope
 def contrib_batch_norm(
     inputs: Any,
     decay: float = 0.999,

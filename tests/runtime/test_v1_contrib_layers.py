@@ -163,3 +163,17 @@ def test_the_fused_lstm_is_the_stepwise_one(lengths: list[int] | None) -> None:
     assert [v.name for v in (kernel, bias)] == ["lstm_fused_cell/kernel:0", "lstm_fused_cell/bias:0"]
     for one, other in zip(tf.nest.flatten(found[0]), tf.nest.flatten(found[1])):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_separable_convolutions() -> None:
+    def network(slim: Any, x: Any, training: bool) -> Any:
+        params = {"is_training": training, "decay": 0.8, "scale": True}
+        regularizer = lambda weights: 0.01 * tf.nn.l2_loss(weights)  # noqa: E731
+        with slim.arg_scope([slim.separable_conv2d], weights_regularizer=regularizer, padding="SAME"):
+            with slim.arg_scope([slim.separable_conv2d], normalizer_fn=slim.batch_norm, normalizer_params=params):
+                x = slim.separable_conv2d(x, None, [3, 3], depth_multiplier=2, stride=2, scope="depthwise")
+                x = slim.separable_conv2d(x, 3, 3, 1, activation_fn=tf.nn.relu6)
+            x = slim.separable_conv2d(x, None, 2, rate=2, biases_regularizer=regularizer)
+        return slim.separable_conv2d(x, 2, [2, 1], 2, padding="VALID", activation_fn=None, scope="out")
+
+    check(network, 4, 6, 6, 2)
