@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrator.calls import delete_arguments, rename_keyword
 from migrator.diagnostics import Edit
 from migrator.modelfn.translate import is_none
 from migrator.module import Module
@@ -12,19 +13,22 @@ from .contrib_functions import successor
 from .tensorflow_names import tensorflow_root
 
 _PREFIX = "tensorflow.contrib."
+_SUMMARY = f"{_PREFIX}summary."
+_VALUES = ("scalar", "histogram")
 _MODULES = frozenset({"layers", "slim", "framework", "rnn", "crf"})
 _LAYERS = {
     **{
         name: f"contrib_{name}"
         for name in (
             "fully_connected linear conv2d conv2d_transpose batch_norm dropout flatten max_pool2d avg_pool2d "
-            "embed_sequence one_hot_encoding repeat stack"
+            "embed_sequence one_hot_encoding repeat stack separable_conv2d"
         ).split()
     },
     **{name: name for name in ("layer_norm", "arg_scope", "add_arg_scope", "optimize_loss")},
     "learning.create_train_op": "slim_create_train_op",
     "convolution2d": "contrib_conv2d",
     "convolution2d_transpose": "contrib_conv2d_transpose",
+    "separable_convolution2d": "contrib_separable_conv2d",
     "relu": "contrib_fully_connected",
 }
 _CRF = (
@@ -78,13 +82,32 @@ def contrib_edits(module: Module, node: ast.expr, name: str) -> list[Edit] | Non
     call = module.parent(node)
     same = successor(module, call) if isinstance(call, ast.Call) and call.func is node else None
     target, named = (f"compat.v1.{same[0]}", same[1]) if same else (_MOVED.get(name[len(_PREFIX) :]), [])
-    if target == "nn.softmax" and not (isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords):
-        return None  # told a scope
+    if target is None and name.startswith(_SUMMARY) and isinstance(call, ast.Call) and call.func is node:
+        target, named = _summary(module, call, name[len(_SUMMARY) :])
+    if target == "nn.softmax":
+        if not (isinstance(call, ast.Call) and len(call.args) == 1 and all(k.arg == "scope" for k in call.keywords)):
+            return None
+        named = [*delete_arguments(module, call, call.keywords)]  # a scope names operations only
     found = tensorflow_root(module, node) if target else None
     if found is None:
         return None
     root, edits = found
     return [*edits, module.edit(node, f"{root}.{target}"), *named]
+
+
+def _summary(module: Module, call: ast.Call, short: str) -> tuple[str | None, list[Edit]]:
+    """What a call of `tf.contrib.summary` is in TensorFlow 2, and edits of its arguments; None where it has no match."""
+    named = {keyword.arg for keyword in call.keywords}
+    if short == "create_file_writer" and None not in named:
+        return "summary.create_file_writer", []
+    if short in ("always_record_summaries", "never_record_summaries") and not call.args + call.keywords:
+        end = module.span(call)[1] - 1
+        return "summary.record_if", [Edit(module.path, end, end, str(short.startswith("always")))]
+    if short == "all_summary_ops" and not call.args + call.keywords:
+        return "compat.v1.summary.all_v2_summary_ops", []
+    if short in _VALUES and len(call.args) < 3 and named <= {"name", "tensor", "step"}:
+        return f"summary.{short}", [rename_keyword(module, k, "data") for k in call.keywords if k.arg == "tensor"]
+    return None, []
 
 
 def is_module_alias(module: Module, node: ast.expr, name: str) -> bool:

@@ -56,6 +56,16 @@ def migrated(imports: str, network: str) -> tuple[str, str]:
         ("from tensorflow.contrib import rnn", "rnn.DropoutWrapper(rnn.LSTMCell(3), 0.5)",
          "tf.compat.v1.nn.rnn_cell.DropoutWrapper(tf.compat.v1.nn.rnn_cell.LSTMCell(3), 0.5)"),
         ("", "tf.contrib.rnn.LSTMBlockFusedCell(3)(x)", "LSTMBlockFusedCell(3)(x)"),
+        ("slim = tf.contrib.slim", "slim.separable_convolution2d(x, 3, 1)", "contrib_separable_conv2d(x, 3, 1)"),
+        ("slim = tf.contrib.slim", "slim.softmax(x)", "tf.nn.softmax(x)"),
+        ("slim = tf.contrib.slim", "slim.softmax(x, scope='Predictions')", "tf.nn.softmax(x)"),
+        ("", "tf.contrib.summary.scalar('x', tensor=x, step=1)", "tf.summary.scalar('x', data=x, step=1)"),
+        ("", "[tf.contrib.summary.histogram('x', x), tf.contrib.summary.all_summary_ops()]",
+         "[tf.summary.histogram('x', x), tf.compat.v1.summary.all_v2_summary_ops()]"),
+        ("", "tf.contrib.summary.create_file_writer('logs', max_queue=3)",
+         "tf.summary.create_file_writer('logs', max_queue=3)"),
+        ("", "[tf.contrib.summary.always_record_summaries(), tf.contrib.summary.never_record_summaries()]",
+         "[tf.summary.record_if(True), tf.summary.record_if(False)]"),
     ],
 )  # fmt: skip
 def test_what_stands_for_contrib(imports: str, network: str, becomes: str) -> None:
@@ -78,6 +88,11 @@ def test_a_name_of_the_function_hides_the_helper() -> None:
         ("slim = tf.contrib.slim", "build(slim, x)", "tf.contrib.slim is not migrated yet"),
         ("slim = tf.contrib.slim", "getattr(slim, name)(x)", "tf.contrib.slim is not migrated yet"),
         ("", "tf.contrib.rnn.AttentionCellWrapper(x)", "tf.contrib.rnn.AttentionCellWrapper is not migrated yet"),
+        ("", "tf.contrib.summary.scalar('x', x, 'family')", "tf.contrib.summary.scalar is not migrated yet"),
+        ("", "tf.contrib.summary.scalar('x', x, family='f')", "tf.contrib.summary.scalar is not migrated yet"),
+        ("", "list(map(tf.contrib.summary.scalar, x, y))", "tf.contrib.summary.scalar is not migrated yet"),
+        ("", "tf.contrib.summary.image('x', x, step=1)", "tf.contrib.summary.image is not migrated yet"),
+        ("", "tf.contrib.layers.softmax(x, None)", "tf.contrib.layers.softmax is not migrated yet"),
         ("", "tf.contrib.cudnn_rnn.CudnnLSTM(1, 2)(x)", "tf.contrib.cudnn_rnn.CudnnLSTM is not migrated yet"),
     ],
 )

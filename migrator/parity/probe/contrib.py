@@ -28,7 +28,7 @@ _PLACES = {
     "feature_column": ("tensorflow.compat.v1.feature_column",),
     "estimator": ("tensorflow.compat.v1.estimator.experimental", "tensorflow.compat.v1.estimator"),
     "lookup": ("tensorflow.python.ops.lookup_ops",),
-    "summary": ("tensorflow.compat.v1.summary",),
+    "summary": ("tensorflow.python.ops.summary_ops_v2",),
     "tpu": ("tensorflow.compat.v1.estimator.tpu", "tensorflow.compat.v1.tpu"),
     "cluster_resolver": ("tensorflow.compat.v1.distribute.cluster_resolver",),
     "eager": ("tensorflow.compat.v1",),
@@ -240,6 +240,7 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
         _table_from_tensor, "index_to_string_table_from_tensor"
     ),
     ("layers", "optimize_loss"): _of("tf_slim.layers.optimizers", "optimize_loss"),
+    ("summary", "all_summary_ops"): _of("tensorflow.python.ops.summary_ops_v2", "all_v2_summary_ops"),
     ("training", "create_train_op"): _of("tf_slim.training.training", "create_train_op"),
     ("training", "HParams"): _vendored("hyperparameters", "HParams"),
     ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
