@@ -10,7 +10,9 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
+from migrator.runtime.exporters import FinalExporter
 from migrator.runtime.metrics import BatchMean
+from migrator.runtime.serving import build_raw_serving_input_receiver_fn
 from migrator.runtime.strategy import make_strategy
 from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
 from migrator.runtime.training import configure, evaluate, train
@@ -72,8 +74,10 @@ def main(model_dir: str, what: str, steps: int, strategy: Any = None) -> dict[st
         train(model, train_input, max_steps=steps)
         result = evaluate(model, eval_input)
     else:
-        specs = TrainSpec(train_input, steps), EvalSpec(eval_input, None, start_delay_secs=1, throttle_secs=1)
-        result, _ = train_and_evaluate(model, *specs)
+        features = build_raw_serving_input_receiver_fn({"x": tf.TensorSpec([None, 3])})
+        exporter = FinalExporter("rows", features)
+        evaluation = EvalSpec(eval_input, None, exporters=exporter, start_delay_secs=1, throttle_secs=1)
+        result, _ = train_and_evaluate(model, TrainSpec(train_input, steps), evaluation)
     return {key: float(value) for key, value in (result or {}).items()}
 
 

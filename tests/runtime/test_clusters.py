@@ -8,9 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from cluster_processes import GRAPH_PROGRAM, PROGRAM, SLURM_PROGRAM, command, environment, kill
+from cluster_program import X, Y
 from line_program import checkpoint_steps
 
 from migrator.parity.local_cluster import Run, Shape, free_ports, run_cluster, started, wait
@@ -76,6 +78,9 @@ def test_asynchronous_workers_a_master_and_an_evaluator(tmp_path: Path, root: Pa
     done = run({"master": 1, "worker": 2, "ps": 1, "evaluator": 1}, tmp_path, "train_and_evaluate", 40, root)
     metrics = result(done, "evaluator0")
     assert metrics["global_step"] == 40 and metrics["loss"] < 0.3
+    (export,) = (tmp_path / "model" / "export" / "rows").iterdir()  # by the evaluator, of its last evaluation
+    (values,) = tf.saved_model.load(str(export)).signatures["serving_default"](x=tf.constant(X[:18])).values()
+    assert np.mean(np.abs(values - Y[:18])) == pytest.approx(metrics["mae"], rel=1e-5)
 
 
 @pytest.mark.parametrize(("what", "jobs"), [("train", ["chief", "ps", "worker"]), ("mirrored", ["worker", "worker"])])
