@@ -60,6 +60,8 @@ def contrib_helper(module: Module, node: ast.expr, name: str) -> str | None:
         return short
     if package == "training" and short == "create_train_op":
         return short
+    if package == "opt" and short == "LazyAdamOptimizer":
+        return "GraphLazyAdamOptimizer"
     if package == "crf" and short in _CRF:
         call = module.parent(node)
         if short == "crf_log_likelihood" and not (isinstance(call, ast.Call) and _transitions(call)):

@@ -18,6 +18,7 @@ import pytest
 import tensorflow as tf
 from optimizer_problem import BATCHES, INITIAL, ROWS, compute_loss, train_v1, v1
 
+from migrator.parity.probe.contrib import Contrib
 from migrator.runtime.contrib_optimizers import (
     AdaMaxOptimizer,
     AddSignOptimizer,
@@ -38,6 +39,7 @@ from migrator.runtime.regularized_optimizers import (
     ProximalAdagradOptimizer,
     ProximalGradientDescentOptimizer,
 )
+from migrator.runtime.v1_lazy_adam import GraphLazyAdamOptimizer
 from migrator.runtime.weight_decay_optimizers import AdamWOptimizer, LARSOptimizer, MomentumWOptimizer
 
 keras = tf.keras.optimizers
@@ -161,6 +163,18 @@ def test_optimizer_equals_tf_contrib(name: str, decayed: bool) -> None:
     recorded = json.loads(Path(__file__).with_name("contrib_reference.json").read_text())
     expected = recorded[f"{name} {'decayed' if decayed else 'constant'}"]
     losses, weights = train(create, decayed, rate)
+    np.testing.assert_allclose(losses, expected["losses"], rtol=1e-6)
+    for variable, value in weights.items():
+        np.testing.assert_allclose(value.flatten(), expected[variable], rtol=1e-6, atol=1e-6, err_msg=variable)
+
+
+@pytest.mark.parametrize("decayed", [False, True], ids=["constant", "decayed"])
+@pytest.mark.parametrize("resource", [False, True])
+def test_optimizer_of_graphs_equals_tf_contrib(decayed: bool, resource: bool) -> None:
+    create = GraphLazyAdamOptimizer if resource else Contrib().opt.LazyAdamOptimizer
+    recorded = json.loads(Path(__file__).with_name("contrib_reference.json").read_text())
+    expected = recorded[f"lazy adam {'decayed' if decayed else 'constant'}"]
+    losses, weights = train_v1(lambda rate, _: create(rate), decayed, 0.01, resource)
     np.testing.assert_allclose(losses, expected["losses"], rtol=1e-6)
     for variable, value in weights.items():
         np.testing.assert_allclose(value.flatten(), expected[variable], rtol=1e-6, atol=1e-6, err_msg=variable)

@@ -212,6 +212,18 @@ def _vendored(module: str, name: str) -> Callable[[], Any]:
     return lambda: getattr(runtime(module), name)
 
 
+@functools.lru_cache(None)
+def _lazy_adam() -> Any:
+    """As in migrated programs, which have resources only, and for the references that old programs may have."""
+    made: Any = runtime("v1_lazy_adam").GraphLazyAdamOptimizer
+
+    class LazyAdamOptimizer(made):  # type: ignore[misc]
+        def _apply_sparse(self, grad: Any, var: Any) -> Any:
+            return self._resource_apply_sparse(grad.values, var, grad.indices)
+
+    return LazyAdamOptimizer
+
+
 def _crf(name: str) -> Any:
     from . import crf
 
@@ -242,6 +254,7 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("layers", "optimize_loss"): _of("tf_slim.layers.optimizers", "optimize_loss"),
     ("summary", "all_summary_ops"): _of("tensorflow.python.ops.summary_ops_v2", "all_v2_summary_ops"),
     ("training", "create_train_op"): _of("tf_slim.training.training", "create_train_op"),
+    ("opt", "LazyAdamOptimizer"): _lazy_adam,
     ("training", "HParams"): _vendored("hyperparameters", "HParams"),
     ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
     ("framework", "nest"): _nest,
