@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,6 +30,10 @@ _PREPROCESSED = {
     "tf.feature_column.numeric_column(": "NumericColumn(",
     "get_dense_tensor(tf.__internal__.feature_column.FeatureTransformationCache(features), None)": "numbers(features)",
 }
+_OF_CLUSTERS = "cluster_"
+"""Runtime modules called so define again what others define for one device."""
+_FIELD_OF_CLUSTERS = re.compile(r"    (eval_)?strategy: .*\n")
+"""A field of `RunConfig` that only they read."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,9 @@ class Library:
         return [definition for name, definition in self.definitions.items() if name in wanted]
 
 
-def vendor(names: Iterable[str], existing: str | None = None, features: str = "columns") -> str:
+def vendor(
+    names: Iterable[str], existing: str | None = None, features: str = "columns", distributed: bool = True
+) -> str:
     """The text of the helper file.
 
     Args:
@@ -89,12 +95,14 @@ def vendor(names: Iterable[str], existing: str | None = None, features: str = "c
       existing: the file as it is now, if there is one. What it defines stays. If it was edited, its text stays as it
         is, and what is missing is added at the end.
       features: "preprocessing" if the program has no feature columns of TensorFlow; see `runtime_library`.
+      distributed: whether it may train on several devices or machines.
 
     Raises:
       KeyError: a name that no runtime module defines.
       SyntaxError: `existing` cannot be parsed.
     """
-    return _vendor(runtime_library(features), names, existing)
+    present = list(_definitions(existing)) if existing is not None else []
+    return _vendor(runtime_library(features, distributed or _is_distributed(present)), names, existing)
 
 
 def merge(existing: str | None, new: str) -> str:
@@ -102,7 +110,8 @@ def merge(existing: str | None, new: str) -> str:
     if existing is None or existing == new:
         return new
     names = list(_definitions(new))
-    library = runtime_library("preprocessing" if {"DenseFeatures", "LinearColumns"} & set(names) else "columns")
+    features = "preprocessing" if {"DenseFeatures", "LinearColumns"} & set(names) else "columns"
+    library = runtime_library(features, _is_distributed([*names, *_definitions(existing)]))
     if not all(name in library.definitions for name in names):
         library = read_library({"new": new})
     return _vendor(library, names, existing)
@@ -113,13 +122,29 @@ def is_vendored(text: str) -> bool:
     return text.lstrip("\ufeff").startswith(MARKER)
 
 
-@functools.lru_cache(maxsize=2)
-def runtime_library(features: str = "columns") -> Library:
-    """The definitions of `migrator/runtime/*.py`, with "preprocessing" those that read columns on preprocessing layers."""
-    folder = Path(__file__).resolve().parent / "runtime"
-    texts = {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("*.py") if file.name != "__init__.py"}
+def _is_distributed(names: Iterable[str]) -> bool:
+    """Whether a file with these definitions has those for several devices or machines."""
+    return "ClusterError" in names
+
+
+@functools.lru_cache(maxsize=4)
+def runtime_library(features: str = "columns", distributed: bool = True) -> Library:
+    """The definitions of `migrator/runtime/*.py`, with "preprocessing" those that read columns on preprocessing layers.
+
+    Where they are not `distributed`, they train on one device.
+    """
+    texts = _runtime_texts()
+    if not distributed:
+        texts = {name: text for name, text in texts.items() if not name.startswith(_OF_CLUSTERS)}
+        texts["config"] = _FIELD_OF_CLUSTERS.sub("", texts["config"])
     library = read_library(texts, _written_statements)
     return _on_preprocessing(library) if features == "preprocessing" else library
+
+
+@functools.cache
+def _runtime_texts() -> dict[str, str]:
+    folder = Path(__file__).resolve().parent / "runtime"
+    return {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("*.py") if file.name != "__init__.py"}
 
 
 def _on_preprocessing(library: Library) -> Library:
@@ -148,7 +173,7 @@ def read_library(texts: Mapping[str, str], statements: Callable[[str], list[_Sta
             if imports.setdefault(entry.name, entry) != entry:
                 raise ValueError(f"migrator.runtime.{module} imports {entry.name} differently from another module")
         for definition in _definitions(texts[module], found[module]).values():
-            if definition.name in definitions:
+            if definitions.pop(definition.name, None) is not None and not module.startswith(_OF_CLUSTERS):
                 raise ValueError(f"migrator.runtime.{module} defines {definition.name} a second time")
             definitions[definition.name] = definition
     clash = sorted(set(definitions) & set(imports))
@@ -265,10 +290,19 @@ def _vendor(library: Library, names: Iterable[str], existing: str | None) -> str
         return _generate(library, library.closure(wanted))
     present = _definitions(existing)
     known = [name for name in present if name in library.definitions]
-    if len(known) == len(present) and existing == _generate(library, library.closure(known)):
+    if len(known) == len(present) and existing in _generations(library, known):
         return _generate(library, library.closure(wanted + known))
     missing = [definition for definition in library.closure(wanted) if definition.name not in present]
     return _append(library, existing, missing) if missing else existing
+
+
+def _generations(library: Library, names: list[str]) -> Iterator[str]:
+    """Texts with these definitions that nobody has edited."""
+    yield _generate(library, library.closure(names))
+    for features in ("columns", "preprocessing"):
+        alone = runtime_library(features, distributed=False)
+        if library is runtime_library(features) and all(name in alone.definitions for name in names):
+            yield _generate(alone, alone.closure(names))
 
 
 def _generate(library: Library, definitions: Sequence[Definition]) -> str:

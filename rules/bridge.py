@@ -36,9 +36,14 @@ class BridgeRewrite(ProgramRewrite):
     keeps_graphs = True
 
     def __init__(
-        self, drafts: Drafts, group: list[Module], constructions: list[Construction], reasons: list[str]
+        self,
+        drafts: Drafts,
+        group: list[Module],
+        constructions: list[Construction],
+        reasons: list[str],
+        several: bool | None = True,
     ) -> None:
-        super().__init__(drafts, group, constructions)
+        super().__init__(drafts, group, constructions, several=several)
         self.reasons = reasons
 
     @property

@@ -28,36 +28,37 @@ _STRATEGIES = {
 _FIELDS = ("train_distribute", "eval_distribute", "experimental_distribute")
 
 
-def choose_strategy(drafts: Drafts, group: Iterable[Module], strategy: str) -> None:
+def choose_strategy(drafts: Drafts, group: Iterable[Module], strategy: str, several: bool | None) -> None:
     """Let every RunConfig of a program ask for `strategy`, a value of the option, and every Estimator have a RunConfig.
 
-    Raises Unsupported.
+    A program that gets no helpers for `several` devices has one without being told. Raises Unsupported.
     """
     if strategy == "auto":
         return
     paths = [module.path for module in group]
-    drafts.apply([Change(edit) for path in paths for edit in _told(drafts.project.modules[path], strategy)])
+    told = "" if strategy == "none" and not several else _STRATEGIES[strategy]
+    drafts.apply([Change(edit) for path in paths for edit in _told(drafts.project.modules[path], told)])
     drafts.apply([Change(edit) for path in paths for edit in _idle(drafts.project.modules[path])])
     replace_replication(drafts, paths, strategy, _root)
 
 
-def _told(module: Module, strategy: str) -> Iterator[Edit]:
+def _told(module: Module, told: str) -> Iterator[Edit]:
     for node in walk(module.tree):
         if not isinstance(node, ast.Call):
             continue
         name = module.resolve(node.func) or ""
         if names_configuration(name):
-            yield from _configured(module, node, strategy, complete=True)
+            yield from _configured(module, node, told, complete=True)
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
-            yield from _configured(module, node, strategy, complete=False)
+            yield from _configured(module, node, told, complete=False)
         elif names_estimator(name):
-            yield from _with_config(module, node, strategy)
+            yield from _with_config(module, node, told)
 
 
-def _configured(module: Module, call: ast.Call, strategy: str, complete: bool) -> Iterator[Edit]:
+def _configured(module: Module, call: ast.Call, told: str, complete: bool) -> Iterator[Edit]:
     """The edits of a call that makes or changes a RunConfig; where `complete`, it must name the strategy."""
     given: dict[str, Argument] = {a.arg: a for a in arguments(call) if isinstance(a, ast.keyword) and a.arg in _FIELDS}
-    wanted = _strategy(module, call, strategy) if given or complete else ""
+    wanted = _strategy(module, call, told) if given or complete else ""
     if given and wanted:
         yield module.edit(given.pop(next(iter(given))), f"train_distribute={wanted}")
     elif wanted:
@@ -66,9 +67,9 @@ def _configured(module: Module, call: ast.Call, strategy: str, complete: bool) -
         yield from delete_arguments(module, call, list(given.values()))
 
 
-def _with_config(module: Module, call: ast.Call, strategy: str) -> Iterator[Edit]:
+def _with_config(module: Module, call: ast.Call, told: str) -> Iterator[Edit]:
     """An Estimator that got no RunConfig gets one."""
-    wanted = _strategy(module, call, strategy)
+    wanted = _strategy(module, call, told)
     config = next((k for k in call.keywords if k.arg == "config"), None)
     hidden = any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
     if not wanted or hidden or (config is not None and not is_none(config.value)):
@@ -77,10 +78,10 @@ def _with_config(module: Module, call: ast.Call, strategy: str) -> Iterator[Edit
     yield module.edit(config, text) if config is not None else add_keyword(module, call, text)
 
 
-def _strategy(module: Module, at: ast.Call, strategy: str) -> str:
-    """The text of the strategy; none where TF_CONFIG decides. A TPU is the one that a configuration names, if it does."""
+def _strategy(module: Module, at: ast.Call, told: str) -> str:
+    """The text of the strategy; none where a program is told nothing. A TPU is the one that a configuration names, if it does."""
     resolver = next((module.segment(k.value) for k in at.keywords if k.arg == "cluster" and not is_none(k.value)), "")
-    chosen = _STRATEGIES[strategy].format(resolver)
+    chosen = told.format(resolver)
     return f"{_root(module, at)}.distribute.{chosen}" if chosen else ""
 
 

@@ -34,9 +34,15 @@ class MixedRewrite(ProgramRewrite):
     """A rewrite that keeps the model_fns of the Estimators in `kept`, for the reasons given."""
 
     def __init__(
-        self, drafts: Drafts, group: list[Module], constructions: list[Construction], features: str, kept: Reasons
+        self,
+        drafts: Drafts,
+        group: list[Module],
+        constructions: list[Construction],
+        features: str,
+        kept: Reasons,
+        several: bool | None = True,
     ) -> None:
-        super().__init__(drafts, group, constructions, features)
+        super().__init__(drafts, group, constructions, features, several)
         self._kept = {constructions[number]: found for number, found in kept.items()}
         self.reasons = list(dict.fromkeys(reason for found in kept.values() for reason in found))
         self._graph_edits: dict[str, list[Edit]] = {}

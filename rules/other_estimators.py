@@ -33,8 +33,9 @@ class OtherEstimators:
         driver: Callable[[Module], Driver],
         renderer: Callable[[Module], Renderer],
         features: str,
+        several: bool | None,
     ) -> None:
-        self.project, self.group, self.features = project, group, features
+        self.project, self.group, self.features, self.several = project, group, features, several
         self.driver, self.renderer = driver, renderer
         self.made: list[tuple[Construction, str]] = []
 
@@ -59,7 +60,9 @@ class OtherEstimators:
 
     def _may_be_distributed(self) -> bool:
         """Whether the program calls what trains on clusters."""
-        return any(name == f"{PREFIX}train_and_evaluate" for module in self.group for _, name in module.references())
+        return bool(self.several) and any(
+            name == f"{PREFIX}train_and_evaluate" for module in self.group for _, name in module.references()
+        )
 
     def rewrite(self, construction: Construction) -> list[Edit]:
         """The edits of one construction, which are given to the drivers as well. Raises Unsupported."""

@@ -24,6 +24,7 @@ from . import tpu
 from .annotations import settle_annotations
 from .bridge import BridgeRewrite
 from .chosen_strategy import choose_strategy, refuse_other_strategies
+from .distribution import speaks_of_several
 from .drawn_inputs import refuse_drawn_inputs
 from .estimator_kinds import KINDS, dialect_of
 from .estimator_values import ESTIMATOR, Construction
@@ -223,11 +224,12 @@ class EstimatorProgram(ProgramRule):
         """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
         style = settings.style
         drafts = _started(project, group)
-        native = functools.partial(ProgramRewrite, features=settings.features)
+        several = speaks_of_several(project.modules.values(), settings.strategy)
+        native = functools.partial(ProgramRewrite, features=settings.features, several=several)
         rewrite = self._rewrite(native, drafts, group)
         reasons = [""]
         try:
-            choose_strategy(drafts, rewrite.group, settings.strategy)
+            choose_strategy(drafts, rewrite.group, settings.strategy, several)
             if drafts.changed:
                 rewrite = self._rewrite(native, drafts, group)
             for module in rewrite.group:
@@ -267,8 +269,9 @@ class EstimatorProgram(ProgramRule):
                     drafts, rewrite = mixed.drafts, mixed
                 else:
                     drafts = _started(project, group)
-                    choose_strategy(drafts, group, settings.strategy)
-                    rewrite = self._rewrite(functools.partial(BridgeRewrite, reasons=reasons), drafts, group)
+                    choose_strategy(drafts, group, settings.strategy, several)
+                    bridge = functools.partial(BridgeRewrite, reasons=reasons, several=several)
+                    rewrite = self._rewrite(bridge, drafts, group)
                     for module in rewrite.group:
                         rewrite.at = module
                         refuse_horovod(module)
@@ -320,8 +323,8 @@ class EstimatorProgram(ProgramRule):
             if set(kept) == known or len(kept) == len(constructions):
                 return None
             drafts = _started(project, group)
-            choose_strategy(drafts, group, settings.strategy)
-            made = functools.partial(MixedRewrite, features=settings.features, kept=kept)
+            choose_strategy(drafts, group, settings.strategy, rewrite.several)
+            made = functools.partial(MixedRewrite, features=settings.features, kept=kept, several=rewrite.several)
             try:
                 prepared(drafts, lambda: [c for n, c in enumerate(self._in(drafts, group)) if n not in kept])
                 if len(self._in(drafts, group)) != len(constructions):  # by whose numbers they are known

@@ -64,15 +64,20 @@ class ProgramRewrite(Rewritten):
     """Whether model_fns stay, with the names of TensorFlow 1."""
 
     def __init__(
-        self, drafts: Drafts, group: list[Module], constructions: list[Construction], features: str = "columns"
+        self,
+        drafts: Drafts,
+        group: list[Module],
+        constructions: list[Construction],
+        features: str = "columns",
+        several: bool | None = True,
     ) -> None:
-        super().__init__(drafts, constructions, features)
+        super().__init__(drafts, constructions, features, several)
         self.group = group
         self.obstacles = Obstacles()
         self._columns = ColumnEdits(features)
         self._of: dict[int, list[ModelFn]] = {}
         self._handed_on = HandedOn()
-        self._others = OtherEstimators(self.project, group, self._driver, self._renderer, features)
+        self._others = OtherEstimators(self.project, group, self._driver, self._renderer, features, several)
         self._unfolded: list[ast.expr] = []
         """References to `functools.partial` that go."""
 
@@ -186,6 +191,7 @@ class ProgramRewrite(Rewritten):
             self.at = module
             parent = module.parent(node)
             if isinstance(parent, ast.Attribute) and parent.value is node:
+                self.used.add(parent.attr)
                 text = module.segment(node) if dotted(node) is not None else ""
                 with self.obstacles:
                     self._method(self._driver(module), node, parent, text)

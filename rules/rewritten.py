@@ -17,6 +17,7 @@ from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 
+from .distribution import TRAINING
 from .driver import Driver
 from .estimator_values import ESTIMATOR, Construction
 from .helpers import Helpers
@@ -32,8 +33,12 @@ class Rewritten:
 
     _others: OtherEstimators
 
-    def __init__(self, drafts: Drafts, constructions: list[Construction], features: str) -> None:
+    def __init__(self, drafts: Drafts, constructions: list[Construction], features: str, several: bool | None) -> None:
         self.features = features
+        self.several = several
+        """Whether the program is for several devices or machines; None: its use of its Estimators tells."""
+        self.used: set[str] = set()
+        """Methods and properties of its Estimators that it reads."""
         self.drafts = drafts
         self.project = project = drafts.project
         self.constructions = constructions
@@ -58,6 +63,11 @@ class Rewritten:
         for edits in self._edits.values():
             yield from dict.fromkeys(edits)
 
+    @property
+    def distributed(self) -> bool:
+        """Whether the program may train on several devices or machines: as it says, or as others do who use its Estimators."""
+        return not self.used & TRAINING if self.several is None else self.several
+
     def new_files(self) -> Iterator[NewFile]:
         """The files of vendored helpers."""
         folders: dict[str, set[str]] = {}
@@ -67,7 +77,8 @@ class Rewritten:
             if names:
                 path = os.path.join(folder, vendoring.FILE_NAME)
                 existing = self.project.modules.get(path)
-                yield NewFile(path, vendoring.vendor(sorted(names), existing.text if existing else None, self.features))
+                text = existing.text if existing else None
+                yield NewFile(path, vendoring.vendor(sorted(names), text, self.features, self.distributed))
 
     def class_names(self) -> list[str]:
         """Names of the generated classes, and of the functions that make other models."""
@@ -137,4 +148,5 @@ class Rewritten:
         replicated = trains_on_replicas(self.project.modules.values())
         warm = any(plan.warm is not None for plan in plans)  # another model may start from the weights of this one
         facts = model_facts(bodies, self._translations)
-        return {**facts, "exported": exported, "replicated": replicated, "warm": warm}
+        facts.update(exported=exported, replicated=replicated, warm=warm, distributed=self.distributed)
+        return facts

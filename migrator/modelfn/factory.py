@@ -157,12 +157,14 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         texts = [_FactoryWriter(generator, train_op, renamed).text(result) for result in results]
         optimizer = texts[0] if update is not None and not chosen else optimizer
     indent = generator.indent + generator.unit
+    distributed = shared.facts["distributed"]
     parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
     warm = ["warm_start_from"] if plan.warm is not None else []
     parameters += ["config=None", "model_dir=None", *(f"{name}=None" for name in warm)]
     lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
     lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
-    inner = indent + generator.unit
+    deeper = indent + generator.unit
+    inner = deeper if distributed else indent
     writer = _FactoryWriter(generator, train_op, renamed)
     updates = train_op.updates if train_op is not None else ()
     functions = writer.functions([update.at for update in updates if update.at not in leaves], inner, 0)
@@ -181,11 +183,12 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     elif has_partitioners(plan):
         by_scope = shared.need("partition_by_scope")
         strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={by_scope})"
-    else:
+    elif distributed:
         strategy = f"{shared.need('make_strategy')}(config)"
     lines += _config_lines(generator, indent)
     lines += early
-    lines.append(f"{indent}with {strategy}.scope():")
+    if distributed:
+        lines.append(f"{indent}with {strategy}.scope():")
     lines.append(f"{inner}model = {generator.class_name}({', '.join(generator.init_statics)})")
     body = trimmed(body)
     if body and body[0].lstrip().startswith("def "):
@@ -209,7 +212,8 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         arguments += [f"{name}={name}"] if plan.spec_hooks.of(mode) else []
     shown = [leaf for leaf in plan.metric_effects if "train" in leaf.modes and leaf not in plan.watched]
     arguments += ["training_metrics=True"] if shown else []
-    made = f"{shared.need('configure')}({', '.join(arguments)})"
+    configure = shared.need("configure_distributed" if distributed else "configure")
+    made = f"{configure}({', '.join(arguments)})"
     endings = [f"{shared.need('begin_with')}(model, model.{START})"] if plan.starting else []
     if shared.facts["warm"]:
         endings.append(f"{shared.need('begin_warm')}({', '.join(['model', *warm])})")
@@ -217,7 +221,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     lead = "" if endings else "return "
     lines.append(f"{indent}{lead}{made}")
     if len(lines[-1]) > 100:
-        lines[-1:] = [f"{indent}{lead}{shared.need('configure')}(", f"{inner}{', '.join(arguments)}", f"{indent})"]
+        lines[-1:] = [f"{indent}{lead}{configure}(", f"{deeper}{', '.join(arguments)}", f"{indent})"]
     return [*lines, *(f"{indent}{'return ' if e is endings[-1] else ''}{e}" for e in endings)]
 
 

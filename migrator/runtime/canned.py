@@ -7,16 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import current_task
 from migrator.runtime.config import RunConfig
 from migrator.runtime.feature_columns import ConstantLogits, DenseNetwork, LinearFeatures
 from migrator.runtime.heads import Head, RegressionHead, class_head
 from migrator.runtime.metrics import BatchMean
-from migrator.runtime.strategy import make_strategy
 from migrator.runtime.training import configure
-
-LEAST_PART = 64 << 20
-"""Bytes of a variable below which parameter servers do not share it."""
 
 
 class CannedModel(tf.keras.Model):
@@ -60,26 +55,13 @@ class CannedModel(tf.keras.Model):
         return {"loss": self.loss_metric.result()}
 
 
-def canned_strategy() -> tf.distribute.Strategy:
-    """The strategy that TF_CONFIG asks for. In a cluster, make it before the first tensor, so before optimizers, too.
-
-    Parameter servers share tables of 64 MiB and more, as with the partitioners of canned Estimators.
-    """
-    servers = max(1, current_task().num_ps_replicas)
-    partitioner = tf.distribute.experimental.partitioners.MinSizePartitioner(LEAST_PART, max_shards=servers)
-    return make_strategy(variable_partitioner=partitioner)
-
-
-def compile_canned(head: Head, parts: Any, config: RunConfig | None, model_dir: str | None) -> CannedModel:
+def compile_canned(head: Head, parts: Any, config: RunConfig | None, model_dir: str | None) -> tf.keras.Model:
     """Compiles a `CannedModel`. `parts` are layers, each with its optimizer or a function that makes it."""
     layers, optimizers = zip(*parts)
-    strategy = config.strategy if config is not None and config.strategy is not None else canned_strategy()
-    with strategy.scope():
-        made = [optimizer() if callable(optimizer) else optimizer for optimizer in optimizers]
-        model = CannedModel(head, layers, made)
-        model.compile(optimizer=made[0], steps_per_execution=100)
-    configure(model, config, model_dir=model_dir)
-    return model
+    made = [optimizer() if callable(optimizer) else optimizer for optimizer in optimizers]
+    model = CannedModel(head, layers, made)
+    model.compile(optimizer=made[0], steps_per_execution=100)
+    return configure(model, config, model_dir=model_dir)
 
 
 def linear_estimator(
@@ -89,7 +71,7 @@ def linear_estimator(
     sparse_combiner: str = "sum",
     model_dir: str | None = None,
     config: RunConfig | None = None,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.LinearEstimator``: a weighted sum of feature columns."""
     linear = LinearFeatures(feature_columns, head.units, sparse_combiner)
     return compile_canned(head, [(linear, optimizer)], config, model_dir)
@@ -104,7 +86,7 @@ def linear_classifier(
     label_vocabulary: Sequence[str] | None = None,
     interpolate_auc: bool = False,
     **others: Any,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.LinearClassifier``; `others` as for `linear_estimator`."""
     head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
     return linear_estimator(head, feature_columns, optimizer, **others)
@@ -117,7 +99,7 @@ def linear_regressor(
     label_dimension: int = 1,
     weight_column: Any = None,
     **others: Any,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.LinearRegressor``; `others` as for `linear_estimator`."""
     head = RegressionHead(weight_column, label_dimension, loss_reduction)
     return linear_estimator(head, feature_columns, optimizer, **others)
@@ -133,7 +115,7 @@ def dnn_estimator(
     batch_norm: bool = False,
     model_dir: str | None = None,
     config: RunConfig | None = None,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.DNNEstimator``: a network of dense layers; see `DenseNetwork`."""
     network = DenseNetwork(head.units, hidden_units, feature_columns, activation_fn, dropout, batch_norm)
     return compile_canned(head, [(network, optimizer)], config, model_dir)
@@ -149,7 +131,7 @@ def dnn_classifier(
     label_vocabulary: Sequence[str] | None = None,
     interpolate_auc: bool = False,
     **others: Any,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.DNNClassifier``; `others` as for `dnn_estimator`."""
     head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
     return dnn_estimator(head, hidden_units, feature_columns, optimizer, **others)
@@ -163,7 +145,7 @@ def dnn_regressor(
     label_dimension: int = 1,
     weight_column: Any = None,
     **others: Any,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.DNNRegressor``; `others` as for `dnn_estimator`."""
     head = RegressionHead(weight_column, label_dimension, loss_reduction)
     return dnn_estimator(head, hidden_units, feature_columns, optimizer, **others)
@@ -182,7 +164,7 @@ def dnn_linear_combined_estimator(
     linear_sparse_combiner: str = "sum",
     model_dir: str | None = None,
     config: RunConfig | None = None,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.DNNLinearCombinedEstimator``: "wide and deep", each with an optimizer of its own."""
     parts: list[Any] = []
     if dnn_feature_columns:
@@ -206,7 +188,7 @@ def dnn_linear_combined_classifier(
     label_vocabulary: Sequence[str] | None = None,
     interpolate_auc: bool = False,
     **others: Any,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.DNNLinearCombinedClassifier``; `others` as for `dnn_linear_combined_estimator`."""
     head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
     return dnn_linear_combined_estimator(head, **others)
@@ -214,14 +196,14 @@ def dnn_linear_combined_classifier(
 
 def dnn_linear_combined_regressor(
     loss_reduction: str, label_dimension: int = 1, weight_column: Any = None, **others: Any
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.DNNLinearCombinedRegressor``; `others` as for `dnn_linear_combined_estimator`."""
     return dnn_linear_combined_estimator(RegressionHead(weight_column, label_dimension, loss_reduction), **others)
 
 
 def baseline_estimator(
     head: Head, optimizer: Any, model_dir: str | None = None, config: RunConfig | None = None
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.BaselineEstimator``: the same prediction for every example."""
     return compile_canned(head, [(ConstantLogits(head.units), optimizer)], config, model_dir)
 
@@ -234,7 +216,7 @@ def baseline_classifier(
     label_vocabulary: Sequence[str] | None = None,
     interpolate_auc: bool = False,
     **others: Any,
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.BaselineClassifier``; `others` as for `baseline_estimator`."""
     head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction, interpolate_auc)
     return baseline_estimator(head, optimizer, **others)
@@ -242,6 +224,6 @@ def baseline_classifier(
 
 def baseline_regressor(
     optimizer: Any, loss_reduction: str, label_dimension: int = 1, weight_column: Any = None, **others: Any
-) -> CannedModel:
+) -> tf.keras.Model:
     """``estimator.BaselineRegressor``; `others` as for `baseline_estimator`."""
     return baseline_estimator(RegressionHead(weight_column, label_dimension, loss_reduction), optimizer, **others)

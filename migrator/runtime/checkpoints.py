@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from typing import Any, Callable
 
@@ -20,19 +19,14 @@ class Checkpoints(tf.keras.callbacks.Callback):
         self.config = config
         self.checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
         keep, hours = config.keep_checkpoint_max or None, config.keep_checkpoint_every_n_hours
-        self.writes = getattr(model.distribute_strategy.extended, "should_checkpoint", True)
-        # All workers take part in a save, as their moving statistics are averaged, but only the chief's is kept.
-        folder = config.model_dir if self.writes else tempfile.mkdtemp()
-        self.manager = tf.train.CheckpointManager(self.checkpoint, folder, keep, hours, "model.ckpt")
+        self.manager = tf.train.CheckpointManager(self.checkpoint, config.model_dir, keep, hours, "model.ckpt")
         self.held: str | None = None  # path of the checkpoint that the model stems from
         self.after_save: Callable[[int], None] | None = None
-        # Clocks of workers differ, and all have to save at the same step: they ask the chief every so many steps.
-        shared = isinstance(model.distribute_strategy, tf.distribute.MultiWorkerMirroredStrategy)
-        self.steps_between_questions = 50 if shared and config.save_checkpoints_secs else None
 
     def newest(self) -> str | None:
-        """Path of the newest checkpoint; a worker whose checkpoints are not kept goes on from what it holds."""
-        return self.held if self.held and not self.writes else tf.train.latest_checkpoint(self.config.model_dir)
+        """Path of the newest checkpoint."""
+        path: str | None = tf.train.latest_checkpoint(self.config.model_dir)
+        return path
 
     def steps_done(self) -> int:
         """Steps that a training would begin with, by the name of the newest checkpoint where that is not loaded yet."""
@@ -75,17 +69,9 @@ class Checkpoints(tf.keras.callbacks.Callback):
     def is_due(self, done: int) -> bool:
         """Whether to save after `done` steps of this training."""
         steps, seconds = self.config.save_checkpoints_steps, self.config.save_checkpoints_secs
-        if steps or not seconds:
-            return steps is not None and steps > 0 and done % steps == 0
-        late = time.time() >= self.saved_time + seconds
-        pause = self.steps_between_questions
-        return late if not pause else done % pause == 0 and self.chief_says(late)
-
-    def chief_says(self, own: bool) -> bool:
-        """The answer that the chief gives, on all workers; `own` is that of this one."""
-        strategy, answer = self.model.distribute_strategy, float(own and self.writes)
-        answers = strategy.run(tf.identity, (tf.constant(answer),))
-        return bool(strategy.reduce(tf.distribute.ReduceOp.SUM, answers, axis=None) > 0)
+        if steps:
+            return done % steps == 0
+        return seconds is not None and seconds > 0 and time.time() >= self.saved_time + seconds
 
     def on_train_end(self, logs: Any = None) -> None:
         if int(self.model.optimizer.iterations.numpy()) != self.saved_step:

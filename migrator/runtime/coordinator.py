@@ -11,13 +11,31 @@ import tensorflow as tf
 
 from migrator.runtime.checkpoints import Checkpoints
 from migrator.runtime.cluster import ClusterError, cluster_task
+from migrator.runtime.local_run import LocalRun
 from migrator.runtime.orders import largest_divisor, order_of
 from migrator.runtime.summaries import StepLogger
 
 
-def is_coordinated(model: tf.keras.Model) -> bool:
-    """Whether workers train the model, at the orders of this process."""
-    return isinstance(model.distribute_strategy, tf.distribute.ParameterServerStrategy)
+class CoordinatorRun(LocalRun):
+    """Training by workers, at the orders of this process, and evaluation in this process."""
+
+    def create_variables(self, spec: Any, training: bool) -> Any:
+        with self.model.distribute_strategy.scope():
+            return super().create_variables(spec, training)
+
+    def fit(self, dataset: tf.data.Dataset, steps: int | None, callbacks: Sequence[Any], grouped: bool) -> None:
+        self.state.checkpoints.after_save = None  # evaluation is the evaluator's
+        fit_on_cluster(self.model, dataset, steps, callbacks)
+
+    def evaluate(self, batches: Any, callbacks: Sequence[Any]) -> dict[str, Any]:
+        """Workers would share the batches out in no certain way."""
+        model = self.model
+        model.reset_metrics()
+        with model.distribute_strategy.scope():
+            test_step, results = tf.function(model.test_step), model.get_metrics_result()
+            for batch in batches:
+                results = test_step(batch)
+        return {name: float(value) for name, value in results.items()}
 
 
 class ClusterProgress(tf.keras.callbacks.Callback):
@@ -75,13 +93,3 @@ def fit_on_cluster(
         order = order_of(model, at_once)
         model.train_function = lambda iterator: model._cluster_coordinator.schedule(order, args=(iterator,))
     model.fit(dataset, epochs=steps // interval, steps_per_epoch=interval, callbacks=[*callbacks, progress], verbose=0)
-
-
-def evaluate_here(model: tf.keras.Model, dataset: tf.data.Dataset) -> dict[str, float]:
-    """Evaluates in this process: workers would share the batches out in no certain way."""
-    model.reset_metrics()
-    with model.distribute_strategy.scope():
-        test_step, results = tf.function(model.test_step), model.get_metrics_result()
-        for batch in dataset:
-            results = test_step(batch)
-    return {name: float(value) for name, value in results.items()}

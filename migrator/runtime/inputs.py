@@ -9,8 +9,6 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.cluster import cluster_task
-
 
 class ModeKeys:
     """What an `input_fn` that takes `mode` is called for."""
@@ -18,20 +16,6 @@ class ModeKeys:
     TRAIN = "train"
     EVAL = "eval"
     PREDICT = "infer"
-
-
-def input_context(strategy: tf.distribute.Strategy | None) -> tf.distribute.InputContext | None:
-    """Which part of the examples this process may read: it makes one of as many pipelines as there are processes.
-
-    None where Estimators gave none, and read everything: without a strategy, and with parameter servers.
-    """
-    if strategy in (None, tf.distribute.get_strategy()) or isinstance(strategy, tf.distribute.ParameterServerStrategy):
-        return None
-    replicas = strategy.num_replicas_in_sync
-    if replicas == 1 or replicas == len(strategy.extended.worker_devices):
-        return tf.distribute.InputContext(num_replicas_in_sync=replicas)
-    task = cluster_task()
-    return tf.distribute.InputContext(task.num_worker_replicas, task.global_id_in_cluster, replicas)
 
 
 def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -> tf.data.Dataset:
@@ -50,8 +34,7 @@ def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -
     # Those of a TPUEstimator differ by mode; flags of absl, say, can be called as well, and are handed on.
     offered["params"] = params(mode) if isinstance(params, dict) and callable(params) else params
     named = inspect.signature(input_fn).parameters
-    strategies = {ModeKeys.TRAIN: model.distribute_strategy, ModeKeys.EVAL: model.run_config.eval_strategy}
-    context = input_context(strategies.get(mode))
+    context = model.run_state.run.input_context(mode)
     if context is None and "input_context" in named and named["input_context"].default is inspect.Parameter.empty:
         context = tf.distribute.InputContext()
     if context is not None:

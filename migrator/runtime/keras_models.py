@@ -17,6 +17,11 @@ def configure_keras_model(
 
     Features are named by the inputs of the model; `predict` yields dicts by the names of its outputs.
     """
+    return configure(speak_as_estimator(keras_model), config, model_dir=model_dir)
+
+
+def speak_as_estimator(keras_model: tf.keras.Model) -> tf.keras.Model:
+    """Lets a compiled model predict by the names of its outputs, and report its loss as a mean over batches."""
     if not keras_model.optimizer:
         raise ValueError("The model has to be compiled.")
     predict_step = keras_model.predict_step
@@ -26,4 +31,4 @@ def configure_keras_model(
 
     keras_model.predict_step = predict_by_name
     report_batch_loss(keras_model)
-    return configure(keras_model, config, model_dir=model_dir)
+    return keras_model

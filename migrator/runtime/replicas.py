@@ -2,11 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import ClusterError
+from migrator.runtime.cluster import ClusterError, cluster_task
+from migrator.runtime.execution import StepGrouper
+from migrator.runtime.local_run import LocalRun
+from migrator.runtime.worker_checkpoints import PAUSE
+
+
+class ReplicaRun(LocalRun):
+    """Training and evaluation on the replicas of the strategy in whose scope the model was created."""
+
+    def input_context(self, mode: str) -> tf.distribute.InputContext | None:
+        """One of as many pipelines as there are processes. None where Estimators gave none, and read everything."""
+        strategy = {"train": self.model.distribute_strategy, "eval": self.config.eval_strategy}.get(mode)
+        if strategy in (None, tf.distribute.get_strategy()):
+            return None
+        replicas = strategy.num_replicas_in_sync
+        if replicas == 1 or replicas == len(strategy.extended.worker_devices):
+            return tf.distribute.InputContext(num_replicas_in_sync=replicas)
+        task = cluster_task()
+        return tf.distribute.InputContext(task.num_worker_replicas, task.global_id_in_cluster, replicas)
+
+    def create_variables(self, spec: Any, training: bool) -> Any:
+        with self.model.distribute_strategy.scope():
+            traced = super().create_variables(spec, training)
+        self.alone = training and traced is not None and gathers_rows(self.model, traced)
+        return traced
+
+    def batches(self, dataset: tf.data.Dataset, steps: int | None) -> tuple[Any, int | None]:
+        strategy = self.model.distribute_strategy
+        if strategy.num_replicas_in_sync == 1:
+            return super().batches(dataset, steps)
+        if steps is not None and dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
+            return share_out(strategy, dataset), steps
+        # Where data may end, workers ask each other before each step whether all have a batch.
+        return share_out(strategy, dataset, steps), -1
+
+    def step_grouper(self) -> StepGrouper:
+        """Lets each step that gathers rows run alone. Workers begin their calls at the same steps, and save at the same."""
+        grouper, strategy = super().step_grouper(), self.model.distribute_strategy
+        if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+            pause = PAUSE if self.config.save_checkpoints_secs else None
+            grouper = InStepGrouper(grouper.most, [*grouper.intervals, pause])
+        grouper.most = 1 if self.alone else grouper.most
+        return grouper
+
+    def evaluation_batches(self, dataset: tf.data.Dataset, steps: int | None) -> tuple[Any, Any]:
+        return share_out_evaluation(self.model, dataset, steps)
+
+    def evaluate(self, batches: Any, callbacks: Sequence[Any]) -> dict[str, Any]:
+        if isinstance(batches, tf.data.Dataset):
+            return super().evaluate(batches, callbacks)
+        model, self.model.steps_per_execution = self.model, 1
+        results: dict[str, Any] = model.evaluate(batches, steps=-1, callbacks=callbacks, verbose=0, return_dict=True)
+        return results
+
+    def mean_loss(self, loss: tf.keras.metrics.Mean) -> tf.Tensor:
+        """The mean of all replicas, which have added to it as often. Its own way, they sum twice: values, and their number."""
+        replica = tf.distribute.get_replica_context()
+        if replica is None or replica.num_replicas_in_sync == 1:
+            return loss.result()
+        return replica.all_reduce(tf.distribute.ReduceOp.MEAN, loss.total / loss.count)
+
+
+class InStepGrouper(StepGrouper):
+    """The same for workers in step: their calls have to begin at the same steps, however fast each is."""
+
+    def in_a_second(self, steps: int) -> float:
+        return self.most
 
 
 def share_out(strategy: tf.distribute.Strategy, dataset: tf.data.Dataset, steps: int | None = None) -> Any:
@@ -107,14 +174,6 @@ def check_devices(strategy: tf.distribute.Strategy) -> None:
                 f"The strategy trains on {name}, which this process does not have. tf.config.list_logical_devices() has"
                 " those that there are; tf.config.set_logical_device_configuration() makes several of one CPU or GPU."
             )
-
-
-def mean_of_replicas(metric: tf.keras.metrics.Mean) -> tf.Tensor:
-    """The result of a mean to which all replicas have added as often. Its own way, they sum twice: values, and their number."""
-    replica = tf.distribute.get_replica_context()
-    if replica is None or replica.num_replicas_in_sync == 1:
-        return metric.result()
-    return replica.all_reduce(tf.distribute.ReduceOp.MEAN, metric.total / metric.count)
 
 
 SMALL_TABLE = 1 << 20

@@ -10,8 +10,6 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import cluster_task
-from migrator.runtime.evaluator import new_checkpoints
 from migrator.runtime.training import evaluate, train
 
 
@@ -49,44 +47,47 @@ class EvalSpec:
             raise ValueError(f"Must specify steps > 0 and seconds >= 0, given: {self}")
 
 
+class CheckpointEvaluator:
+    """Evaluates and exports a model as an `EvalSpec` says, at checkpoints that are at least `throttle_secs` apart."""
+
+    def __init__(self, model: tf.keras.Model, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
+        if not (model.run_config.save_checkpoints_steps or model.run_config.save_checkpoints_secs):
+            raise ValueError("train_and_evaluate evaluates at checkpoints: set save_checkpoints_steps or _secs.")
+        self.model, self.max_steps, self.spec = model, train_spec.max_steps, eval_spec
+        self.metrics: dict[str, Any] = {}
+        self.exports: list[Any] = []
+        self.saved_step: int | None = None
+        self.next_time = 0.0
+
+    def after_save(self, step: int) -> None:
+        self.saved_step = step
+        if time.time() >= self.next_time:
+            self.evaluate()
+        else:
+            tf.get_logger().info("Skip the current checkpoint eval due to throttle secs.")
+
+    def evaluate(self) -> None:
+        spec, folder = self.spec, os.path.join(self.model.run_config.model_dir, "export")
+        self.next_time = time.time() + spec.throttle_secs
+        self.metrics = evaluate(self.model, spec.input_fn, spec.steps, spec.name, callbacks=spec.callbacks)
+        done = self.max_steps is not None and self.metrics["global_step"] >= self.max_steps
+        exporters = spec.exporters if isinstance(spec.exporters, (list, tuple)) else [spec.exporters]
+        self.exports = [e.export(self.model, os.path.join(folder, e.name), self.metrics, done) for e in exporters]
+
+    def finish(self) -> tuple[dict[str, Any] | None, list[Any] | None]:
+        """Evaluates the final checkpoint, unless that is done; the last metrics, and what each exporter gave for them."""
+        if self.metrics.get("global_step") != self.saved_step:
+            self.evaluate()
+        return (self.metrics, self.exports) if self.metrics else (None, None)
+
+
 def train_and_evaluate(
     model: tf.keras.Model, train_spec: TrainSpec, eval_spec: EvalSpec
 ) -> tuple[dict[str, Any] | None, list[Any] | None]:
     """Trains in one go; evaluates at checkpoints at least `throttle_secs` apart, and at the final one.
 
-    In a cluster, the task `evaluator` evaluates the checkpoints that the others write while they train.
-
     Returns the metrics of the last evaluation and what each exporter gave for it, or (None, None) without any training.
     """
-    if not (model.run_config.save_checkpoints_steps or model.run_config.save_checkpoints_secs):
-        raise ValueError("train_and_evaluate evaluates at checkpoints: set save_checkpoints_steps or _secs.")
-    metrics: dict[str, Any] = {}
-    exports: list[Any] = []
-    saved_step, next_time = None, 0.0
-    exporters = eval_spec.exporters if isinstance(eval_spec.exporters, (list, tuple)) else [eval_spec.exporters]
-    folder = os.path.join(model.run_config.model_dir, "export")
-
-    def after_save(step: int | None, final: bool = False) -> None:
-        nonlocal metrics, exports, saved_step, next_time
-        saved_step = step
-        if final or time.time() >= next_time:
-            next_time = time.time() + eval_spec.throttle_secs
-            data, steps, name = eval_spec.input_fn, eval_spec.steps, eval_spec.name
-            metrics = evaluate(model, data, steps, name, callbacks=eval_spec.callbacks)
-            done = train_spec.max_steps is not None and metrics["global_step"] >= train_spec.max_steps
-            exports = [e.export(model, os.path.join(folder, e.name), metrics, done) for e in exporters]
-        else:
-            tf.get_logger().info("Skip the current checkpoint eval due to throttle secs.")
-
-    task = cluster_task()
-    if task.task_type == "evaluator":
-        for step in new_checkpoints(model, train_spec.max_steps, eval_spec.start_delay_secs, eval_spec.throttle_secs):
-            after_save(step, final=True)
-        return (metrics, exports) if metrics else (None, None)
-    if task.num_ps_replicas or task.num_worker_replicas > 1:  # evaluation is the evaluator's
-        train(model, train_spec.input_fn, None, train_spec.max_steps, train_spec.callbacks)
-        return None, None
-    train(model, train_spec.input_fn, None, train_spec.max_steps, train_spec.callbacks, after_save)
-    if metrics.get("global_step") != saved_step:
-        after_save(saved_step, final=True)
-    return (metrics, exports) if metrics else (None, None)
+    evaluator = CheckpointEvaluator(model, train_spec, eval_spec)
+    train(model, train_spec.input_fn, None, train_spec.max_steps, train_spec.callbacks, evaluator.after_save)
+    return evaluator.finish()

@@ -14,11 +14,9 @@ import tensorflow as tf
 
 from migrator.runtime.checkpoints import Checkpoints
 from migrator.runtime.config import RunConfig
-from migrator.runtime.coordinator import evaluate_here, fit_on_cluster, is_coordinated
-from migrator.runtime.execution import StepGrouper
 from migrator.runtime.inputs import read_input
+from migrator.runtime.local_run import LocalRun
 from migrator.runtime.metrics import BatchMean
-from migrator.runtime.replicas import gathers_rows, mean_of_replicas, run_on_replicas, share_out, share_out_evaluation
 from migrator.runtime.summaries import StepLogger
 
 
@@ -45,13 +43,12 @@ def configure(
         tf.get_logger().warning("Using temporary folder as model directory: %s", model_dir)
     model.run_config = config = config.replace(model_dir=config.model_dir or model_dir)
     tf.io.gfile.makedirs(config.model_dir)
-    checkpoints = Checkpoints(model, config)
     model.run_state = types.SimpleNamespace(
         params=params,
         # Keras 3 compiles this number in, and could not stop at the steps that are due.
         steps_per_execution=1 if hasattr(tf.keras, "ops") else int(model.steps_per_execution.numpy()),
-        checkpoints=checkpoints,
-        logger=StepLogger(config if checkpoints.writes else config.replace(model_dir=checkpoints.manager.directory)),
+        checkpoints=Checkpoints(model, config),
+        logger=StepLogger(config),
         predict_step=tf.function(model.predict_step),
         callbacks=list(callbacks),
         evaluation_callbacks=list(evaluation_callbacks),
@@ -59,9 +56,9 @@ def configure(
         loss_alone=False,
         watched={},
     )
+    model.run_state.run = LocalRun(model)
     model.train_step, model.test_step = after_batch(model.train_step), after_batch(model.test_step)
     model.compute_metrics = unless_loss_alone(model)
-    run_on_replicas(model)
     return model
 
 
@@ -82,27 +79,11 @@ def unless_loss_alone(model: tf.keras.Model) -> Callable[..., Any]:
 
     def compute(*args: Any, **kwargs: Any) -> Any:
         if model.run_state.loss_alone:
-            return {metric.name: mean_of_replicas(metric) for metric in model.metrics if metric.name == "loss"}
+            mean_loss = model.run_state.run.mean_loss
+            return {metric.name: mean_loss(metric) for metric in model.metrics if metric.name == "loss"}
         return compute_metrics(*args, **kwargs)
 
     return compute
-
-
-def create_variables(model: tf.keras.Model, spec: Any, training: bool) -> int:
-    """Creates all variables by tracing what Keras will run on batches of this spec; no data are read.
-
-    Returns how many steps one call may run.
-    """
-    model.steps_per_execution = model.run_state.steps_per_execution  # Keras makes a loop only if there are several
-    with model.distribute_strategy.scope():
-        function = model.make_train_function() if training else model.make_test_function()
-    if not hasattr(function, "get_concrete_function"):  # Keras 3, or a model that runs eagerly
-        features = spec[0] if isinstance(spec, tuple) else spec
-        tf.function(lambda inputs: model(inputs, training=training)).get_concrete_function(features)
-        model.optimizer.build(model.trainable_variables)
-    elif gathers_rows(model, function.get_concrete_function(tf.data.IteratorSpec(spec))):
-        return 1
-    return int(model.run_state.steps_per_execution)
 
 
 def train(
@@ -121,21 +102,22 @@ def train(
     limits = [limit for limit in (steps, max_steps) if limit is not None]
     if len(limits) > 1 or min(limits, default=1) <= 0:
         raise ValueError(f"Give either steps or max_steps, and more than 0; given: {steps}, {max_steps}")
-    config, logger, checkpoints = model.run_config, model.run_state.logger, model.run_state.checkpoints
-    callbacks = [*callbacks, *model.run_state.callbacks]
+    state = model.run_state
+    run, logger, checkpoints = state.run, state.logger, state.checkpoints
+    callbacks = [*callbacks, *state.callbacks]
     if max_steps is not None and checkpoints.steps_done() >= max_steps:
         tf.get_logger().info("Skipping training since max_steps has already saved.")
         return model
     starters = [callback for callback in callbacks if hasattr(callback, "on_restore")]  # these see no steps
     watchers = [callback for callback in callbacks if callback not in starters]
-    loss_alone = not (watchers or model.run_state.training_metrics)
-    if loss_alone != model.run_state.loss_alone:
-        model.run_state.loss_alone, model.train_function = loss_alone, None  # to be traced anew
+    loss_alone = not (watchers or state.training_metrics)
+    if loss_alone != state.loss_alone:
+        state.loss_alone, model.train_function = loss_alone, None  # to be traced anew
     dataset = read_input(model, input_fn, "train")
     # The logger chooses the steps in which the model writes its summaries; callbacks write theirs at any step.
     record = tf.summary.record_if(lambda: logger.recording if tf.inside_function() else True)
     with logger.writer(logger.config.model_dir).as_default(logger.step), record:
-        most = create_variables(model, dataset.element_spec, training=True)
+        run.create_variables(dataset.element_spec, training=True)
         checkpoints.restore(with_optimizer=True)
         for callback in starters:
             callback.on_restore(model)
@@ -143,27 +125,7 @@ def train(
         if max_steps is not None:
             steps = max_steps - int(model.optimizer.iterations.numpy())
         steps = None if steps is None else math.ceil(steps)  # steps / periods may be a fraction
-        repeats = dataset.cardinality() == tf.data.INFINITE_CARDINALITY
-        endless = repeats and steps is None  # then a callback stops
-        if is_coordinated(model):
-            checkpoints.after_save = None
-            fit_on_cluster(model, dataset, steps, callbacks)
-            return model
-        # Where data may end, workers ask each other before each step whether all have a batch.
-        counted = repeats and steps is not None and model.distribute_strategy.num_replicas_in_sync > 1
-        batches = share_out(model.distribute_strategy, dataset, None if counted else steps)
-        saves = config.save_checkpoints_steps or config.save_checkpoints_secs
-        all_callbacks = [logger, *([checkpoints] if saves else []), *callbacks]
-        if not watchers:  # which may want to see each step
-            intervals = [config.log_step_count_steps, config.save_summary_steps, config.save_checkpoints_steps]
-            intervals.append(checkpoints.steps_between_questions)
-            in_step = isinstance(model.distribute_strategy, tf.distribute.MultiWorkerMirroredStrategy)
-            all_callbacks.append(StepGrouper(most, intervals, by_clock=not in_step))
-        model.steps_per_execution = 1
-        unknown = endless or not isinstance(batches, tf.data.Dataset)
-        size = steps if counted else -1 if unknown else None
-        model.fit(batches, steps_per_epoch=size, callbacks=all_callbacks, verbose=0)
-        model.steps_per_execution = model.run_state.steps_per_execution
+        run.fit(dataset, steps, callbacks, grouped=not watchers)  # watchers may want to see each step
     return model
 
 
@@ -201,20 +163,13 @@ def evaluate(
     dataset = read_input(model, input_fn, "eval")
     if steps is None and dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError("Evaluation on endless data would never return: give steps, or do not repeat the dataset.")
-    callbacks = [*callbacks, *model.run_state.evaluation_callbacks]
+    run, callbacks = model.run_state.run, [*callbacks, *model.run_state.evaluation_callbacks]
     steps = None if steps is None else math.ceil(steps)
     with tf.summary.record_if(False), within_training(model):
-        spec, batches = share_out_evaluation(model, dataset, steps)
-        create_variables(model, spec, training=False)
+        spec, batches = run.evaluation_batches(dataset, steps)
+        run.create_variables(spec, training=False)
         model.run_state.checkpoints.restore(checkpoint_path)
-        known = isinstance(batches, tf.data.Dataset) and batches.cardinality() > 0
-        if callbacks or not known:  # Keras cannot group batches of an unknown number
-            model.steps_per_execution = 1
-        steps = None if isinstance(batches, tf.data.Dataset) else -1  # all
-        if is_coordinated(model):
-            results = evaluate_here(model, batches)
-        else:
-            results = model.evaluate(batches, steps=steps, callbacks=callbacks, verbose=0, return_dict=True)
+        results = run.evaluate(batches, callbacks)
     step, folder = int(model.optimizer.iterations.numpy()), f"eval_{name}" if name else "eval"
     tf.get_logger().info("Saving dict for global step %d: %s", step, results)
     logger = model.run_state.logger
@@ -227,8 +182,9 @@ def report_batch_loss(model: tf.keras.Model) -> None:
     model.batch_loss, compute_loss = BatchMean(name="loss"), model.compute_loss
 
     def compute_batch_loss(*args: Any, **kwargs: Any) -> Any:
-        # Keras gives each replica its share; here `run_on_replicas` does, as with the losses of all other models.
-        loss = compute_loss(*args, **kwargs) * model.distribute_strategy.num_replicas_in_sync
+        loss = (
+            compute_loss(*args, **kwargs) * model.distribute_strategy.num_replicas_in_sync
+        )  # of which Keras takes one's
         model.batch_loss.update_state(loss)
         return loss
 

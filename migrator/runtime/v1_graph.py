@@ -10,15 +10,11 @@ from typing import Any, Callable, NamedTuple
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
-from migrator.runtime.coordinator import is_coordinated
 from migrator.runtime.metrics import BatchMean
-from migrator.runtime.strategy import make_strategy
 from migrator.runtime.training import configure
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession, begin
 from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
-from migrator.runtime.v1_partitions import restore_any_parts, start_as_parts, start_whole
-from migrator.runtime.v1_replicas import as_in_graph, building, call_all, first_copy, in_turn, spec_of_one, step_on
 from migrator.runtime.v1_tables import kept_tables
 from migrator.runtime.v1_tensors import flat_tensors, with_gaps
 
@@ -52,12 +48,9 @@ def graph_model(
     params: Any = None,
 ) -> GraphModel:
     """Compiles a `GraphModel` for `train`, `evaluate` and `predict`; checkpoints go to `model_dir`."""
-    strategy = make_strategy(config)
-    with strategy.scope():
-        model = GraphModel(model_fn, {} if params is None else params)
-        model.compile(steps_per_execution=100)
+    model = GraphModel(model_fn, {} if params is None else params)
+    model.compile(steps_per_execution=100)
     configured: GraphModel = configure(model, config, params=params, model_dir=model_dir)
-    restore_any_parts(configured)
     return configured
 
 
@@ -65,29 +58,22 @@ class GraphModel(tf.keras.Model):
     """Runs a `model_fn` of TensorFlow 1: traces it as a graph, once for each mode and kind of batch.
 
     Graphs share variables by name, as they did through checkpoints; those names are the ones of TensorFlow 1. A train
-    step runs the `train_op` and nothing else. Needs Keras 2 where the `model_fn` makes layers. Several replicas train in one
-    graph, in which optimizers of TensorFlow 1 average the gradients, and one of them evaluates.
+    step runs the `train_op` and nothing else. Needs Keras 2 where the `model_fn` makes layers.
 
     Args:
       model_fn: takes `features`, and those of `labels`, `mode`, `params` and `config` that it names.
       params: passed to the `model_fn`.
     """
 
-    handles_replicas = True
-
     def __init__(self, model_fn: Callable[..., EstimatorSpec], params: Any = None) -> None:
         super().__init__()
         self.loss_metric = BatchMean(name="loss")
-        self.replicated = tf.distribute.get_strategy().num_replicas_in_sync > 1
-        first = tf.VariableAggregation.ONLY_FIRST_REPLICA
-        self.global_step = tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step", aggregation=first)
+        self.global_step = self.new_step()
         self.tf1_variables: dict[str, tf.Variable] = {}  # by their name in TensorFlow 1, with slots of optimizers
         self.tables: list[Any] = []  # of the predictions, which a SavedModel holds
         self.graphs = types.SimpleNamespace(  # which Keras does not look into
             model_fn=model_fn, params=params, traced=[], local=[], variables={"global_step": self.global_step}
         )
-        if self.replicated:
-            self.graphs.evaluated_loss = outside(BatchMean, name="loss")
 
     def compile(self, **arguments: Any) -> None:
         """Without an optimizer: the `train_op` is the one of the `model_fn`."""
@@ -112,27 +98,20 @@ class GraphModel(tf.keras.Model):
     def train_step(self, data: Any) -> dict[str, Any]:
         """One run of the `train_op`."""
         features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(data)
-        graph, tensors = self.graph("train", features, labels), flat_tensors(features, labels)
-        self.compute_loss(y_pred=in_turn(graph.run, tensors) if self.replicated else graph.run(tensors))
-        return {"loss": self.mean_loss.result()}
+        self.compute_loss(y_pred=self.graph("train", features, labels).run(flat_tensors(features, labels)))
+        return {"loss": self.loss_metric.result()}
 
     def test_step(self, data: Any) -> dict[str, Any]:
         """Updates the metrics of `eval_metric_ops`; returns their values so far."""
         features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(data)
         graph = self.graph("eval", features, labels)
         self.compute_loss(y_pred=graph.run(flat_tensors(features, labels)))
-        return {**graph.values(features, labels), "loss": self.mean_loss.result()}
+        return {**graph.values(features, labels), "loss": self.loss_metric.result()}
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> Any:
         """Takes note of a loss that the graph has computed."""
-        self.mean_loss.update_state(y_pred)
+        self.loss_metric.update_state(y_pred)
         return y_pred
-
-    @property
-    def mean_loss(self) -> BatchMean:
-        """The mean over batches: of all replicas that train, or of the one that evaluates."""
-        trains = tf.distribute.has_strategy() and not tf.distribute.in_cross_replica_context()
-        return self.loss_metric if trains or not self.replicated else self.graphs.evaluated_loss
 
     def predict_step(self, data: Any) -> Any:
         """The `predictions` for a batch; features that are a tuple stand in another one."""
@@ -149,10 +128,11 @@ class GraphModel(tf.keras.Model):
 
     def make_test_function(self, force: bool = False) -> Any:
         """The function of Keras, or one that calls the hooks of the graphs around each step."""
-        if self.replicated:
-            step = step_on(self.distribute_strategy, "eval", self.test_step)
-            self.test_function = tf.function(lambda iterator: step(next(iterator)))
-        return self.with_hooks("eval", self.test_function if self.replicated else super().make_test_function(force))
+        return self.with_hooks("eval", super().make_test_function(force))
+
+    def step_of(self, mode: str) -> Callable[[Any], dict[str, Any]]:
+        """What runs on each batch."""
+        return self.train_step if mode == "train" else self.test_step
 
     def with_hooks(self, mode: str, function: Any) -> Any:
         """`function`, which makes steps on the batches of an iterator, with hooks where graphs of `mode` have some."""
@@ -160,8 +140,7 @@ class GraphModel(tf.keras.Model):
             return function
 
         def run_steps(iterator: Any) -> dict[str, Any]:
-            step = step_on(self.distribute_strategy, mode, self.train_step if mode == "train" else self.test_step)
-            logs: dict[str, Any] = {}
+            step, logs = self.step_of(mode), {}
             for _ in range(int(tf.identity(self.steps_per_execution))):
                 logs = step(next(iterator))
                 if mode == "train" and self.stop_training:
@@ -174,9 +153,13 @@ class GraphModel(tf.keras.Model):
         """Traces the graph of `mode` anew, with the hooks that callbacks bring."""
         given = [callback for callback in callbacks if isinstance(callback, GraphHook)]
         if given:
-            features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(spec_of_one(batches.element_spec))
+            features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(self.batch_spec(batches))
             others = [graph for graph in self.graphs.traced if graph.mode != mode]
             self.graphs.traced = [*others, Graph(self, mode, (features, labels), given)]
+
+    def batch_spec(self, batches: Any) -> Any:
+        """The types of one batch."""
+        return batches.element_spec
 
     def fit(self, *args: Any, **named: Any) -> Any:
         """Trains, and ends the hooks."""
@@ -204,26 +187,35 @@ class GraphModel(tf.keras.Model):
     def reset_metrics(self) -> None:
         """Sets the variables of the metrics back."""
         super().reset_metrics()
-        if self.replicated:
-            self.graphs.evaluated_loss.reset_state()
         for variable, value in self.graphs.local:
             variable.assign(value)
 
-    def new_variable(self, value: Any, **arguments: Any) -> tf.Variable:
-        """A variable, on a parameter server where there are some: slots on that of the variable that they are for."""
-        if self.replicated:
-            with self.distribute_strategy.scope():
-                return tf.Variable(value, **arguments)
-        if not is_coordinated(self):
-            return tf.Variable(value, **arguments)
-        parts = arguments["name"].split("/")
-        for length in range(len(parts) - 1, 0, -1):
-            scope = "/".join(parts[:length])
-            if scope in self.tf1_variables:
-                with tf.device(self.tf1_variables[scope].device):
-                    return tf.Variable(value, **arguments)
-        with self.distribute_strategy.scope():
-            return tf.Variable(value, **arguments).get()
+    def new_step(self) -> tf.Variable:
+        """The global step."""
+        return tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step")
+
+    def new_variable(self, value: Any, arguments: Mapping[str, Any], **settings: Any) -> tf.Variable:
+        """A variable for one that a graph makes with `arguments`."""
+        variable = tf.Variable(value, **settings)
+        variable.initialized_value = variable.read_value  # for variables that start from it
+        return variable
+
+    def known_as(self, name: str, mode: str, local: bool) -> str:
+        """What graphs share a variable by."""
+        return name
+
+    def seen_by(self, graph: Graph, key: str, variable: tf.Variable) -> tf.Variable:
+        """The variable as the ops of a graph see it."""
+        return variable
+
+    def wrapped(self, graph: Graph, flat: list[Any]) -> tuple[Any, list[Any]]:
+        """The function that a graph is traced in, and the tensors that stand for the parts of a batch."""
+        function = tf.compat.v1.wrap_function(graph.trace, flat)
+        return function, function.graph.inputs[: len(tf.nest.flatten(flat, expand_composites=True))]
+
+    def specify(self, graph: Graph, flat: Sequence[Any]) -> EstimatorSpec:
+        """What the `model_fn` returns for the parts of a batch."""
+        return graph.call(flat)
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def graph(self, mode: str, features: Any, labels: Any) -> Graph:
@@ -248,16 +240,8 @@ class Graph:
         self.mode, self.spec, self.model, self.given = mode, spec, model, given
         self.hooks: GraphHooks | None = None
         self.tables: list[Any] = []
-        self.copies: dict[str, tf.Variable] = {}  # of variables that other replicas have, too
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
-        self.strategy = model.distribute_strategy if model.replicated and mode == "train" else None
-        if self.strategy is not None:
-            flat *= len(self.strategy.extended.worker_devices)  # replicas of this process
-        with building(self.strategy):
-            wrapped = tf.compat.v1.wrap_function(self.trace, flat)
-        inputs = wrapped.graph.inputs[: len(tf.nest.flatten(flat, expand_composites=True))]
-        inputs += flat_tensors(wrapped.graph.deferred_internal_captures)
-        self.numbers = wrapped.graph.deferred_external_captures  # each call numbers its sums over replicas anew
+        wrapped, inputs = model.wrapped(self, flat)
         self.prepare(GraphSession(wrapped), inputs)
         result: Any = self.result
         if mode == "infer":
@@ -317,15 +301,12 @@ class Graph:
         seed, mode = self.model.run_config.tf_random_seed, self.mode
         if seed is not None:
             tf.compat.v1.set_random_seed(seed)
-        getter = start_whole if self.model.replicated else start_as_parts
-        tf.compat.v1.get_variable_scope().set_custom_getter(getter)
         with tf.variable_creator_scope(self.create):
             step = tf.compat.v1.train.create_global_step()
             # Hooks read the step through this collection; TensorFlow would build the read for variables of a graph only.
             with tf.name_scope("global_step/"):  # leaves the names of the program's ops alone
                 tf.compat.v1.add_to_collection("global_step_read_op_cache", step.read_value() + 0)
-            spec = self.call(flat) if self.strategy is None else call_all(self.strategy, self.call, flat)
-            self.result = spec
+            self.result = spec = self.model.specify(self, flat)
             # As an operation: what a step only fetches as a value, TensorFlow leaves out where nobody reads the value.
             metrics = (spec.eval_metric_ops or {}).values()
             updates = [update for _, update in metrics] if mode == "eval" else [spec.train_op]
@@ -346,30 +327,25 @@ class Graph:
         name = name[:-1] if name.endswith("/") else graph.unique_name(name)  # slots come with a whole scope
         collections = set(arguments.get("collections") or [keys.GLOBAL_VARIABLES])
         local = keys.LOCAL_VARIABLES in collections
-        known = f"{self.mode}/{name}" if local and model.replicated else name
-        variable = model.graphs.variables.get(known)
+        key = model.known_as(name, self.mode, local)
+        variable = model.graphs.variables.get(key)
         if variable is None:
             value = initial_value(graph, arguments["initial_value"])
-            given = {key: arguments.get(key) for key in ("dtype", "constraint", "shape")}
-            if model.replicated:
-                given.update({key: arguments[key] for key in ("synchronization", "aggregation") if key in arguments})
+            given = {name: arguments.get(name) for name in ("dtype", "constraint", "shape")}
             trainable = arguments.get("trainable", True) is not False and not local
-            variable = outside(model.new_variable, value, trainable=trainable, name=name, **given)
-            as_in_graph(model.distribute_strategy, variable)
-            model.graphs.variables[known] = variable
+            variable = outside(model.new_variable, value, arguments, trainable=trainable, name=name, **given)
+            model.graphs.variables[key] = variable
             graph.add_to_collection("new_variables", variable)
             if local:
                 model.graphs.local.append((variable, outside(variable.numpy)))
             else:
                 model.tf1_variables[name] = variable
-        if model.replicated and self.strategy is None:  # one replica evaluates
-            variable = self.copies.setdefault(known, first_copy(model.distribute_strategy, variable))
+        variable = model.seen_by(self, key, variable)
         graph.add_to_collections(collections | ({keys.TRAINABLE_VARIABLES} if variable.trainable else set()), variable)
         return variable
 
-    def run(self, tensors: Sequence[Any]) -> Any:
+    def run(self, tensors: list[Any]) -> Any:
         """Predictions for a batch, or the loss of a step on it (of each replica), which writes its summaries when due."""
-        tensors = [*tensors, *flat_tensors([number() for number in self.numbers])]
         if self.mode == "infer":
             return self.function(*tensors)
         if self.hooks is not None and tf.executing_eagerly():

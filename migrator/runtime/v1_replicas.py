@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Callable
 
 import tensorflow as tf
 
 from migrator.runtime.v1_initial_values import outside
 from migrator.runtime.v1_partitions import remember_slice
-
-
-@contextlib.contextmanager
-def building(strategy: tf.distribute.Strategy | None) -> Iterator[None]:
-    """Around the making of a graph for replicas, in which optimizers average the losses, as those of Estimators do."""
-    if strategy is None:
-        yield
-        return
-    with strategy.scope(), strategy._scale_loss_for_estimator_enabled():
-        yield
 
 
 def call_all(strategy: tf.distribute.Strategy, model_fn: Callable[[Sequence[Any]], Any], flat: Sequence[Any]) -> Any:

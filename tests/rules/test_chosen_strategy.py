@@ -35,7 +35,7 @@ def migrated(lines: str, strategy: str, model: str = MODEL) -> tuple[str, list[s
     outcomes = migrate_component([decode("program.py", f"{model}{lines}\n".encode())], Settings(strategy=strategy))
     (program,) = (outcome for outcome in outcomes if outcome.path == "program.py")
     text = program.after.decode()
-    end = "return configure(model, config, model_dir=model_dir)\n"
+    end = "(model, config, model_dir=model_dir)\n"
     return text.split(end)[-1].strip(), [unit.reason for unit in program.units if unit.tier == "manual"]
 
 
@@ -62,6 +62,8 @@ def migrated(lines: str, strategy: str, model: str = MODEL) -> tuple[str, list[s
 def test_configurations(old: str, new: str, strategy: str) -> None:
     text, manual = migrated(f"{old}\n{ESTIMATOR}", strategy)
     assert not manual
+    if strategy == "none":  # one device is what there is without helpers for others
+        new = new.replace(", strategy={0}", "").replace("strategy={0}, ", "").replace("strategy={0}", "").replace(".replace()", "")
     assert text == f"{new.format(NEW[strategy])}\ne = create_model(config=c)"
 
 
@@ -115,4 +117,4 @@ def test_canned_estimators() -> None:
     )
     text, manual = migrated(lines, "none", "")
     assert not manual
-    assert "config=RunConfig(strategy=tf.distribute.get_strategy())" in text
+    assert "strategy" not in text

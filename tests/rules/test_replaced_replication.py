@@ -93,13 +93,13 @@ def migrated(text: str, strategy: str) -> tuple[str, list[str]]:
 @pytest.mark.parametrize(
     ("strategy", "rate", "steps", "chosen"),
     [
-        ("none", "0.001", "FLAGS.steps // 1", "tf.distribute.get_strategy()"),
-        ("mirrored", f"0.001 * {REPLICAS}", f"FLAGS.steps // {GPUS}", "tf.distribute.MirroredStrategy()"),
+        ("none", "0.001", "FLAGS.steps // 1", ""),
+        ("mirrored", f"0.001 * {REPLICAS}", f"FLAGS.steps // {GPUS}", ", strategy=tf.distribute.MirroredStrategy()"),
         (
             "multi_worker",
             f"0.001 * {REPLICAS}",
             f"FLAGS.steps // (current_task().num_worker_replicas * {GPUS})",
-            "multi_worker_strategy()",
+            ", strategy=multi_worker_strategy()",
         ),
     ],
 )
@@ -110,7 +110,7 @@ def test_horovod(strategy: str, rate: str, steps: str, chosen: str) -> None:
     for part in (
         f"optimizer = AdamOptimizer({rate})\n",
         "model_dir = FLAGS.model_dir\n",
-        f"config = RunConfig(model_dir=model_dir, strategy={chosen})",
+        f"config = RunConfig(model_dir=model_dir{chosen})",
         f"train(estimator, input_fn, steps={steps}",
         "    if current_task().is_chief:\n        print(",
     ):

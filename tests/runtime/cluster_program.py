@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.cluster_train_and_evaluate import train_and_evaluate
 from migrator.runtime.config import RunConfig
+from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.exporters import FinalExporter
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.serving import build_raw_serving_input_receiver_fn
 from migrator.runtime.strategy import make_strategy
-from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
-from migrator.runtime.training import configure, evaluate, train
+from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec
+from migrator.runtime.training import evaluate, train
 
 X = np.random.RandomState(0).rand(22, 3).astype("float32")
 Y = (X @ [[1.0], [-2.0], [3.0]] + 0.5).astype("float32")
@@ -58,7 +60,7 @@ def create_model(config: RunConfig) -> tf.keras.Model:
     with make_strategy(config, variable_partitioner=partitioner).scope():
         model = NormalizedModel()
         model.compile(tf.keras.optimizers.Adagrad(0.5, epsilon=0.0), steps_per_execution=100)
-    return configure(model, config)
+    return configure_distributed(model, config)
 
 
 def main(model_dir: str, what: str, steps: int, strategy: Any = None) -> dict[str, float]:

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
+from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
 
@@ -85,7 +86,8 @@ def create_model(model_dir: Path, steps_per_execution: int = 1, model: Any = Non
     model.compile(optimizer, steps_per_execution=steps_per_execution)
     config.setdefault("save_summary_steps", 1)
     config.setdefault("save_checkpoints_steps", 4)
-    return configure(model, RunConfig(model_dir=str(model_dir), **config))
+    made = configure_distributed if {"strategy", "eval_strategy"} & set(config) else configure
+    return made(model, RunConfig(model_dir=str(model_dir), **config))
 
 
 def read_events(directory: Path) -> dict[str, dict[int, float]]:

@@ -13,12 +13,14 @@ from line_program import X, Y, create_model, model_fn, read_events
 
 from migrator.runtime import replicas
 from migrator.runtime.cluster import ClusterError
+from migrator.runtime.cluster_graph import graph_model
 from migrator.runtime.config import RunConfig
+from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.inputs import read_input
 from migrator.runtime.prediction import predict
 from migrator.runtime.replicas import share_out
-from migrator.runtime.training import configure, create_variables, evaluate, report_batch_loss, train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.training import evaluate, report_batch_loss, train
+from migrator.runtime.v1_graph import EstimatorSpec
 from migrator.runtime.v1_hooks import GraphHook
 from migrator.runtime.weight_averages import WeightAverages
 from migrator.runtime.without_tpu import TPUParams
@@ -100,7 +102,7 @@ def test_replicas_evaluate_with_the_mean_of_their_moving_statistics(tmp_path: Pa
         with strategy.scope():
             model = tf.keras.Sequential([tf.keras.layers.BatchNormalization(momentum=0.5), tf.keras.layers.Dense(1)])
             model.compile(tf.keras.optimizers.SGD(0.1), tf.keras.losses.MeanSquaredError())
-        return configure(model, model_dir=str(tmp_path))
+        return configure_distributed(model, model_dir=str(tmp_path))
 
     trained = create(mirrored())
     train(trained, input_fn, steps=3)
@@ -125,8 +127,10 @@ def test_steps_that_gather_rows_are_grouped_where_batches_have_one_shape(
         model = tf.keras.Sequential([tf.keras.layers.Embedding(5, 1, embeddings_initializer="ones")])
         model.compile(tf.keras.optimizers.SGD(0.5), tf.keras.losses.MeanSquaredError(), steps_per_execution=10)
     report_batch_loss(model)
-    configure(model, RunConfig(str(tmp_path), save_checkpoints_steps=100, strategy=mirrored()))
-    assert create_variables(model, input_fn().element_spec, training=True) == (10 if fixed or small else 1)
+    configure_distributed(model, RunConfig(str(tmp_path), save_checkpoints_steps=100, strategy=mirrored()))
+    run = model.run_state.run
+    run.create_variables(input_fn().element_spec, training=True)
+    assert run.step_grouper().most == (10 if fixed or small else 1)
     train(model, input_fn, steps=8)
     table, ids = np.ones(5), np.arange(64) % 5
     for step in range(8):
@@ -201,7 +205,7 @@ def test_clipping_of_each_replica_is_refused(tmp_path: Path, option: str) -> Non
         model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
         model.compile(tf.keras.optimizers.SGD(0.1, **{option: 1.0}))
         with pytest.raises(ClusterError, match="use one device"):
-            configure(model, model_dir=str(tmp_path))
+            configure_distributed(model, model_dir=str(tmp_path))
 
 
 @keras_2
@@ -214,7 +218,7 @@ def test_a_train_step_of_its_own_is_refused(tmp_path: Path) -> None:
         model = Stepping([tf.keras.layers.Dense(1)])
         model.compile("sgd")
         with pytest.raises(ClusterError, match="train_step of its own"):
-            configure(model, model_dir=str(tmp_path))
+            configure_distributed(model, model_dir=str(tmp_path))
 
 
 @keras_2
@@ -235,7 +239,7 @@ def test_a_model_outside_of_its_strategy_is_refused(tmp_path: Path) -> None:
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse")
     with pytest.raises(ClusterError, match="not created in the scope of the strategy"):
-        configure(model, RunConfig(str(tmp_path), strategy=mirrored()))
+        configure_distributed(model, RunConfig(str(tmp_path), strategy=mirrored()))
 
 
 @keras_2

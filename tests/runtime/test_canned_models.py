@@ -11,14 +11,14 @@ import pytest
 import tensorflow as tf
 
 from migrator.parity.probe.clipping import clip_gradients_by_norm
-from migrator.runtime import canned
+from migrator.runtime import canned, cluster_canned
 from migrator.runtime.config import RunConfig
 from migrator.runtime.exporting import export_saved_model
 from migrator.runtime.optimizers import AdagradOptimizer
 from migrator.runtime.prediction import predict
 from migrator.runtime.regularized_optimizers import FtrlOptimizer
 from migrator.runtime.serving import build_parsing_serving_input_receiver_fn
-from migrator.runtime.training import create_variables, evaluate, train
+from migrator.runtime.training import evaluate, train
 from migrator.runtime.variable_values import variable_names, variable_value
 
 pytestmark = [
@@ -161,7 +161,7 @@ def test_same_losses_weights_metrics_and_predictions(name: str, tmp_path: Path) 
     first, last = (tf.train.load_checkpoint(str(old_dir / f"model.ckpt-{step}")) for step in (0, STEPS))
 
     model = make_new(RunConfig(str(new_dir), save_summary_steps=1, log_step_count_steps=None))
-    create_variables(model, input_fn().element_spec, training=True)
+    model.run_state.run.create_variables(input_fn().element_spec, training=True)
     pairs = paired(model, first.get_variable_to_shape_map())
     for old_name, variable in pairs.items():
         variable.assign(first.get_tensor(old_name))
@@ -287,7 +287,8 @@ def test_parameter_servers_share_large_tables(servers: int, parts: int, monkeypa
 
     cluster = {"chief": ["a:1"], "worker": ["b:1"], "ps": [f"c:{n}" for n in range(servers)]}
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "chief", "index": 0}}))
-    monkeypatch.setattr(canned, "make_strategy", make_strategy)
+    monkeypatch.setattr(cluster_canned, "make_strategy", make_strategy)
+    monkeypatch.setattr(canned, "compile_canned", cluster_canned.compile_canned)
     canned.baseline_regressor(AdagradOptimizer(0.1), "sum")
     old = v1.min_max_variable_partitioner(max_partitions=max(1, servers), min_slice_size=64 << 20)
     for rows, wanted in ((1 << 22, parts), (1 << 20, 1), (100, 1)):

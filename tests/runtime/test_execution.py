@@ -12,6 +12,7 @@ from line_program import create_model, input_fn
 
 from migrator.runtime import execution
 from migrator.runtime.execution import StepGrouper
+from migrator.runtime.replicas import InStepGrouper
 from migrator.runtime.training import evaluate, train
 
 
@@ -75,10 +76,10 @@ def test_evaluation_within_a_training_leaves_its_number_of_steps(tmp_path: Path)
 
 
 def test_workers_in_step_group_alike_however_fast_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    def chosen(seconds: float, by_clock: bool) -> list[int]:
+    def chosen(seconds: float, kind: type[StepGrouper]) -> list[int]:
         times = iter(range(100))
         monkeypatch.setattr(execution.time, "perf_counter", lambda: next(times) * seconds)
-        grouper, numbers, done = StepGrouper(100, [20, None], by_clock), [1], 0
+        grouper, numbers, done = kind(100, [20, None]), [1], 0
         grouper.set_model(SimpleNamespace(steps_per_execution=1))
         while done < 60:
             grouper.on_train_batch_begin(done)
@@ -87,5 +88,5 @@ def test_workers_in_step_group_alike_however_fast_they_are(monkeypatch: pytest.M
             numbers.append(grouper.model.steps_per_execution)
         return numbers
 
-    assert chosen(0.2, by_clock=True) != chosen(0.001, by_clock=True)
-    assert chosen(0.2, by_clock=False) == chosen(0.001, by_clock=False)
+    assert chosen(0.2, StepGrouper) != chosen(0.001, StepGrouper)
+    assert chosen(0.2, InStepGrouper) == chosen(0.001, InStepGrouper)

@@ -11,12 +11,12 @@ import tensorflow as tf
 
 from migrator.runtime.inputs import ModeKeys, read_input
 
-CONFIG = SimpleNamespace(tf_random_seed=None, eval_strategy=None)
+CONFIG = SimpleNamespace(tf_random_seed=None)
 
 
 def read(input_fn: Any, params: Any = None) -> tf.data.Dataset:
-    state = SimpleNamespace(params=params)
-    model = SimpleNamespace(run_config=CONFIG, run_state=state, distribute_strategy=tf.distribute.get_strategy())
+    state = SimpleNamespace(params=params, run=SimpleNamespace(input_context=lambda mode: None))
+    model = SimpleNamespace(run_config=CONFIG, run_state=state)
     return read_input(model, input_fn, ModeKeys.TRAIN)
 
 

@@ -1,0 +1,32 @@
+"""Models that train on several devices or machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from migrator.runtime.config import RunConfig
+from migrator.runtime.coordinator import CoordinatorRun
+from migrator.runtime.replicas import ReplicaRun, run_on_replicas
+from migrator.runtime.summaries import StepLogger
+from migrator.runtime.training import configure
+from migrator.runtime.worker_checkpoints import WorkerCheckpoints
+
+
+def configure_distributed(model: tf.keras.Model, config: RunConfig | None = None, **settings: Any) -> tf.keras.Model:
+    """`configure` for a model that was created in the scope of a strategy, with the same settings.
+
+    Raises ClusterError for what would differ on its replicas from the training by an Estimator.
+    """
+    configure(model, config, **settings)
+    config, state, strategy = model.run_config, model.run_state, model.distribute_strategy
+    if isinstance(strategy, tf.distribute.ParameterServerStrategy):
+        state.run = CoordinatorRun(model)
+    else:
+        state.run = ReplicaRun(model)
+    if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        state.checkpoints = WorkerCheckpoints(model, config)
+        state.logger = StepLogger(config.replace(model_dir=state.checkpoints.manager.directory))
+    run_on_replicas(model)
+    return model
