@@ -76,6 +76,10 @@ class EstimatorProgram(ProgramRule):
     copied into `tf2_training.py` beside the program. All files of a program change together, or none does. In files of a
     library that make no Estimator, `ModeKeys` become the strings that they are; whatever else speaks of Estimators stays.
 
+    Helpers for clusters and several devices come along where the program may train there; `--strategy` gives them to others,
+    too. It may not if it calls `train`, `evaluate` or `predict` itself, never `train_and_evaluate`, which alone starts the
+    servers of `TF_CONFIG`, and names no strategy, cluster, partitioner, TPU or Horovod.
+
     ## Why
     `tf.estimator` is gone since TensorFlow 2.16.
 
@@ -108,9 +112,8 @@ class EstimatorProgram(ProgramRule):
             return loss
 
     def create_model(config=None, model_dir=None):
-        with make_strategy(config).scope():
-            model = Model()
-            model.compile(optimizer=AdamOptimizer(0.01), steps_per_execution=100)
+        model = Model()
+        model.compile(optimizer=AdamOptimizer(0.01), steps_per_execution=100)
         return configure(model, config, model_dir=model_dir)
 
     estimator = create_model(model_dir="model")
