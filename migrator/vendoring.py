@@ -101,8 +101,7 @@ def vendor(
       KeyError: a name that no runtime module defines.
       SyntaxError: `existing` cannot be parsed.
     """
-    present = list(_definitions(existing)) if existing is not None else []
-    return _vendor(runtime_library(features, distributed or _is_distributed(present)), names, existing)
+    return _vendor(runtime_library(features, distributed or _is_distributed(existing or "")), names, existing)
 
 
 def merge(existing: str | None, new: str) -> str:
@@ -111,7 +110,7 @@ def merge(existing: str | None, new: str) -> str:
         return new
     names = list(_definitions(new))
     features = "preprocessing" if {"DenseFeatures", "LinearColumns"} & set(names) else "columns"
-    library = runtime_library(features, _is_distributed([*names, *_definitions(existing)]))
+    library = runtime_library(features, _is_distributed(existing + new))
     if not all(name in library.definitions for name in names):
         library = read_library({"new": new})
     return _vendor(library, names, existing)
@@ -122,9 +121,9 @@ def is_vendored(text: str) -> bool:
     return text.lstrip("\ufeff").startswith(MARKER)
 
 
-def _is_distributed(names: Iterable[str]) -> bool:
-    """Whether a file with these definitions has those for several devices or machines."""
-    return "ClusterError" in names
+def _is_distributed(text: str) -> bool:
+    """Whether a file has definitions for several devices or machines."""
+    return "\nclass ClusterError(" in text or bool(_FIELD_OF_CLUSTERS.search(text))
 
 
 @functools.lru_cache(maxsize=4)

@@ -315,5 +315,6 @@ class World:
             BatchMean=metric("BatchMean"),
             make_strategy=lambda *args, **kwargs: types.SimpleNamespace(scope=Scope),
             configure=lambda model, *args, **kwargs: model,
+            configure_distributed=lambda model, *args, **kwargs: model,
         )
         return {"tensorflow": Namespace("tf", keras=keras), "tf2_training": helpers}

@@ -50,7 +50,7 @@ def test_lists_of_hooks(hooks: str, between: str) -> None:
     text = migrate(program(hooks.format(made), between=between.format(made)))
     assert 'watch(self, "loss", loss)' in method(text, "compute_loss")
     assert factory(text) == 'callbacks = [TensorLogger(["loss"], every_n_iter=10)]'
-    assert "model_dir=model_dir, callbacks=callbacks)" in text
+    assert "model_dir=model_dir, callbacks=callbacks\n    )" in text
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ def program(lines: str) -> str:
 
 def migrated(lines: str) -> str:
     text = migrate(program(lines))
-    return text.split("return configure_distributed(model, config, model_dir=model_dir)\n")[1].strip().rsplit("\n", 1)[0]
+    return (
+        text.split("return configure_distributed(model, config, model_dir=model_dir)\n")[1].strip().rsplit("\n", 1)[0]
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ ESTIMATOR = "e = tf.estimator.Estimator(model_fn, config=c)"
 
 def migrated(lines: str) -> str:
     text = migrate(f"{MODEL}{lines}\n{ESTIMATOR}\n")
-    return text.split("return configure(model, config, model_dir=model_dir)\n")[1].strip().rsplit("\n", 1)[0]
+    return (
+        text.split("return configure_distributed(model, config, model_dir=model_dir)\n")[1].strip().rsplit("\n", 1)[0]
+    )
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_layers(lines: str, written: str) -> None:
         in text
     )
     assert "def create_model(config=None, model_dir=None, warm_start_from=None):" in text
-    assert "    configure(model, config, model_dir=model_dir)\n    return begin_warm(model, warm_start_from)\n" in text
+    assert "(model, config, model_dir=model_dir)\n    return begin_warm(model, warm_start_from)\n" in text
 
 
 def test_models_that_others_may_start_from_keep_the_names() -> None:
