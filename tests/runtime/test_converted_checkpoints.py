@@ -13,10 +13,10 @@ import tensorflow as tf
 from migrator.parity.probe.convert import Conversion, slice_of
 from migrator.parity.probe.mapping import MappingError
 from migrator.parity.probe.slots import StateError
-from migrator.runtime import optimizers, optimizers_adam, regularized_optimizers
+from migrator.runtime import cluster_graph, optimizers, optimizers_adam, regularized_optimizers
 from migrator.runtime.config import RunConfig
 from migrator.runtime.training import configure
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.v1_graph import EstimatorSpec
 
 v1 = tf.compat.v1.train
 pytestmark = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not go on from checkpoints of TF1")
@@ -205,7 +205,7 @@ def test_a_graph_with_partitioned_variables_goes_on(tmp_path: Path) -> None:
             if number == 2:
                 path = v1.Saver().save(session, str(tmp_path / "old"), global_step=2)
             losses.append(session.run([spec.loss, spec.train_op], {x: X[number], y: Y[number]})[0])
-    model = graph_model(model_fn, str(tmp_path / "new"))
+    model = cluster_graph.graph_model(model_fn, str(tmp_path / "new"))
     model.graph("train", tf.constant(X[0]), tf.constant(Y[0]))
     assert Conversion(path, [], weights_only=False).run(model) == 2
     batches = [(tf.constant(X[number]), tf.constant(Y[number])) for number in (2, 3)]

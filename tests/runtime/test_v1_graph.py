@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, input_fn, model_fn, read_events
 
+from migrator.runtime import cluster_graph
 from migrator.runtime.config import RunConfig
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import evaluate, train
@@ -102,7 +103,7 @@ def partitioned_model_fn(features: Any, labels: Any, mode: str) -> Any:
 @needs_estimators
 def test_partitioned_variables_as_under_estimator(tmp_path: Path) -> None:
     old = tf.estimator.Estimator(partitioned_model_fn, str(tmp_path / "old"))
-    new = graph_model(as_migrated(partitioned_model_fn), str(tmp_path / "new"))
+    new = cluster_graph.graph_model(as_migrated(partitioned_model_fn), str(tmp_path / "new"))
     old.train(input_fn, max_steps=9)
     train(new, input_fn, max_steps=9)
     assert evaluate(new, input_fn) == pytest.approx(old.evaluate(input_fn), rel=1e-5)

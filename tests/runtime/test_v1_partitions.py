@@ -10,9 +10,10 @@ import pytest
 import tensorflow as tf
 from line_program import input_fn
 
+from migrator.runtime.cluster_graph import graph_model
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.v1_graph import EstimatorSpec
 from migrator.runtime.v1_variables import get_variable_value
 
 v1 = tf.compat.v1

@@ -11,13 +11,21 @@ import pytest
 import tensorflow as tf
 from line_program import input_fn
 
+from migrator.runtime import v1_warm_start
+from migrator.runtime.cluster_graph import graph_model
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_checkpoints import saved_keys
-from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
+from migrator.runtime.v1_graph import EstimatorSpec, GraphModel
 from migrator.runtime.v1_warm_start import WarmStartSettings, warm_graph_model, warm_tpu_graph_model
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
+
+
+@pytest.fixture(autouse=True)
+def partitioned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs with partitioners get this one."""
+    monkeypatch.setattr(v1_warm_start, "graph_model", graph_model)
 
 
 def model_fn(features: Any, labels: Any, mode: str, params: Any) -> Any:
