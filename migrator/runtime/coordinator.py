@@ -68,9 +68,11 @@ class ClusterProgress(tf.keras.callbacks.Callback):
 def steps_per_call(interval: int, workers: int, most: int) -> int:
     """How many steps a worker runs at one order: a divisor of `interval`, at the end of which all wait for each other.
 
-    Several workers get two orders each, so that none has to wait for long.
+    All get as many orders; where that cannot be, two or more each, so that none has to wait for long.
     """
-    return largest_divisor(interval, min(most, interval if workers == 1 else interval // (2 * workers)))
+    if interval % workers == 0:
+        return largest_divisor(interval // workers, most)
+    return largest_divisor(interval, min(most, interval // (2 * workers)))
 
 
 def fit_on_cluster(

@@ -13,7 +13,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-MOST_NODES = 2500
+MOST_NODES = 4000
 """Size of a graph up to which several steps are written out, one after the other, for one turn of the loop."""
 RATES = ("_learning_rate", "_current_learning_rate", "beta1_power", "beta2_power")
 """Attributes of optimizers that the update of each variable reads."""
