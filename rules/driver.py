@@ -282,6 +282,10 @@ class Driver:
         `dropped` are further parameters, before the usual ones, that have no meaning any more, and why.
         """
         self.replace(node, self.need("RunConfig", node))
+        return self.run_config_arguments(call, dropped)
+
+    def run_config_arguments(self, call: ast.Call, dropped: Mapping[str, str] = MappingProxyType({})) -> list[ast.expr]:
+        """Migrate the arguments that a RunConfig gets; returns the values of those that go. See `run_config`."""
         given = bind(call, " ".join((*dropped, RUN_CONFIG)), "RunConfig")
         reasons = {**dropped, **SESSION_FIELDS}
         doomed: list[ast.expr | ast.keyword] = []

@@ -24,6 +24,7 @@ from migrator.text import within
 
 from . import tpu, without_tpu
 from .called_along import check_called
+from .derived_configs import derived_reference
 from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished
@@ -51,7 +52,15 @@ from .variable_readers import variable_readers
 from .warm_starts import start_reference
 from .watched_heads import settle_watched
 
-_REFERENCES = (task_reference, table_reference, hparams_reference, head_reference, start_reference, tpu.reference)
+_REFERENCES = (
+    task_reference,
+    derived_reference,
+    table_reference,
+    hparams_reference,
+    head_reference,
+    start_reference,
+    tpu.reference,
+)
 
 
 T = TypeVar("T")

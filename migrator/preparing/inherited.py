@@ -11,13 +11,14 @@ class Net(Base):                             logits = self.logits(…)
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.globals import outer_names
-from migrator.preparing.lift import removal
-from migrator.preparing.methods import Method, class_of, lookup
+from migrator.preparing.lift import removal, snake
+from migrator.preparing.methods import Method, class_of, lookup, method_of
 from migrator.preparing.stuck import Stuck
 from migrator.preparing.unbox import ancestors
 from migrator.project import Definition, Project
@@ -36,6 +37,33 @@ def moved_down(drafts: Drafts, module: Module, found: Method) -> list[Change]:
     _check(project, owner, found)
     changes = [change for one in _sharing(project, owner, found) for change in _copied(drafts, one, found)]
     return [*changes, removal(found.module, found.function)]
+
+
+def calls_above(project: Project, module: Module, found: Method) -> Iterator[tuple[Module, ast.Call, Method]]:
+    """The calls by way of ``super()`` of a method, and of what it calls on its object, with the methods that they run."""
+    owner, _ = class_of(project, module, found.receiver)
+    for home, function in called(project, owner or found.owner, found) if found.kind == "plain" else ():
+        for call in (node for node in walk(function) if isinstance(node, ast.Call)):
+            above = method_of(project, home, call.func)
+            if above is not None and above.own:
+                yield home, call, above
+
+
+def named_object(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The edits that give the object of ``Estimator(Net(params).model_fn)`` a name, in a statement before it. Raises Stuck."""
+    made, statement = drafts.project.definition(module, call.func), module.statement(call)
+    if made is None or not isinstance(made.node, ast.ClassDef):
+        return []
+    start = module.span(statement)[0]
+    indent = module.source[module.line_span(statement)[0] : start].decode()
+    around = [a for a in module.ancestors(call) if isinstance(a, ast.expr)]
+    straight = all(isinstance(a, (ast.Call, ast.Attribute)) for a in around) and "\n" not in module.segment(call)
+    if indent.strip() or not straight or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+        raise Stuck("an object that is made in the head of a compound statement is not followed", call)
+    name = module.unused_name(snake(made.name), statement)
+    first = module.insert(start, f"{name} = {module.segment(call)}\n{indent}")
+    here = drafts.origin(module, statement.lineno)
+    return [Change(first, (here, here)), Change(module.edit(call, name))]
 
 
 def _sharing(project: Project, owner: Definition, found: Method) -> list[Definition]:
@@ -108,19 +136,32 @@ def maker_moved_down(drafts: Drafts, module: Module, node: ast.expr) -> list[Cha
 
 def _calls_down(project: Project, owner: Definition, found: Method) -> bool:
     """Whether the method uses something that the class of the object has anew, itself or in what it calls."""
-    waiting, seen = [found.function], {found.function}
+    return any(
+        lookup(project, owner, name) != lookup(project, found.owner, name)
+        for _, function in called(project, found.owner, found)
+        for name in _used(function)
+    )
+
+
+def called(project: Project, owner: Definition, found: Method) -> Iterator[tuple[Module, ast.FunctionDef]]:
+    """A method, and all methods that it runs on its object of the class `owner`, itself or through others."""
+    waiting, seen = [(found.module, found.function)], {found.function}
     while waiting:
-        function = waiting.pop()
-        own = function.args.args[0].arg if function.args.args else ""
-        for node in walk(function):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
-                above = lookup(project, found.owner, node.attr)
-                if lookup(project, owner, node.attr) != above:
-                    return True
-                if above is not None and above[1] not in seen:
-                    seen.add(above[1])
-                    waiting.append(above[1])
-    return False
+        module, function = waiting.pop()
+        yield module, function
+        for name in _used(function):
+            other = lookup(project, owner, name)
+            if other is not None and other[1] not in seen:
+                seen.add(other[1])
+                waiting.append((other[0].module, other[1]))
+
+
+def _used(function: ast.FunctionDef) -> Iterator[str]:
+    """What a method uses of its object."""
+    own = function.args.args[0].arg if function.args.args else ""
+    for node in walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
+            yield node.attr
 
 
 def _check(project: Project, owner: Definition, found: Method) -> None:

@@ -100,7 +100,9 @@ class Inliner:
                 raise Stuck("a generator, or a function that changes names from outside, is not followed", node)
         if not self.tail:
             check_structure(self.body)
-            if has_return(self.body) and not terminates(self.body):
+            silent = isinstance(self.statement, ast.Expr) and self.statement.value is self.call
+            silent = silent and all(found.value is None for found in own_returns(self.function))
+            if has_return(self.body) and not terminates(self.body) and not silent:
                 raise Stuck("a function that returns on some ways only is not followed", self.function)
         elif not terminates(self.body):
             raise Stuck("a function that returns on some ways only is not followed", self.function)

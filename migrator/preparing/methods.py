@@ -21,6 +21,8 @@ class Method:
     receiver: ast.expr
     kind: str
     """``plain``, ``static`` or ``class``."""
+    own: str = ""
+    """The name of the object where the call says ``super()`` instead."""
 
     @property
     def module(self) -> Module:
@@ -29,7 +31,10 @@ class Method:
 
 
 def method_of(project: Project, module: Module, node: ast.expr) -> Method | None:
-    """The method behind ``self.network``, ``network.build``, ``Network.build`` or, for ``network``, its ``__call__``."""
+    """The method behind ``self.network``, ``network.build``, ``Network.build``, ``super().build`` or, for ``network``, its
+    ``__call__``."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+        return _method_above(project, module, node.value, node.attr)
     if isinstance(node, ast.Attribute):
         receiver, name = node.value, node.attr
     elif isinstance(node, ast.Name):
@@ -53,6 +58,26 @@ def method_of(project: Project, module: Module, node: ast.expr) -> Method | None
     if any(lookup(project, c, name) != found for c in project.subclasses(owner)):
         return None  # which one runs is known at run time only
     return Method(holder, function, receiver, kind)
+
+
+def _method_above(project: Project, module: Module, call: ast.Call, name: str) -> Method | None:
+    """The method of a base class that ``super().name`` or ``super(Net, self).name`` is, where no class has several bases."""
+    if not isinstance(call.func, ast.Name) or call.func.id != "super" or module.bindings(call.func):
+        return None
+    function = next((a for a in module.ancestors(call) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+    owner = module.parent(function) if function is not None else None
+    if not isinstance(function, ast.FunctionDef) or not isinstance(owner, ast.ClassDef) or not function.args.args:
+        return None
+    own, here = function.args.args[0].arg, Definition(module, owner)
+    named = [project.definition(module, call.args[0]), ast.unparse(call.args[1])] if len(call.args) == 2 else []
+    if function.decorator_list or (call.args or call.keywords) and named != [here, own]:
+        return None
+    family = [one.node for one in (here, *project.subclasses(here)) if isinstance(one.node, ast.ClassDef)]
+    above = project.definition(module, owner.bases[0]) if all(len(one.bases) == 1 for one in family) else None
+    found = lookup(project, above, name) if above is not None and isinstance(above.node, ast.ClassDef) else None
+    if found is None or found[1].decorator_list:
+        return None
+    return Method(found[0], found[1], call, "plain", own)
 
 
 def class_of(project: Project, module: Module, node: ast.expr) -> tuple[Definition | None, bool]:

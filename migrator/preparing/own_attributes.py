@@ -56,6 +56,11 @@ def as_variables(project: Project, method: Method) -> list[Change]:
     for name, uses in set_here(method).items():
         _check_private(project, method, name, uses)
         _check_first(method, uses[0])
+        same = _parameter(method, uses)
+        if same is not None:
+            changes.append(Change(module.delete_statement(module.statement(uses[0]))))
+            changes += [Change(module.edit(node, same)) for node in uses[1:]]
+            continue
         if any(isinstance(a, ast.JoinedStr) for node in uses for a in module.ancestors(node)):
             raise Stuck(f"`{name}` of the object stands in an f-string", uses[0])
         new = name.strip("_") or name
@@ -66,6 +71,19 @@ def as_variables(project: Project, method: Method) -> list[Change]:
         taken.add(new)
         changes += [Change(module.edit(node, new)) for node in uses]
     return changes
+
+
+def _parameter(method: Method, uses: list[ast.Attribute]) -> str | None:
+    """The parameter that an attribute is another name of, for good: ``self.mode = mode``."""
+    module, statement = method.module, method.module.statement(uses[0])
+    value = statement.value if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if not isinstance(value, ast.Name) or any(isinstance(node.ctx, ast.Store) for node in uses[1:]):
+        return None
+    bound = [binding.node for binding in module.bindings(value)]
+    own = len(bound) == 1 and isinstance(bound[0], ast.arg) and module.parent(bound[0]) is method.function.args
+    scope = module.scope(value).lookup(value.id)
+    shadowed = any(module.scope(node).lookup(value.id) is not scope for node in uses)
+    return value.id if own and not shadowed else None
 
 
 def _own(method: Method) -> str:

@@ -29,7 +29,7 @@ def _inputs_take_params(project: Project) -> bool:
     """Whether an input_fn may ask for the params of its Estimator, which are none so far."""
     for module in project.modules.values():
         for node in walk(module.tree) if b"params" in module.source else ():
-            if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            if isinstance(node, (ast.FunctionDef, ast.Lambda)) and getattr(node, "name", "") != "__init__":
                 names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
                 if PARAMS in names and "features" not in names and len(names) <= 1 + (names[:1] == ["self"]):
                     return True

@@ -16,13 +16,14 @@ from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.filters import filter_call, settled_choice
 from migrator.preparing.globals import OuterNames, member
 from migrator.preparing.idle import taken_away, unsaid
-from migrator.preparing.inherited import maker_moved_down, moved_down
+from migrator.preparing.inherited import called, calls_above, maker_moved_down, moved_down, named_object
 from migrator.preparing.inline import Inliner
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, method, module_name, nested_function, snake
-from migrator.preparing.methods import Method, attributes, check_settled, fills, lookup, method_of
+from migrator.preparing.methods import Method, attributes, check_settled, class_of, fills, lookup, method_of
 from migrator.preparing.own_attributes import as_variables, reader
 from migrator.preparing.partials import filled_in, written_out
+from migrator.preparing.properties import as_methods
 from migrator.preparing.reserved import PARAMS, RESERVED, params_of
 from migrator.preparing.roots import calls_below, root_function
 from migrator.preparing.stuck import Stuck
@@ -160,12 +161,21 @@ class Preparation:
         """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads; a lambda a `def`."""
         if isinstance(node, ast.Lambda):
             return lambda_function(self.drafts, module, node)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+            return named_object(self.drafts, module, node.value)
         makers = maker_moved_down(self.drafts, module, node)
         if makers:
             return makers
         found = method_of(self.drafts.project, module, node) if isinstance(node, ast.Attribute) else None
         if found is None:
             return []
+        readable = self._readable(module, found)
+        if readable:
+            return readable
+        for other, call, method in calls_above(self.drafts.project, module, found):
+            changes = self._try(other, call, lambda: self._inlined_method(other, call, method))
+            if changes:
+                return changes
         down = moved_down(self.drafts, module, found)
         if down:
             self._moved_down.add(found.function.name)
@@ -192,6 +202,14 @@ class Preparation:
             between = ",\n" + Renderer(module).indent_of(module.statement(node)) + " " * 4
         text = f"{partial}({between.join([reference, *given])})"
         return [*changes, Change(module.edit(node, text))]
+
+    def _readable(self, module: Module, found: Method) -> list[Change]:
+        """Properties that a model_fn reads of its object, itself or in what it calls, become methods."""
+        owner, _ = class_of(self.drafts.project, module, found.receiver)
+        if owner is None or found.kind != "plain":
+            return []
+        readers = [function for _, function in called(self.drafts.project, owner, found)]
+        return self._try(found.module, found.function, lambda: as_methods(self.drafts.project, owner, readers))
 
     def _own_attributes(self, found: Method) -> list[Change]:
         """Attributes that a model_fn sets become its variables, with the methods that use them in their place."""
@@ -260,6 +278,8 @@ class Preparation:
         found = method_of(project, module, call.func)
         if found is None:
             return []
+        if found.own:
+            return self._inlined_method(module, call, found)
         definition = Definition(found.module, found.function)
         if not (self._inlined(definition) or self._makes_layers(definition)):
             return []
@@ -295,7 +315,7 @@ class Preparation:
         if found.kind == "static":
             return self._inline(module, call, definition)
         inliner = Inliner(self.drafts, module, call, definition, skip=1)
-        inliner.receiver = module.segment(found.receiver)
+        inliner.receiver = found.own or module.segment(found.receiver)
         self._opened.add((module.path, inliner.receiver))
         lineage = ancestors(self.drafts.project, found.owner)
         self._taken_out |= {(owner.module.path, found.function.name) for owner in lineage}  # abstract ones, too
@@ -338,6 +358,9 @@ class Preparation:
     def _box(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
         """An object that makes layers loses its methods, and then its attributes."""
         project, name = self.drafts.project, statement.targets[0]
+        changes = self._inherited(definition, statement, owner)
+        if changes:
+            return changes
         made = lookup(project, owner, "__init__")
         builds = made is not None and self._makes_layers(Definition(made[0].module, made[1]))
         opened = isinstance(name, ast.Name) and (definition.module.path, name.id) in self._opened
@@ -369,7 +392,7 @@ class Preparation:
         if base is not None:
             module = found.home.module
             return [Change(module.delete_statement(module.statement(base[0])))]
-        inner = self._own_calls(found) if builds else []
+        inner = as_methods(project, owner, [found.made]) or self._own_calls(found) if builds else []
         if inner:
             return inner
         changes = Unboxing(self.drafts, found).changes()
@@ -378,6 +401,34 @@ class Preparation:
         self.drafts.model_classes[key] = "" if several else owner.name
         self._taken_out |= {(base.module.path, base.name) for base in ancestors(project, owner)}
         return changes
+
+    def _inherited(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
+        """Methods of bases that make layers by what the class of an object has anew move into it, and so on down."""
+        project, name = self.drafts.project, statement.targets[0]
+        assert isinstance(name, ast.Name)
+        calls = [call.func for call in calls_below(definition.module, definition.node)]
+        used = [
+            f.attr
+            for f in calls
+            if isinstance(f, ast.Attribute) and class_of(project, definition.module, f.value)[0] == owner
+        ]
+        for method in (lookup(project, owner, each) for each in dict.fromkeys(["__init__", *used])):
+            if method is None or method[1].decorator_list:
+                continue
+            found = Method(*method, name, "plain")
+            reached = list(called(project, owner, found))
+            if not any(self._makes_layers(Definition(*each)) or self._inlined(Definition(*each)) for each in reached):
+                continue
+            changes = as_methods(project, owner, [function for _, function in reached])
+            for module, call, above in calls_above(project, definition.module, found):
+                changes = changes or self._try(module, call, lambda: self._inlined_method(module, call, above))
+            for _, function in reached:
+                home = lookup(project, owner, function.name)
+                if home is not None:
+                    changes = changes or moved_down(self.drafts, definition.module, Method(*home, name, "plain"))
+            if changes:
+                return changes
+        return []
 
     def _own_calls(self, found: Box) -> list[Change]:
         """The methods that `__init__` calls on its own object become a part of it."""
