@@ -47,7 +47,7 @@ class Registry:
     @functools.cached_property
     def clarifying(self) -> frozenset[str]:
         """Codes of the rules whose fixes come before all others."""
-        return frozenset(rule.code for rule in self.file_rules if rule.clarifies)
+        return frozenset(rule.code for rule in self.all if rule.clarifies)
 
     def find(self, code: str) -> Union[AnyRule, None]:
         """The rule with this code or name."""

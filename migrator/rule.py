@@ -28,6 +28,8 @@ class _Documented:
     """Such as ``EST101``; unique over all rules."""
     name: ClassVar[str] = ""
     """Such as ``partitioners``."""
+    clarifies: ClassVar[bool] = False
+    """Whether names stand for something only once its fixes are applied, so that these come before all others."""
     url: ClassVar[str] = "https://www.tensorflow.org/guide/migrate"
 
     @classmethod
@@ -78,8 +80,6 @@ class Rule(_Documented):
 
     symbols: ClassVar[tuple[str, ...]] = ()
     """Qualified names such as ``tensorflow.fixed_size_partitioner``; a trailing ``.*`` stands for any member."""
-    clarifies: ClassVar[bool] = False
-    """Whether names stand for something only once its fixes are applied, so that these come before all others."""
 
     @classmethod
     def concerns(cls, module: Module) -> bool:

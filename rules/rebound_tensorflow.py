@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Optional
 
@@ -17,13 +18,15 @@ from .tensorflow_names import PLAIN, VERSION_1
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
 
+_VERSIONS = frozenset({"tensorflow.__version__", "tensorflow.VERSION", "tensorflow.version.VERSION"})
+
 
 class ReboundTensorFlow(Rule):
     """Import `tensorflow.compat.v1` at once instead of binding the name of TensorFlow again.
 
     ## What it does
     `import tensorflow as tf` followed by `tf = tf.compat.v1`, alone or under a condition on the version, becomes
-    `import tensorflow.compat.v1 as tf`.
+    `import tensorflow.compat.v1 as tf`. So does a condition on the version with either import in its arms.
 
     ## Why
     A name with two values stands for neither: nothing else in the file could be migrated.
@@ -65,6 +68,32 @@ class ReboundTensorFlow(Rule):
             ]
             message = f"{entry.name} is {VERSION_1}: imported as such"
             yield self.diagnostic(module, statement, message, edits, severity=Severity.INFO)
+        for choice in module.tree.body:
+            found_arm = _version_1_arm(module, choice)
+            if found_arm is not None:
+                name, arm = found_arm
+                text = textwrap.dedent(module.newline.join(" " * s.col_offset + module.segment(s) for s in arm))
+                message = f"{name} is {VERSION_1}: imported as such"
+                yield self.diagnostic(module, choice, message, [module.edit(choice, text)], severity=Severity.INFO)
+
+
+def _version_1_arm(module: Module, node: ast.stmt) -> Optional[tuple[str, list[ast.stmt]]]:
+    """The arm that imports version 1, where the other imports TensorFlow under the same name and the version decides."""
+    if not isinstance(node, ast.If) or not node.orelse or module.comments_in(*module.span(node)):
+        return None
+    if not any(
+        isinstance(part, ast.Attribute) and (module.resolve(part) or "") in _VERSIONS for part in ast.walk(node.test)
+    ):
+        return None
+    arms = {}
+    for arm in (node.body, node.orelse):
+        imported = [entry for entry in module.imports if entry.statement is arm[0]]
+        if len(imported) != 1 or not all(_is_switch(statement, imported[0].name) for statement in arm[1:]):
+            return None
+        arms[imported[0].target] = imported[0].name, arm
+    name, arm = arms.get(VERSION_1, ("", []))
+    plain = next((arms[target][0] for target in arms if target in PLAIN), None)
+    return (name, arm) if arm and plain == name and len(module.analysis.root.bindings[name]) == len(arms) else None
 
 
 def _rebinding(module: Module, entry: Import) -> Optional[tuple[ast.stmt, list[ast.Expr]]]:

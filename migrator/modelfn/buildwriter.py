@@ -21,7 +21,7 @@ class BuildWriter(InitWriter):
         super().__init__(shared, sites, {}, [])
         self.names.update(names)
 
-    def _support(self, kept: dict[str, str], extra: list[Leaf]) -> set[Leaf]:
+    def _support(self, kept: set[str], extra: list[Leaf]) -> set[Leaf]:
         return self._given
 
     def transform(self, node: ast.AST) -> str | None:

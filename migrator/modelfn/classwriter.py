@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 
 from migrator.modelfn.body import Body
 from migrator.modelfn.buildwriter import BuildWriter
@@ -142,9 +142,12 @@ class ClassWriter:
         return lines
 
     def constructor(
-        self, sites_in: Iterable[Leaf], last: Callable[[InitWriter], tuple[list[str], set[str]]]
+        self,
+        sites_in: Iterable[Leaf],
+        last: Callable[[InitWriter], list[str]] = lambda writer: [],
+        read: Set[str] = frozenset(),
     ) -> list[str]:
-        """``__init__``: the layers made in the leaves `sites_in`; `last` gives further lines and the names they read."""
+        """``__init__``: the layers made in the leaves `sites_in`; `last` gives further lines, which read the names `read`."""
         plan = self.plan
         refuse_mixed(plan)
         indent = self.indent + self.unit * 2
@@ -153,12 +156,12 @@ class ClassWriter:
         sites = [s for s in plan.sites if s.leaf in wanted_leaves and not s.layer.built]
         objects = {s.leaf for s in sites if holder(s) is not None}
         kept = {name: a for name, a in self.kept.items() if not set(plan.definitions(name)) <= objects}
-        writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False))
+        writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False), read)
         writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
         body = writer.lines(indent)
         self.init_leaves = set(writer.support)
         wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
-        tail, read = last(writer)
+        tail = last(writer)
         wanted |= read
         written = " ".join([*body, *tail])
         if not re.search(r"\bconfig\b", written):  # what it says about the cluster is asked for elsewhere
@@ -268,7 +271,7 @@ class LayerGenerator(ClassWriter):
         call = [f"{self.indent}{self.unit}def call(self, {inputs}{training}):", *trimmed(lines)]
         build = self.build_lines(plan.call_leaves)
         self.note_statics([build, call])
-        init = self.constructor(plan.call_leaves, lambda writer: ([], set()))
+        init = self.constructor(plan.call_leaves)
         methods = "\n\n".join("\n".join(part) for part in (init, build, call) if part)
         return tidy("\n".join([*self.head(), methods]))
 

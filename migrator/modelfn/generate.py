@@ -15,12 +15,12 @@ from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
-from migrator.modelfn.flow import Leaf, surely
+from migrator.modelfn.flow import Frame, Leaf, surely
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
 from migrator.modelfn.metricreads import training_metrics
 from migrator.modelfn.metrics import MetricEntry, metric_entries
-from migrator.modelfn.metricwriter import MetricsWriter
+from migrator.modelfn.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizernames import check_optimizer
 from migrator.modelfn.outputs import boundary, outputs, repr_key
@@ -92,7 +92,7 @@ class Generator(ClassWriter):
             results = [result, *(self.partial if mode == "train" else ())]
             self.needed[mode], again = boundary(plan, leaves, results, mode)
             loss_again |= again
-        values = [value for entry in entries for value in entry.values]
+        values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
         metric_again: set[Leaf] = set()
         if entries:
             metric_names, metric_again = boundary(plan, metric_leaves, values, "eval")
@@ -126,7 +126,7 @@ class Generator(ClassWriter):
         used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
         build = self.build_lines(used)
         self.note_statics([build, call, loss, metric, results, step, serving, start])
-        init = self.constructor(used, lambda writer: self._metric_lines(entries, writer))
+        init = self.constructor(used, lambda writer: self._metric_lines(entries, writer), names_read(entries))
         parts = [init, build, call, loss, step, metric, results, predict, serving, start]
         head = [*self.head(), *table_lines(self)]
         body = "\n\n".join("\n".join(part) for part in parts if part)
@@ -140,8 +140,11 @@ class Generator(ClassWriter):
         """The metrics, each with the attribute that holds it, and those that are computed from others."""
         plan = self.plan
         entries, derived = metric_entries(plan)
+        known: dict[str, str] = {}
+        """Attributes of metrics under conditions: those of one key, in arms of one condition, share theirs."""
         for entry in entries:
-            entry.attribute = self._metric_attribute(entry.key)
+            entry.attribute = known.get(entry.key) or self._metric_attribute(entry.key)
+            known.update({entry.key: entry.attribute} if entry.arm is not None else {})
             for leaf in entry.leaves:
                 alone = entry.loop is None and not _fills(leaf)
                 for name in leaf.defs if alone and plan.metric_call(leaf) is entry.call else ():
@@ -299,20 +302,22 @@ class Generator(ClassWriter):
         if not entries:
             return []
         indent = self.indent + self.unit * 2
-        values = [value for entry in entries for value in entry.values]
+        values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
         support = self.static_names(leaves, values)
         writer = MetricsWriter(self.shared, self.names("metrics"), entries)
-        every = sorted({*leaves, *support, *writer.turned}, key=lambda leaf: leaf.index)
-        lines = self._prologue(writer, every, indent)
-        lines += writer.block(every, indent)
-        carried = sorted({leaf for entry in entries for leaf in entry.leaves}, key=lambda leaf: leaf.index)
-        for leaf in carried:
-            if leaf in writer.turned:
-                continue
-            for node in (*leaf.lead, leaf.node):
-                lines += self.shared.renderer.comments(node, indent)
-        for entry in entries:
-            lines += writer.updates(entry, indent)
+        carried = self.plan.ordered({leaf for entry in entries for leaf in entry.leaves} - set(writer.placed))
+
+        def written(support: set[Leaf]) -> list[str]:
+            nonlocal writer
+            writer = MetricsWriter(self.shared, self.names("metrics"), entries)
+            every = self.plan.ordered({*leaves, *support, *writer.placed})
+            lines = [*self._prologue(writer, every, indent), *writer.block(every, indent)]
+            for leaf in carried:
+                for node in (*leaf.lead, leaf.node):
+                    lines += self.shared.renderer.comments(node, indent)
+            return [*lines, *(line for entry in entries for line in writer.updates(entry, indent))]
+
+        lines = written(self.lean(support, written))
         lines += writer.block(self.plan.metric_effects, indent)
         lines.append(f"{indent}return self.get_metrics_result()")
         head = f"{self.indent}{self.unit}def compute_metrics(self, x, y, y_pred, sample_weight):"
@@ -328,29 +333,35 @@ class Generator(ClassWriter):
         self.taken.add(base)
         return base
 
-    def _metric_lines(self, entries: list[MetricEntry], writer: InitWriter) -> tuple[list[str], set[str]]:
+    def _metric_lines(self, entries: list[MetricEntry], writer: InitWriter) -> list[str]:
         """The construction of the metrics."""
         indent = self.indent + self.unit * 2
         lines: list[str] = []
-        wanted: set[str] = set()
         if self.losses:
             batch_mean = self.shared.need("BatchMean")
             lines.append(f'{indent}self.loss_metric = {batch_mean}(name="loss")')
-        for entry in entries:
-            assert entry.metric is not None
-            for _, value in entry.metric.arguments:
-                wanted |= set() if isinstance(value, str) else reads(value)
-            arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
-            key = repr_key(entry.key) if entry.name is None else writer.text(entry.name)
-            made = format_call(entry.metric.constructor, [*arguments, ("name", key)])
-            if entry.group is not None:
-                made = f"{writer.text(entry.group)}.metrics()"
-                wanted |= reads(entry.group)
-            if entry.loop is not None:
-                made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
-                wanted |= reads(entry.loop.iter)
-            lines.append(f"{indent}self.{entry.attribute} = {made}")
-        return lines, wanted
+        arm: Frame | None = None
+        for entry in sorted(entries, key=order_in_arms(entries)):
+            if entry.arm is not None and entry.arm != arm:
+                other = arm is not None and arm.node is entry.arm.node
+                lines.append(f"{indent}else:" if other else f"{indent}if {tested(entry.arm, writer)}:")
+            arm = entry.arm
+            inner = indent if arm is None else indent + self.unit
+            lines.append(f"{inner}self.{entry.attribute} = {self._metric(entry, writer)}")
+        return lines
+
+    @staticmethod
+    def _metric(entry: MetricEntry, writer: InitWriter) -> str:
+        """The construction of one metric, or of a list of them."""
+        assert entry.metric is not None
+        arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
+        key = repr_key(entry.key) if entry.name is None else writer.text(entry.name)
+        made = format_call(entry.metric.constructor, [*arguments, ("name", key)])
+        if entry.group is not None:
+            made = f"{writer.text(entry.group)}.metrics()"
+        if entry.loop is not None:
+            made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
+        return made
 
     def names(self, where: str) -> dict[str, str]:
         """How a method other than `__init__` writes the names of the model_fn."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
@@ -23,14 +23,17 @@ WIDTH = 118
 
 
 class InitWriter(Writer):
-    """`sites` are the layers to make, `kept` the static names that become attributes (name to attribute)."""
+    """`sites` are the layers to make, `kept` the static names that become attributes (name to attribute), `read` those that
+    what follows reads."""
 
-    def __init__(self, shared: Shared, sites: list[Site], kept: dict[str, str], extra: list[Leaf]) -> None:
+    def __init__(
+        self, shared: Shared, sites: list[Site], kept: dict[str, str], extra: list[Leaf], read: Set[str] = frozenset()
+    ) -> None:
         super().__init__(shared, "init", {name: f"self.{attribute}" for name, attribute in kept.items()})
         self.sites = sites
         self.by_scope = by_scope(self.plan)
         self.partitioners = partitioners_of(self.plan, sites) if self.by_scope else []
-        self.support = self._support(kept, extra)
+        self.support = self._support({*kept, *read}, extra)
         self.held = {site.leaf: site for site in sites if holder(site) is not None}
         made = {site.leaf for site in sites}
         found = ((leaf, added_weight(self.plan, leaf)) for leaf in self.support)
@@ -43,7 +46,7 @@ class InitWriter(Writer):
         self.now: Leaf | None = None
         """The statement that is being written."""
 
-    def _support(self, kept: dict[str, str], extra: list[Leaf]) -> set[Leaf]:
+    def _support(self, kept: set[str], extra: list[Leaf]) -> set[Leaf]:
         """Static statements that must run here."""
         plan = self.plan
         found: set[Leaf] = set(extra)

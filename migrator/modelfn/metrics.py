@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from migrator.modelfn.derivedmetrics import DerivedMetric, derived_metric, value_name
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.flow import Leaf
+from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.scopes import literal_pattern
@@ -35,6 +35,10 @@ class MetricEntry:
     """Whether it is only a part of others, and none of `eval_metric_ops`."""
     group: ast.expr | None = None
     """The object that makes and updates several metrics, instead of the call of one."""
+    arm: Frame | None = None
+    """The condition, known when the model is built, under which there is this metric."""
+    given: Leaf | None = None
+    """The statement under the condition that gives the metric its key."""
 
     @property
     def values(self) -> list[ast.expr]:
@@ -52,9 +56,12 @@ def metric_entries(plan: Plan) -> tuple[list[MetricEntry], list[DerivedMetric]]:
     if node is None:
         return [], []
     carried: set[Leaf] = set()
-    pairs = {}
+    pairs: dict[tuple[str, Frame | None], Pair] = {}
     for key, metric, where in _pairs(plan, node, plan.specs["eval"].leaf, carried):
-        pairs[ast.dump(key)] = key, metric, where  # as in the dict, the last one of a key counts
+        said, arm = ast.dump(key), _arm(where)
+        if any(other == said and not (arm == held or _apart(arm, held)) for other, held in pairs):
+            raise Unsupported("a condition decides which metric has this key", metric)
+        pairs[said, arm] = key, metric, where  # as in the dict, the last one of a key counts
     found = [_entry(plan, key, metric, where, carried) for key, metric, where in pairs.values()]
     entries = [entry for entry in found if isinstance(entry, MetricEntry)]
     derived = [entry for entry in found if isinstance(entry, DerivedMetric)]
@@ -74,6 +81,9 @@ def _pairs(plan: Plan, node: ast.expr, at: Leaf, carried: set[Leaf]) -> list[Pai
     """Keys and values of the dict that `node` is at `at`, which may be built up in several steps. Raises Unsupported."""
     if isinstance(node, ast.Name):
         steps = plan.slicer.reaching(node.id, at.index, "eval", at)[::-1]
+        for number, step in enumerate(steps):
+            if step.arms and node.id in step.kills and not all(_apart(_arm(step), _arm(s)) for s in steps[:number]):
+                raise Unsupported("the metrics are not written as a dict", step.node)
         found = [pair for step in steps for pair in _step(plan, node.id, step, carried)]
         carried.update(steps)
         if steps:
@@ -98,7 +108,8 @@ def _step(plan: Plan, name: str, step: Leaf, carried: set[Leaf]) -> list[Pair]:
     node = step.node
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     target = targets[0] if len(targets) == 1 else None
-    if step.arms and not (isinstance(target, ast.Subscript) and _is_turn(plan, step)):
+    turned = isinstance(target, ast.Subscript) and _is_turn(plan, step)
+    if step.arms and not turned and not _is_choice(plan, step):
         raise Unsupported("the metrics are not written as a dict", node)
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         if isinstance(target, ast.Name):
@@ -155,6 +166,24 @@ def _is_turn(plan: Plan, leaf: Leaf) -> bool:
     return len(arms) == 1 and isinstance(arms[0].node, ast.For) and plan.times.head(arms[0]) is Time.STATIC
 
 
+def _is_choice(plan: Plan, leaf: Leaf) -> bool:
+    """Whether a statement runs under one condition that is known when the model is built."""
+    arm = _arm(leaf)
+    if arm is None or len(leaf.arms) > 1:
+        return False
+    return plan.times.head(arm) is Time.STATIC and not plan.modes.mentions(arm.node.test)  # type: ignore[union-attr]
+
+
+def _arm(leaf: Leaf) -> Frame | None:
+    """The condition around a statement, if that is all there is around it."""
+    return leaf.arms[0] if leaf.arms and isinstance(leaf.arms[0].node, ast.If) else None
+
+
+def _apart(one: Frame | None, other: Frame | None) -> bool:
+    """Whether of two arms never both run."""
+    return one is not None and other is not None and one.node is other.node and one.arm != other.arm
+
+
 def _turned(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set[Leaf]) -> MetricEntry:
     """The metrics that the turns of a loop, or of a dict comprehension, make."""
     loop: ast.For | ast.comprehension
@@ -195,6 +224,10 @@ def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set
     call, leaf = plan.followed_in(value, where, "eval")
     if isinstance(call, ast.Tuple):
         call, leaf = _unpacked(plan, call, leaf)
+    if where.arms:
+        entry = _made(plan, key.value, call, leaf, value, carried)
+        entry.arm, entry.given = _arm(where), where
+        return entry
     group = _group(plan, call)
     if group is not None and isinstance(call, ast.Call):
         return MetricEntry(key.value, call, _all_of(group, call), carried | {leaf}, leaf, group=group)

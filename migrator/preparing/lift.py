@@ -10,6 +10,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
+from migrator.preparing.methods import may_run
 from migrator.preparing.stuck import Stuck
 from migrator.project import Definition
 from migrator.syntax import walk
@@ -237,9 +238,15 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
                 return False
             if isinstance(node, ast.alias) and not method:
                 return False
-            if isinstance(node, ast.Attribute):
-                if other.resolve(node) is None if method else drafts.project.definition(other, node) == found:
+            if isinstance(node, ast.Attribute) and method:
+                if (
+                    other.resolve(node) is None
+                    and isinstance(function, ast.FunctionDef)
+                    and may_run(drafts.project, other, node, function)
+                ):
                     return False
+            elif isinstance(node, ast.Attribute) and drafts.project.definition(other, node) == found:
+                return False
             if isinstance(node, ast.Name) and not method:
                 if any(binding.node is function for binding in other.bindings(node)):
                     return False

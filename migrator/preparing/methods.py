@@ -137,6 +137,15 @@ def lookup(project: Project, owner: Definition, name: str, depth: int = 0) -> tu
     return None
 
 
+def may_run(project: Project, module: Module, node: ast.Attribute, method: ast.FunctionDef) -> bool:
+    """Whether an attribute of that name may be the method: its object may be of a class that has it."""
+    owner, is_class = class_of(project, module, node.value)
+    if owner is None or is_class:
+        return True
+    known = [lookup(project, one, node.attr) for one in (owner, *project.subclasses(owner))]
+    return any(found is not None and found[1] is method for found in known)
+
+
 def attributes(project: Project, method: Method) -> dict[str, list[ast.Attribute]]:
     """What a method reads of its object, by attribute. Raises Stuck where the object is used as a whole or changed."""
     if method.kind == "static":

@@ -53,7 +53,7 @@ def _as_method(
 ) -> list[Change]:
     changes = []
     for one, method in made:
-        same = [s for s in one.node.body if isinstance(s, ast.FunctionDef) and s.name == name]  # type: ignore[attr-defined]
+        same = [s for s in one.node.body if isinstance(s, ast.FunctionDef) and s.name == name]
         if not _is_property(one.module, method) or len(same) > 1:
             raise Stuck(f"`{name}` of the object is a property with a setter, or a method in another class", method)
         start, end = one.module.span(method.decorator_list[0])

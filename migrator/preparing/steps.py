@@ -172,8 +172,8 @@ class Preparation:
         readable = self._readable(module, found)
         if readable:
             return readable
-        for other, call, method in calls_above(self.drafts.project, module, found):
-            changes = self._try(other, call, lambda: self._inlined_method(other, call, method))
+        for other, call, above in calls_above(self.drafts.project, module, found):
+            changes = self._try(other, call, lambda: self._inlined_method(other, call, above))
             if changes:
                 return changes
         down = moved_down(self.drafts, module, found)
@@ -272,7 +272,9 @@ class Preparation:
         if partial is not None:
             made = project.definition(module, partial.args[0])
             known = (module.resolve(partial.args[0]) or "").startswith("tensorflow.")
-            if known or made is not None and isinstance(made.node, ast.FunctionDef) and self._makes_layers(made):
+            if made is not None and isinstance(made.node, ast.FunctionDef):
+                known = self._makes_layers(made) or self._inlined(made)
+            if known:
                 return written_out(module, call, partial)
             return []
         found = method_of(project, module, call.func)
@@ -412,10 +414,10 @@ class Preparation:
             for f in calls
             if isinstance(f, ast.Attribute) and class_of(project, definition.module, f.value)[0] == owner
         ]
-        for method in (lookup(project, owner, each) for each in dict.fromkeys(["__init__", *used])):
-            if method is None or method[1].decorator_list:
+        for first in (lookup(project, owner, each) for each in dict.fromkeys(["__init__", *used])):
+            if first is None or first[1].decorator_list:
                 continue
-            found = Method(*method, name, "plain")
+            found = Method(*first, name, "plain")
             reached = list(called(project, owner, found))
             if not any(self._makes_layers(Definition(*each)) or self._inlined(Definition(*each)) for each in reached):
                 continue

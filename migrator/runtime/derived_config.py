@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from typing import Any
 
@@ -15,6 +14,6 @@ class DerivedRunConfig(RunConfig):
     def replace(self, **changes: Any) -> DerivedRunConfig:
         """A copy with some fields changed; giving one checkpoint interval switches the other one off."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(RunConfig)}
-        replaced = copy.copy(self)
-        vars(replaced).update(vars(RunConfig(**fields).replace(**changes)))
+        replaced = type(self).__new__(type(self))
+        vars(replaced).update({**vars(self), **vars(RunConfig(**fields).replace(**changes))})
         return replaced

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+
 import pytest
 from modelfn.programs import LOSS, TRAIN_OP, manual_reason, method, migrate, model_fn
 from modelfn.symbolic import assert_same
@@ -119,10 +122,6 @@ tf.summary.scalar("mean", mean[1])
         ('metrics = {params["key"]: tf.metrics.mean(predictions)}  # HERE', "key of a metric is not a literal"),
         ("metrics = make_metrics(labels, predictions)", "metrics are not written as a dict"),
         ('metrics = {"m": tf.metrics.mean(predictions)}\nmetrics.update(MORE)', "metrics are not written as a dict"),
-        (
-            'metrics = {"m": tf.metrics.mean(predictions)}\nif params["more"]:\n    metrics["n"] = tf.metrics.mean(labels)',
-            "metrics are not written as a dict",
-        ),
         ('metrics = {**MORE, "m": tf.metrics.mean(predictions)}', "metrics are not written as a dict"),
     ],
 )
@@ -145,7 +144,15 @@ def test_keys_that_the_module_names() -> None:
     ("metrics", "reason"),
     [
         (
-            'metrics = {}\nif params["k"]:\n    metrics["a"] = tf.metrics.mean(labels)',
+            'metrics = {"a": tf.metrics.mean(predictions)}\nif params["k"]:\n    metrics["a"] = tf.metrics.mean(labels)',
+            "a condition decides which metric has this key",
+        ),
+        (
+            'metrics = {"b": tf.metrics.mean(predictions)}\nif params["k"]:\n    metrics = {"a": tf.metrics.mean(labels)}',
+            "the metrics are not written as a dict",
+        ),
+        (
+            'metrics = {}\nif params["k"]:\n    if params["l"]:\n        metrics["a"] = tf.metrics.mean(labels)',
             "the metrics are not written as a dict",
         ),
         ('metrics = {}\nmetrics.setdefault("a", tf.metrics.mean(labels))', "the metrics are not written as a dict"),
@@ -163,6 +170,59 @@ def test_keys_that_the_module_names() -> None:
 )
 def test_metrics_that_stay(metrics: str, reason: str) -> None:
     assert reason in manual_reason(program(metrics))
+
+
+A, B = 'metrics["a"] = tf.metrics.mean(labels)', 'metrics["b"] = tf.metrics.mean(predictions)'
+
+
+@pytest.mark.parametrize(
+    ("statements", "made", "updated"),
+    [
+        (
+            f'if params["k"]:\n    {A}\n    {B}',
+            'if params["k"]:\n    self.a = Mean("a")\n    self.b = Mean("b")\n',
+            'if self.params["k"]:\n    self.a.update_state(y)\n    self.b.update_state(y_pred)\n',
+        ),
+        (
+            f'if params["k"] > 2:\n    pass\nelse:\n    {A}',
+            'if not (params["k"] > 2):\n    self.a = Mean("a")\n',
+            'if not (self.params["k"] > 2):\n    self.a.update_state(y)\n',
+        ),
+        (
+            f'if params["k"]:\n    {A}\nelse:\n    {B.replace("b", "a", 1)}',
+            'if params["k"]:\n    self.a = Mean("a")\nelse:\n    self.a = Mean("a")\n',
+            'if self.params["k"]:\n    self.a.update_state(y)\nelse:\n    self.a.update_state(y_pred)\n',
+        ),
+        (
+            'deep = params["k"] == 1\nif deep:\n    metrics.update({"a": tf.metrics.mean(labels)})',
+            'deep = params["k"] == 1\nself.loss_metric = BatchMean(name="loss")\nif deep:\n    self.a = Mean("a")\n',
+            'deep = self.params["k"] == 1\nif deep:\n    self.a.update_state(y)\n',
+        ),
+        (
+            'if params["k"]:\n    twice = 2 * predictions\n    metrics["a"] = tf.metrics.mean(twice)',
+            'if params["k"]:\n    self.a = Mean("a")\n',
+            'if self.params["k"]:\n    twice = 2 * y_pred\n    self.a.update_state(twice)\n',
+        ),
+        (
+            f'mean = tf.metrics.mean(labels)\nif params["k"]:\n    metrics["a"] = mean\nelse:\n    {B}',
+            'if params["k"]:\n    self.a = Mean("a")\nelse:\n    self.b = Mean("b")\n',
+            'if self.params["k"]:\n    self.a.update_state(y)\nelse:\n    self.b.update_state(y_pred)\n',
+        ),
+    ],
+)
+def test_metrics_under_a_condition_on_the_parameters(statements: str, made: str, updated: str) -> None:
+    text = migrate(program(f"metrics = {{}}\n{statements}"))
+    init = re.sub(r'tf\.keras\.metrics\.Mean\(name=("\w")\)', r"Mean(\1)", method(text, "__init__"))
+    assert made in textwrap.dedent(init.split("\n", 1)[1])
+    assert textwrap.dedent(method(text, "compute_metrics").split("\n", 1)[1]).startswith(updated)
+
+
+def test_what_a_metric_is_made_with_is_known_where_it_is_made() -> None:
+    text = migrate(
+        program('n = params["k"] + 1\nmetrics = {"a": tf.metrics.mean_iou(labels, tf.argmax(predictions, 1), n)}')
+    )
+    assert 'n = params["k"] + 1\n' in method(text, "__init__") and "MeanIoU(n, " in method(text, "__init__")
+    assert "n = " not in method(text, "compute_metrics")
 
 
 def test_a_dict_of_the_programs_own_is_none() -> None:
