@@ -35,6 +35,8 @@ class Row:
     """The TF1 and the TF2 object differ, but not for callers."""
     reference: bool = False
     """A rename without any look at arguments."""
+    otherwise: str = ""
+    """What to write where the arguments cannot be carried over; nothing: the call is left."""
     old: Optional[tuple[str, ...]] = None
     """TF1 parameters; None where they cannot be known."""
     new: Optional[tuple[str, ...]] = None
@@ -108,6 +110,7 @@ def _row(name: str, raw: Mapping[str, Any], table: Endpoints) -> Row:
         note=raw.get("note", ""),
         neutral=raw.get("neutral", False),
         reference=raw.get("reference", False),
+        otherwise=f"compat.v1.{name}" if raw.get("otherwise") == "compat" else "",
         old=None if old is None else tuple(old),
         new=None if new is None else tuple(new),
     )

@@ -206,6 +206,9 @@ def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = 
         root, edits = found
     if not row.plain:
         changed = _arguments(module, call, row, root)
+        if isinstance(changed, str) and row.otherwise:
+            known = module.explicit_dialect(node) == "v1"
+            return None if known else rename(module, node, old_name, row.otherwise, root)
         if isinstance(changed, str):
             return Rewrite("manual", f"{old_name} is left as it is: {changed}{'; ' + row.note if row.note else ''}")
         edits += changed
