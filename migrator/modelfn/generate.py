@@ -312,10 +312,13 @@ class Generator(ClassWriter):
             writer = MetricsWriter(self.shared, self.names("metrics"), entries)
             every = self.plan.ordered({*leaves, *support, *writer.placed})
             lines = [*self._prologue(writer, every, indent), *writer.block(every, indent)]
+            last: list[str] = []
             for leaf in carried:
                 for node in (*leaf.lead, leaf.node):
-                    lines += self.shared.renderer.comments(node, indent)
-            return [*lines, *(line for entry in entries for line in writer.updates(entry, indent))]
+                    last += self.shared.renderer.comments(node, indent)
+            last += [line for entry in entries for line in writer.updates(entry, indent)]
+            nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
+            return [*last, *lines] if nothing_else else [*lines, *last]
 
         lines = written(self.lean(support, written))
         lines += writer.block(self.plan.metric_effects, indent)

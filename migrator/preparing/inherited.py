@@ -139,7 +139,7 @@ def _calls_down(project: Project, owner: Definition, found: Method) -> bool:
     return any(
         lookup(project, owner, name) != lookup(project, found.owner, name)
         for _, function in called(project, found.owner, found)
-        for name in _used(function)
+        for name in used(function)
     )
 
 
@@ -149,14 +149,14 @@ def called(project: Project, owner: Definition, found: Method) -> Iterator[tuple
     while waiting:
         module, function = waiting.pop()
         yield module, function
-        for name in _used(function):
+        for name in used(function):
             other = lookup(project, owner, name)
             if other is not None and other[1] not in seen:
                 seen.add(other[1])
                 waiting.append((other[0].module, other[1]))
 
 
-def _used(function: ast.FunctionDef) -> Iterator[str]:
+def used(function: ast.FunctionDef) -> Iterator[str]:
     """What a method uses of its object."""
     own = function.args.args[0].arg if function.args.args else ""
     for node in walk(function):
@@ -198,8 +198,10 @@ def _is_made(project: Project, owner: Definition) -> bool:
 
 
 def _makes(module: Module, node: ast.expr) -> bool:
-    """Whether a class is used for more than to derive from it."""
+    """Whether a class is used for more than to derive from it, and to say ``super(Net, self)``."""
     parent = module.parent(node)
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "super":
+        return False
     return not (isinstance(parent, ast.ClassDef) and node in parent.bases)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from migrator.module import Module
 from migrator.preparing.draft import Change
+from migrator.preparing.inherited import called, used
 from migrator.preparing.lift import snake
 from migrator.preparing.methods import Method, method_of
 from migrator.preparing.stuck import Stuck
@@ -31,7 +32,8 @@ def set_here(method: Method) -> dict[str, list[ast.Attribute]]:
 
 
 def reader(project: Project, method: Method) -> tuple[ast.Call, Method] | None:
-    """A call of a method of the same object that uses an attribute which `method` sets: it has to become a part of it."""
+    """A call of a method of the same object that uses an attribute which `method` sets, itself or in methods that it calls: it
+    has to become a part of `method`."""
     own, names = _own(method), set(set_here(method))
     for call in walk(method.function) if names else ():
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not _is_of(call.func, own):
@@ -39,9 +41,7 @@ def reader(project: Project, method: Method) -> tuple[ast.Call, Method] | None:
         other = method_of(project, method.module, call.func)
         if other is None or other.kind != "plain" or other.function is method.function:
             continue
-        if any(
-            isinstance(n, ast.Attribute) and n.attr in names and _is_of(n, _own(other)) for n in walk(other.function)
-        ):
+        if any(names.intersection(used(function)) for _, function in called(project, method.owner, other)):
             return call, other
     return None
 
