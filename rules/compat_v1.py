@@ -91,7 +91,7 @@ def rename_edits(
     """
     rule = rule or CompatImport()
     found: list[Diagnostic] = []
-    imports = [entry for entry in module.imports if entry.target == VERSION_1]
+    imports = [entry for entry in module.imports if entry.target == VERSION_1 and entry.name != "*"]
     for name in dict.fromkeys(entry.name for entry in imports):
         entries = [entry for entry in imports if entry.name == name]
         result = _plan(module, name, entries, excused)
@@ -211,7 +211,7 @@ def _names(statement: ast.stmt) -> list[ast.alias]:
 
 def _plain_name(module: Module, name: str, entries: list[Import]) -> tuple[Optional[str], bool]:
     """Name of plain TensorFlow after the change, and whether the file imports it already."""
-    plain = [entry for entry in module.imports if entry.target in PLAIN and entry.top_level]
+    plain = [e for e in module.imports if e.target in PLAIN and e.name != "*" and e.top_level]
     names = {entry.name for entry in plain}
     if not names:
         return name, False

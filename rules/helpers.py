@@ -62,10 +62,11 @@ class Helpers:
 
     def tensorflow(self) -> str:
         """The file's name for TensorFlow 2 once its imports are migrated."""
-        plain = [e for e in self.module.imports if e.target in PLAIN and e.top_level]
+        named = [e for e in self.module.imports if e.name != "*" and e.top_level]
+        plain = [e for e in named if e.target in PLAIN]
         if plain:
             return plain[0].name
-        old = [e for e in self.module.imports if e.target == VERSION_1 and e.top_level]
+        old = [e for e in named if e.target == VERSION_1]
         if old:
             return f"{old[0].name}.compat.v2" if self.stays else old[0].name
         if "tf" in self.module.bound_names:
@@ -76,7 +77,7 @@ class Helpers:
         """The import statements to add."""
         edits: list[Edit] = []
         module = self.module
-        if not any(e.target in PLAIN | {VERSION_1} and e.top_level for e in module.imports):
+        if not any(e.target in PLAIN | {VERSION_1} and e.name != "*" and e.top_level for e in module.imports):
             if self.names and "tf" not in module.bound_names:
                 edits.append(module.add_import("import tensorflow as tf"))
         plain = sorted(self._plain - self._imported)

@@ -54,7 +54,7 @@ class ReboundTensorFlow(Rule):
     def check_module(self, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for each name that is bound twice."""
         for entry in module.imports:
-            if entry.target not in PLAIN or entry.statement not in module.tree.body:
+            if entry.target not in PLAIN or entry.name == "*" or entry.statement not in module.tree.body:
                 continue
             assert isinstance(entry.statement, (ast.Import, ast.ImportFrom))
             found = _rebinding(module, entry)

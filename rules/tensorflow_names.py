@@ -32,7 +32,7 @@ def inner(node: ast.expr, levels: int) -> ast.expr:
 
 def whole_name(module: Module) -> Optional[str]:
     """The file's name for TensorFlow as a whole, whichever version; None where it imports but parts of it."""
-    names = (entry.name for entry in module.imports if entry.target in {*PLAIN, VERSION_1} and entry.top_level)
+    names = (e.name for e in module.imports if e.target in {*PLAIN, VERSION_1} and e.name != "*" and e.top_level)
     return next(names, None)
 
 
@@ -52,7 +52,12 @@ def tensorflow_root(module: Module, node: ast.expr) -> Optional[tuple[str, list[
         return first.id, []
     scope = module.scope(first)
     for entry in module.imports:
-        if entry.target in PLAIN and entry.top_level and scope.lookup(entry.name) is module.analysis.root:
+        if (
+            entry.target in PLAIN
+            and entry.name != "*"
+            and entry.top_level
+            and scope.lookup(entry.name) is module.analysis.root
+        ):
             if {binding.target for binding in module.analysis.root.bindings[entry.name]} <= PLAIN:
                 return entry.name, []
     if module.raw_names(first) == {VERSION_1}:

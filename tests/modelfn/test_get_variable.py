@@ -152,3 +152,32 @@ def test_a_helper_that_computes_stays_a_layer() -> None:
     """
     text = migrate(model_fn('predictions, w = product(features["x"])', before=before))
     assert "class Product(tf.keras.layers.Layer)" in text
+
+
+WEIGHTS = 'w = tf.get_variable("w", [4, 1])\nb = tf.get_variable("b", [1])\n'
+
+
+@pytest.mark.parametrize(
+    ("call", "written"),
+    [
+        (
+            "tf.nn.xw_plus_b(features['x'], w, b, name='scores')",
+            "tf.nn.bias_add(tf.matmul(features['x'], self.w), self.b)",
+        ),
+        (
+            "tf.nn.xw_plus_b(x=features['x'], biases=b, weights=w)",
+            "tf.nn.bias_add(tf.matmul(features['x'], self.w), self.b)",
+        ),
+        (
+            "tf.nn.relu_layer(features['x'], w, b)",
+            "tf.nn.relu(tf.nn.bias_add(tf.matmul(features['x'], self.w), self.b))",
+        ),
+    ],
+)
+def test_products_are_written_out(call: str, written: str) -> None:
+    text = migrate(model_fn(f"{WEIGHTS}predictions = {call}"))
+    assert f"predictions = {written}\n" in method(text, "call") and "compat.v1" not in text
+
+
+def test_products_whose_arguments_are_hidden_are_left() -> None:
+    manual_reason(model_fn(f"{WEIGHTS}parts = [w, b]\npredictions = tf.nn.xw_plus_b(features['x'], *parts)"))

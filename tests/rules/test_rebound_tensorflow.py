@@ -68,3 +68,32 @@ def test_a_program_is_migrated_in_one_go() -> None:
     text = migrate(rebound)
     assert "class Model(tf.keras.Model)" in text
     assert text == migrate(source.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf"))
+
+
+def test_a_star_import_gives_tensorflow_no_name() -> None:
+    head = "from tensorflow import *\nfrom tensorflow.compat.v1 import *\nimport tensorflow as tf\n"
+    text = migrate(model_fn('predictions = tf.layers.dense(features["x"], 1)', before=head))
+    assert "class Model(tf.keras.Model):" in text
+    check_noop(head + USE, RULES)
+
+
+@pytest.mark.parametrize("test", ["tf_.__version__ > '2'", "LooseVersion(tf_.__version__) >= LooseVersion('2.0')"])
+def test_the_version_decides_between_two_imports(test: str) -> None:
+    choice = f"if {test}:\n    import tensorflow.compat.v1 as tf\n    tf.disable_v2_behavior()\n"
+    choice += "else:\n    import tensorflow as tf\n"
+    head = "import tensorflow as tf_\n"
+    after = f"{head}import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n{USE}"
+    check_transformed(head + choice + USE, after, RULES)
+    turned = choice.replace(f"if {test}", f"if not ({test})").split("else:\n")
+    body = turned[0].split(":\n", 1)
+    swapped = f"{body[0]}:\n{turned[1]}else:\n{body[1]}"
+    check_transformed(head + swapped + USE, after, RULES)
+    for other in (
+        choice.replace(test, "FLAGS.old"),
+        choice.replace("else:", "elif OLD:"),
+        choice.replace("    tf.disable_v2_behavior()", "    patch(tf)"),
+        choice.replace("    import tensorflow as tf\n", "    import tensorflow as other\n"),
+        choice.replace("    import tensorflow as tf\n", "    # as it was\n    import tensorflow as tf\n"),
+        choice + "tf = patched(tf)\n",
+    ):
+        check_noop(head + other + USE, RULES)
