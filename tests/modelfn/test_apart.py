@@ -25,7 +25,7 @@ PARAMS = {"units": [3, 3]}
 
 def test_variables_of_a_loop_and_one_below_it() -> None:
     text = assert_same(model_fn(LOOP + OUTPUT), **PARAMS)
-    assert "for W, b in zip(" in text and "xw_plus_b(x, self.w, self.b) + tf.nn.l2_loss(self.w)" in text
+    assert "for W, b in zip(" in text and "tf.nn.bias_add(tf.matmul(x, self.w), self.b) + tf.nn.l2_loss(self.w)" in text
 
 
 @pytest.mark.parametrize(
