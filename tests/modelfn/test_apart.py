@@ -18,14 +18,14 @@ OUTPUT = """
 with tf.variable_scope("output"):
     W = tf.get_variable("W", [3, 2])
     b = tf.get_variable("b", [2])
-    predictions = tf.nn.xw_plus_b(x, W, b) + tf.nn.l2_loss(W)
+    predictions = tf.matmul(x, W) + b + tf.nn.l2_loss(W)
 """
 PARAMS = {"units": [3, 3]}
 
 
 def test_variables_of_a_loop_and_one_below_it() -> None:
     text = assert_same(model_fn(LOOP + OUTPUT), **PARAMS)
-    assert "for W, b in zip(" in text and "tf.nn.bias_add(tf.matmul(x, self.w), self.b) + tf.nn.l2_loss(self.w)" in text
+    assert "for W, b in zip(" in text and "tf.matmul(x, self.w) + self.b + tf.nn.l2_loss(self.w)" in text
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_methods_ask_the_head(train: str, between: str) -> None:
     assert "loss = self.head.loss(x, y, y_pred)" in method(text, "compute_loss")
     assert "self.head.update_all(self.head_metrics, x, y, y_pred)" in method(text, "compute_metrics")
     assert "tf.keras.optimizers.SGD(0.1)" in method(text, "create_model")
-    assert ('tf.summary.scalar("rate", 0.1)' in text) == (FUNCTION == between)
+    assert ('tf.summary.scalar("head/rate", 0.1)' in text) == (FUNCTION == between)
 
 
 def test_a_head_may_have_a_name() -> None:
