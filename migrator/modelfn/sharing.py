@@ -280,13 +280,9 @@ def _same_name(plan: Body, first: Site, second: Site, reused: bool) -> bool | No
 
 
 def _may_meet(one: str, two: str) -> bool:
-    """Whether names, into one of which something is formatted at ``*``, may be the same: they begin and end alike."""
-    if "*" not in one + two:
-        return False
+    """Whether names, into one of which something is formatted at ``*``, may be the same."""
     heads = one.split("*")[0], two.split("*")[0]
-    tails = one.rsplit("*", 1)[-1], two.rsplit("*", 1)[-1]
-    begin_alike = heads[0].startswith(heads[1]) or heads[1].startswith(heads[0])
-    return begin_alike and (tails[0].endswith(tails[1]) or tails[1].endswith(tails[0]))
+    return "*" in one + two and (heads[0].startswith(heads[1]) or heads[1].startswith(heads[0]))
 
 
 def _chain(plan: Body, site: Site) -> list[ast.expr]:

@@ -374,37 +374,3 @@ def test_turns_that_may_share_are_left(call: str, reason: str, before: str) -> N
     predictions = x
     """
     assert reason in manual_reason(model_fn(body, before=before))
-
-
-BLOCK = """
-def normalized(x, scope="norm"):
-    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
-        return x * tf.get_variable("gamma", [4])
-
-
-def block(x, scope="block"):
-    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
-        return normalized(x + tf.layers.dense(x, 4, name="fc"))
-"""
-
-
-def stacked(first: str, second: str) -> str:
-    body = f"""
-    x = features["x"]
-    for i in range(2):
-        with tf.variable_scope("layer_{{}}".format(i), reuse=tf.AUTO_REUSE):
-            x = block(x, {first})
-            x = block(x, {second})
-    predictions = x
-    """
-    return model_fn(body, before=BLOCK)
-
-
-def test_helpers_in_the_turns_of_a_loop_whose_names_end_differently() -> None:
-    made = method(migrate(stacked("'self'", "scope='other'")), "__init__", "Model")
-    assert "self.self_layers = [" in made and "self.other_layers = [" in made
-
-
-def test_helpers_in_the_turns_of_a_loop_whose_names_may_be_the_same() -> None:
-    for first, second in (("'own'", "'own'"), ("'a'", "'%da' % i"), ("'own'", "'%s' % params['scope']")):
-        assert "share" in manual_reason(stacked(first, second))
