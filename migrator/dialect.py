@@ -34,7 +34,8 @@ V1_ONLY = (
     "train.piecewise_constant", "train.cosine_decay", "train.Saver", "train.Scaffold", "train.init_from_checkpoint",
     "train.MonitoredTrainingSession", "train.SessionRunHook", "train.LoggingTensorHook",
     "summary.FileWriter", "summary.merge_all", "summary.merge", "feature_column.input_layer",
-    "feature_column.linear_model", "estimator.inputs.", "losses.get_total_loss", "losses.get_regularization_loss",
+    "feature_column.linear_model", "feature_column.shared_embedding_columns", "estimator.inputs.",
+    "losses.get_total_loss", "losses.get_regularization_loss",
     "losses.Reduction.MEAN", "losses.add_loss", "data.Iterator", "nn.dynamic_rnn", "nn.rnn_cell.", "nn.static_rnn",
     "nn.softmax_cross_entropy_with_logits_v2", "nn.xw_plus_b", "image.resize_images", "image.resize_bilinear",
     "random.set_random_seed", "fixed_size_partitioner", "min_max_variable_partitioner",
@@ -50,7 +51,7 @@ V2_ONLY = (
     "distribute.ParameterServerStrategy", "distribute.coordinator.", "saved_model.save", "saved_model.load",
     "config.experimental_run_functions_eagerly", "config.run_functions_eagerly", "initializers.GlorotUniform",
     "metrics.Mean", "metrics.Accuracy", "losses.Loss", "losses.SparseCategoricalCrossentropy",
-    "losses.CategoricalCrossentropy", "losses.BinaryCrossentropy", "losses.MeanSquaredError",
+    "feature_column.shared_embeddings", "losses.CategoricalCrossentropy", "losses.BinaryCrossentropy", "losses.MeanSquaredError",
 )  # fmt: skip
 
 _V1_EXACT = frozenset("tensorflow." + name for name in V1_ONLY if not name.endswith("."))

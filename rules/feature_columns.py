@@ -71,7 +71,12 @@ def sequence_input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     if "trainable" in given:
         arguments.append(("trainable", given["trainable"]))
     inputs = ((None, given["features"]),)
-    return Layer("tf.keras.experimental.SequenceFeatures", tuple(arguments), inputs, "sequence_input_layer")
+    return Layer(
+        "tf.keras.experimental.SequenceFeatures", tuple(arguments), inputs, "sequence_input_layer", columns=True
+    )
+
+
+_VENDORED = {"LinearFeatures": "LinearColumns"}
 
 
 def _on_columns(rule: Callable[..., Layer]) -> Callable[..., Layer]:
@@ -79,8 +84,8 @@ def _on_columns(rule: Callable[..., Layer]) -> Callable[..., Layer]:
 
     def layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         made = rule(call, name, resolve)
-        vendored_class = "LinearColumns" if made.vendored else "DenseFeatures"
-        return replace(made, constructor=vendored_class, vendored=True)
+        short = made.constructor.rpartition(".")[2]
+        return replace(made, constructor=_VENDORED.get(short, short), vendored=True)
 
     return layer
 
@@ -90,9 +95,9 @@ LAYERS = {
     "tensorflow.feature_column.input_layer": input_layer,
     "tensorflow.feature_column.linear_model": linear_model,
 }
-PREPROCESSED = {name: _on_columns(rule) for name, rule in LAYERS.items()}
-"""The same with ``--features preprocessing``."""
 SEQUENCES = {"tensorflow.contrib.feature_column.sequence_input_layer": sequence_input_layer}
+PREPROCESSED = {name: _on_columns(rule) for name, rule in {**LAYERS, **SEQUENCES}.items()}
+"""The same with ``--features preprocessing``."""
 SEQUENCE_COLUMNS = tuple(f"tensorflow.contrib.feature_column.sequence_{kind}" for kind in ("categorical", "numeric"))
 """What names of columns of sequences start with that are found elsewhere today."""
 

@@ -18,7 +18,7 @@ from migrator.syntax import walk
 from migrator.text import within
 
 from .driver import Driver
-from .feature_columns import LAYERS, SHARED_SIGNATURE
+from .feature_columns import PREPROCESSED, SHARED_SIGNATURE
 from .reached import reached
 
 _PREFIX = "tensorflow.feature_column."
@@ -33,11 +33,21 @@ _COLUMNS = {
     "crossed_column": "CrossedColumn",
     "indicator_column": "IndicatorColumn",
     "embedding_column": "EmbeddingColumn",
+    "shared_embedding_columns": "shared_table_columns",
+    "sequence_categorical_column_with_identity": "IdentitySequence",
+    "sequence_categorical_column_with_hash_bucket": "HashedSequence",
+    "sequence_categorical_column_with_vocabulary_list": "VocabularyListSequence",
+    "sequence_categorical_column_with_vocabulary_file": "VocabularyFileSequence",
+    "sequence_numeric_column": "NumericSequence",
     "make_parse_example_spec": "make_parse_example_spec",
 }
 _SHARED = "shared_embedding_columns"
 SHARED_COLUMNS = _PREFIX + _SHARED
-_OTHERS = {"tensorflow.keras.layers.DenseFeatures": "DenseFeatures"}
+_OTHERS = {
+    "tensorflow.keras.layers.DenseFeatures": "DenseFeatures",
+    "tensorflow.keras.experimental.SequenceFeatures": "SequenceFeatures",
+}
+_OF_CONTRIB = "tensorflow.contrib.feature_column."
 # Signatures of which an argument goes, or that the two versions of TensorFlow have in another order.
 _SIGNATURES = {
     "v1 categorical_column_with_vocabulary_file": (
@@ -99,6 +109,11 @@ class ColumnEdits:
         word = b"feature_column" if self.wanted else _SHARED.encode()
         return {module.path for module in modules if word in module.source}
 
+    def share(self, project: Project, group: list[Module]) -> bool:
+        """Whether a program makes columns that share a table."""
+        modules = [module for module in reached(project, group, False) if _SHARED.encode() in module.source]
+        return any(name == SHARED_COLUMNS for module in modules for _, name in module.references())
+
 
 def idle_imports(module: Module, rewritten: list[Rewritten]) -> Iterator[Edit]:
     """Deletions of imports of feature columns that nothing else reads."""
@@ -107,7 +122,9 @@ def idle_imports(module: Module, rewritten: list[Rewritten]) -> Iterator[Edit]:
     for statement in statements:
         entries = [entry for entry in module.imports if entry.statement is statement]
         read = [node for entry in entries for node in module.loads(entry.name)]
-        if all((entry.target + ".").startswith(_PREFIX) for entry in entries) and gone.issuperset(map(id, read)):
+        if all((entry.target + ".").startswith((_PREFIX, _OF_CONTRIB)) for entry in entries) and gone.issuperset(
+            map(id, read)
+        ):
             yield module.delete_statement(statement)
 
 
@@ -117,8 +134,8 @@ def _column_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterat
             raise Unsupported("--features preprocessing: the program looks at the inside of feature columns", node)
         if name in _OTHERS:
             yield node, [module.edit(node, need(_OTHERS[name], node))]
-        elif name.startswith(_PREFIX) and name not in LAYERS:
-            short = name[len(_PREFIX) :]
+        elif name.startswith((_PREFIX, _OF_CONTRIB)) and name not in PREPROCESSED:
+            short = name.rpartition(".")[2]
             if short not in _COLUMNS:
                 raise Unsupported(f"--features preprocessing has no match for tf.feature_column.{short}", node)
             edits = list(_arguments(module, node, short))

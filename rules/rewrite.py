@@ -121,9 +121,7 @@ class ProgramRewrite(Rewritten):
             self.sublayers.values.check()
         with obstacles:
             self._check_starts()
-        self._columns.shared = self._has_one_input_layer()
-        if self._columns.shared:
-            self._translations.refused = lambda name: name != SHARED_COLUMNS and is_refused(name)
+        self._share_tables()
         self._others.claim(self.constructions)
         for construction in self.constructions:
             self.at = construction.module
@@ -167,15 +165,18 @@ class ProgramRewrite(Rewritten):
         with obstacles:
             check_called(self.project, bodies, self.constructions, modules)
 
-    def _has_one_input_layer(self) -> bool:
-        """Whether columns that share a table, as one of the graph, all go to one layer of a model."""
+    def _share_tables(self) -> None:
+        """Let columns share a table, as one of the graph, where all layers that may read them are seen."""
         plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
-        if len(plans) < len(self.constructions) or any(
-            s.layer.columns for x in self.sublayers.found.values() for s in x.body.sites
-        ):
-            return False
-        sites = [[site for site in plan.sites if site.layer.columns] for plan in plans]
-        return all(len(found) <= 1 and not (found and found[0].loops) for found in sites)
+        if len(plans) < len(self.constructions):
+            return
+        self._columns.shared = True
+        self._translations.refused = lambda name: name != SHARED_COLUMNS and is_refused(name)
+        if self._columns.share(self.project, self.group):
+            helpers = [site for helper in self.sublayers.found.values() for site in helper.body.sites]
+            for plan in plans:
+                sites = [site for site in (*plan.sites, *helpers) if site.layer.columns]
+                plan.shares_tables = len(sites) > 1 or any(site.loops or site in helpers for site in sites)
 
     def _check_starts(self) -> None:
         """Refuse values out of a checkpoint that may be that of another Estimator here: with layers it has other names."""

@@ -159,6 +159,8 @@ class ClassWriter:
         writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False), read)
         writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
         body = writer.lines(indent)
+        if plan.shares_tables:
+            body.append(f"{indent}{writer.need('share_tables')}(self)")
         self.init_leaves = set(writer.support)
         wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
         tail = last(writer)

@@ -8,9 +8,22 @@ from typing import Any
 
 import tensorflow as tf
 
+SHARED_TABLES: Any = weakref.WeakKeyDictionary()
+"""The tables that columns share, by the layer that reads them and by name."""
 
-class SharedEmbeddingColumn(tf.__internal__.feature_column.DenseColumn):
-    """A categorical column, looked up in the table that it shares with other columns of the same input layer."""
+
+def share_tables(model: tf.keras.Model) -> None:
+    """Has all layers of a model look up in the same tables, where their columns name the same, as those of a graph do."""
+    tables: dict[str, Any] = {}
+    for part in model.submodules:
+        if isinstance(part, tf.keras.layers.Layer):
+            SHARED_TABLES[part] = tables
+
+
+class SharedEmbeddingColumn(
+    tf.__internal__.feature_column.DenseColumn, tf.__internal__.feature_column.SequenceDenseColumn
+):
+    """A categorical column, looked up in the table that it shares with other columns."""
 
     def __init__(self, categorical_column: Any, tables: SharedTables, combiner: str, max_norm: float | None) -> None:
         self.categorical_column, self.tables = categorical_column, tables
@@ -46,8 +59,16 @@ class SharedEmbeddingColumn(tf.__internal__.feature_column.DenseColumn):
     def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> tf.Tensor:
         """The embedding of each example, ``[batch, dimension]``."""
         ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
-        table = self.tables.by_manager[state_manager]
+        table = self.tables.of(state_manager)
         return tf.nn.safe_embedding_lookup_sparse(table, ids, weights, self.combiner, max_norm=self.max_norm)
+
+    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+        """The embeddings of the steps of each example, ``[batch, time, dimension]``, and how many steps it has."""
+        ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        steps = tf.math.segment_max(ids.indices[:, 1] + 1, ids.indices[:, 0])
+        lengths = tf.pad(steps, [[0, tf.shape(ids)[0] - tf.shape(steps)[0]]])  # the last examples may be empty
+        embeddings = self.get_dense_tensor(transformation_cache, state_manager)
+        return self.TensorSequenceLengthPair(dense_tensor=embeddings, sequence_length=lengths)
 
     def get_config(self) -> dict[str, Any]:
         raise NotImplementedError("Shared embeddings have no configuration: make them anew.")
@@ -58,22 +79,24 @@ class SharedEmbeddingColumn(tf.__internal__.feature_column.DenseColumn):
 
 
 class SharedTables:
-    """The table of some columns, one for each input layer that they are given to."""
+    """The table of some columns: one for each layer that reads them, or for all layers of a model after `share_tables`."""
 
     def __init__(self, name: str, rows: int, dimension: int, initializer: Any, trainable: bool) -> None:
         self.name, self.rows, self.dimension = name, rows, dimension
         self.initializer, self.trainable = initializer, trainable
-        self.by_manager: Any = weakref.WeakKeyDictionary()
+
+    def of(self, state_manager: Any) -> Any:
+        """The table of the layer behind `state_manager`."""
+        return SHARED_TABLES[state_manager._layer][self.name]
 
     def create(self, column: SharedEmbeddingColumn, state_manager: Any) -> None:
         """Creates the table of the layer behind `state_manager`, unless another column has done so."""
-        if state_manager in self.by_manager:
+        tables = SHARED_TABLES.setdefault(state_manager._layer, {})
+        if self.name in tables:
             return
-        if not isinstance(state_manager._layer, tf.keras.layers.DenseFeatures):
-            raise ValueError(f"{column.name}: shared embeddings go to input layers only.")
         layer_scope = tf.__internal__.get_name_scope().rpartition("/")[0]  # that of the column is the innermost
         with tf.name_scope(f"{layer_scope}/{self.name}/" if layer_scope else f"{self.name}/"):
-            self.by_manager[state_manager] = state_manager.create_variable(
+            tables[self.name] = state_manager.create_variable(
                 column,
                 "embedding_weights",
                 (self.rows, self.dimension),

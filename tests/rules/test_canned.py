@@ -361,12 +361,6 @@ def test_canned_estimators_of_tensorflow_2_do_not_train_a_shared_table() -> None
     assert "never train what tf.feature_column.shared_embeddings makes" in manual_reason(f"{V2}\n{program}")
 
 
-def test_several_input_layers_cannot_share_a_table() -> None:
-    columns = "COLUMNS = tf.feature_column.shared_embedding_columns([A, B], 3)  # HERE\n"
-    body = "predictions = sum(tf.feature_column.input_layer(features, [column]) for column in COLUMNS)"
-    assert "shared_embedding_columns is not migrated yet" in manual_reason(model_fn(body, before=f"{V2}{columns}"))
-
-
 def test_partitioners_are_unknown_in_tensorflow_2() -> None:
     reason = manual_reason(f"{V2}\ne = tf.estimator.DNNRegressor([8], C, input_layer_partitioner=P)  # HERE\n")
     assert "has no argument `input_layer_partitioner`" in reason

@@ -77,10 +77,23 @@ TWO_LAYERS = (
 IN_A_LOOP = "predictions = tf.add_n([tf.feature_column.input_layer(features, [c]) for c in COLUMNS])"
 
 
-@pytest.mark.parametrize("body", [TWO_LAYERS, IN_A_LOOP])
-def test_columns_that_share_a_table_of_several_layers(body: str) -> None:
-    """TensorFlow 1 has one table in the graph; TensorFlow 2 makes such columns in graphs alone."""
-    outcomes = run(model_fn(body, before=TEAMS), "auto")
+IN_A_HELPER = """
+def net_of(features, columns):
+    return tf.layers.dense(tf.feature_column.input_layer(features, columns), 2)
+"""
+OF_HELPER = "predictions = net_of(features, COLUMNS) + net_of(features, COLUMNS[:1])"
+
+
+@pytest.mark.parametrize(("before", "body"), [("", TWO_LAYERS), ("", IN_A_LOOP), (IN_A_HELPER, OF_HELPER)])
+def test_columns_that_share_a_table_of_several_layers(before: str, body: str) -> None:
+    """TensorFlow 1 has one table in the graph."""
+    text = migrate(model_fn(body, before=f"{TEAMS}\n{before}"))
+    (model,) = [part for part in text.split("class ") if part.startswith("Model(")]
+    assert "        share_tables(self)\n        self.loss_metric" in model and text.count("share_tables(") == 1
+
+
+def test_columns_that_share_a_table_in_a_graph() -> None:
+    outcomes = run(model_fn(TWO_LAYERS, before=TEAMS), "bridge")
     assert [unit.tier for unit in units(outcomes)] == ["bridge"]
     assert "COLUMNS = graph_shared_embedding_columns([A, B], 3, " in outcomes[PATH].after.decode()
     assert "with tf.Graph().as_default():" in outcomes[HELPERS].after.decode()
