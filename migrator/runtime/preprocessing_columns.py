@@ -107,8 +107,21 @@ class EmbeddingColumn:
         self.table_shape = (categorical_column.num_buckets, dimension)
         self.parse_example_spec = categorical_column.parse_example_spec
 
+    def table(self, layer: tf.keras.layers.Layer, scope: str) -> Any:
+        """A table as a weight of `layer`."""
+        default = tf.keras.initializers.TruncatedNormal(
+            stddev=1 / math.sqrt(self.width)
+        )  # one gives the same numbers again
+        with tf.name_scope(scope):
+            return layer.add_weight(
+                name="embedding_weights",
+                shape=self.table_shape,
+                initializer=self.initializer or default,
+                trainable=layer.trainable and self.trainable,
+            )
+
     def numbers(self, features: Mapping[str, Any], table: Any = None) -> tf.Tensor:
-        """float32 of shape ``[batch, dimension]``, looked up in `table`."""
+        """float32 of shape ``[batch, dimension]``, or ``[batch, time, dimension]``, looked up in `table`."""
         return combined_rows(table, self.categorical_column, features, self.combiner, self.max_norm)
 
 
@@ -157,19 +170,8 @@ class DenseFeatures(tf.keras.layers.Layer):
 
 
 def column_table(layer: tf.keras.layers.Layer, column: Any) -> Any:
-    """The table of an `EmbeddingColumn`, made as a weight of `layer`; None for other columns."""
-    if not hasattr(column, "table_shape"):
-        return None
-    default = tf.keras.initializers.TruncatedNormal(
-        stddev=1 / math.sqrt(column.width)
-    )  # one gives the same numbers again
-    with tf.name_scope(column.name):
-        return layer.add_weight(
-            name="embedding_weights",
-            shape=column.table_shape,
-            initializer=column.initializer or default,
-            trainable=layer.trainable and column.trainable,
-        )
+    """The table of an `EmbeddingColumn` for `layer`; None for other columns."""
+    return column.table(layer, column.name) if hasattr(column, "table") else None
 
 
 class LinearColumns(tf.keras.layers.Layer):

@@ -54,6 +54,20 @@ def canned(columns: str, imports: str = IMPORT) -> str:
         ),
         ("list(map(tf.feature_column.numeric_column, KEYS))", "list(map(NumericColumn, KEYS))"),
         ("tf.keras.layers.DenseFeatures(X)", "DenseFeatures(X)"),
+        ("tf.keras.experimental.SequenceFeatures(X)", "SequenceFeatures(X)"),
+        (
+            'tf.feature_column.shared_embedding_columns(X, 3, "sum", None, "table", None, None, 2.0)',
+            'shared_table_columns(X, 3, "sum", initializer=None, shared_embedding_collection_name="table", max_norm=2.0)',
+        ),
+        (
+            'tf.contrib.feature_column.sequence_categorical_column_with_identity("a", 5, 0)',
+            'IdentitySequence("a", 5, 0)',
+        ),
+        (
+            'tf.feature_column.sequence_categorical_column_with_vocabulary_file("a", "f", 3, 2, None, tf.int64)',
+            'VocabularyFileSequence("a", "f", 3, 2, None, tf.int64)',
+        ),
+        ('tf.contrib.feature_column.sequence_numeric_column("a", shape=2)', 'NumericSequence("a", shape=2)'),
     ],
 )
 def test_columns(old: str, new: str) -> None:
@@ -95,6 +109,41 @@ def test_layers_of_a_model_fn() -> None:
     assert "class DenseFeatures(" in helpers and "class LinearColumns(" in helpers and "LinearFeatures" not in helpers
 
 
+def test_an_import_of_columns_of_contrib_goes_with_them() -> None:
+    imports = IMPORT + "from tensorflow.contrib import feature_column as contrib_columns\n"
+    imports += "from tensorflow.contrib.feature_column import sequence_numeric_column\n"
+    columns = '[contrib_columns.sequence_categorical_column_with_hash_bucket("a", 7), sequence_numeric_column("b")]'
+    after = text(run(canned(columns, imports)))
+    assert 'COLUMNS = [HashedSequence("a", 7), NumericSequence("b")]' in after and "contrib" not in after
+
+
+def test_sequences_in_a_model_fn() -> None:
+    body = """
+    words = tf.contrib.feature_column.sequence_categorical_column_with_hash_bucket("words", 9)
+    columns = [tf.feature_column.embedding_column(words, 3)]
+    net, lengths = tf.contrib.feature_column.sequence_input_layer(features, columns, trainable=False)
+    predictions = tf.reduce_sum(net, 1) / tf.to_float(lengths)[:, tf.newaxis]
+    """
+    outcomes = run(model_fn(body))
+    after = text(outcomes)
+    assert 'HashedSequence("words", 9)' in after and "SequenceFeatures(" in after and "trainable=False" in after
+    assert "feature_column" not in after and "class SequenceFeatures(" in text(outcomes, HELPERS)
+
+
+@pytest.mark.parametrize("features", ["columns", "preprocessing"])
+def test_layers_of_one_model_share_a_table(features: str) -> None:
+    body = """
+    teams = tf.feature_column.shared_embedding_columns(COLUMNS, 3)
+    deep = tf.feature_column.input_layer(features, teams)
+    predictions = tf.feature_column.input_layer(features, teams[:1]) + deep[:, :3]
+    """
+    assert "        share_tables(self)\n" in text(run(model_fn(body), features))
+    one = body.replace("tf.feature_column.input_layer(features, teams[:1]) + ", "")
+    assert "share_tables" not in text(run(model_fn(one), features))
+    other = body.replace("shared_embedding_columns", "embedding_column")
+    assert "share_tables" not in text(run(model_fn(other), features))
+
+
 def test_vendored_models_read_the_new_columns() -> None:
     program = f"""{IMPORT}
 w = tf.feature_column.numeric_column("w")
@@ -133,10 +182,8 @@ def test_columns_stay_in_the_bridge() -> None:
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        (
-            "[tf.feature_column.shared_embedding_columns(X, 3)]",
-            "no match for tf.feature_column.shared_embedding_columns",
-        ),
+        ("[tf.feature_column.shared_embeddings(X, 3)]", "no match for tf.feature_column.shared_embeddings"),
+        ("tf.feature_column.shared_embedding_columns(X, 3, tensor_name_in_ckpt=N)", "`tensor_name_in_ckpt` of tf."),
         (
             '[tf.feature_column.embedding_column(X, 3, ckpt_to_load_from="c")]',
             "`ckpt_to_load_from` of tf.feature_column",

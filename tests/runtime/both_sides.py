@@ -19,9 +19,9 @@ def old_program(source: str, folder: Path) -> types.ModuleType:
     return loaded("old_program", folder / "old.py", source)
 
 
-def new_program(source: str, folder: Path) -> types.ModuleType:
-    """The migrated program."""
-    files = migrate_all({PATH: source})
+def new_program(source: str, folder: Path, features: str = "columns") -> types.ModuleType:
+    """The migrated program; `features` says what becomes of its feature columns."""
+    files = migrate_all({PATH: source}, features)
     loaded(HELPERS[:-3], folder / HELPERS, files[HELPERS])  # the program imports it by this name
     return loaded("new_program", folder / "new.py", files[PATH])
 

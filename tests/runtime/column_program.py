@@ -11,6 +11,8 @@ import tensorflow as tf
 
 from migrator.runtime import preprocessing_categories as categories
 from migrator.runtime import preprocessing_columns as columns
+from migrator.runtime import preprocessing_sequences as sequences
+from migrator.runtime.preprocessing_shared import shared_table_columns
 
 fc, v1 = tf.feature_column, tf.compat.v1
 SUMMED = ("buckets of two", "list with buckets", "list of several", "crossed, sparse", "weighted")
@@ -30,6 +32,12 @@ class Old:
     CrossedColumn = staticmethod(fc.crossed_column)
     IndicatorColumn = staticmethod(fc.indicator_column)
     EmbeddingColumn = staticmethod(fc.embedding_column)
+    IdentitySequence = staticmethod(fc.sequence_categorical_column_with_identity)
+    HashedSequence = staticmethod(fc.sequence_categorical_column_with_hash_bucket)
+    VocabularyListSequence = staticmethod(fc.sequence_categorical_column_with_vocabulary_list)
+    VocabularyFileSequence = staticmethod(fc.sequence_categorical_column_with_vocabulary_file)
+    NumericSequence = staticmethod(fc.sequence_numeric_column)
+    shared_table_columns = staticmethod(v1.feature_column.shared_embedding_columns)
 
 
 class New:
@@ -45,6 +53,12 @@ class New:
     CrossedColumn = categories.CrossedColumn
     IndicatorColumn = columns.IndicatorColumn
     EmbeddingColumn = columns.EmbeddingColumn
+    IdentitySequence = sequences.IdentitySequence
+    HashedSequence = sequences.HashedSequence
+    VocabularyListSequence = sequences.VocabularyListSequence
+    VocabularyFileSequence = sequences.VocabularyFileSequence
+    NumericSequence = sequences.NumericSequence
+    shared_table_columns = staticmethod(shared_table_columns)
 
 
 def features() -> dict[str, Any]:
@@ -60,6 +74,9 @@ def features() -> dict[str, Any]:
         "cities": tf.constant([["oslo", "rome"], ["", "rome"], ["", ""], ["?", "oslo"]]),
         "room": tf.constant([3, -1, 0, 9], tf.int64),
         "floors": tf.constant([[3, 7], [-1, 2], [0, 0], [2, 9]]),
+        "prices": tf.ragged.constant([[0.5, 2.0, 1.0, 4.0], [3.0], [], [1.0, -1.0]]).to_sparse(),
+        "bids": tf.SparseTensor([[0, 0, 0], [0, 1, 1], [3, 0, 1]], tf.constant([5, 6, 7], tf.int64), [4, 2, 2]),
+        "tags": tf.SparseTensor([[0, 0, 0], [0, 1, 0], [0, 1, 1], [2, 0, 1]], ["a", "b", "?", "c"], [4, 3, 2]),
     }
 
 
@@ -125,6 +142,72 @@ def dense(make: Any, folder: Path) -> dict[str, Any]:
     return found
 
 
+def shared(make: Any, folder: Path, name: str) -> dict[str, list[Any]]:
+    """Lists of columns, each with one table, whose names start with `name`."""
+    cities = ["oslo", "rome", "[UNK]"]
+    listed = [make.VocabularyListColumn(key, cities) for key in ("city", "cities")]
+    identities = [make.IdentityColumn("room", 12), make.WeightedColumn(make.IdentityColumn("floors", 12), "point")]
+    return {
+        "shared": make.shared_table_columns(listed, 3, shared_embedding_collection_name=f"{name}1"),
+        "shared, sums": [
+            *make.shared_table_columns(identities, 2, "sum", None, f"{name}2", max_norm=0.7),
+            make.NumericColumn("age", dtype=tf.float64),
+        ],
+    }
+
+
+def sequence(make: Any, folder: Path) -> dict[str, list[Any]]:
+    """Columns of sequences of every kind."""
+    listed = make.VocabularyListSequence("words", ["a", "b", "c"])
+    return {
+        "numbers": [make.NumericSequence("prices")],
+        "pairs": [make.NumericSequence("prices", (2,), default_value=-1.0)],
+        "of integers": [make.NumericSequence("bids", 2, 0, tf.int64)],
+        "normalized": [make.NumericSequence("prices", normalizer_fn=lambda x: x.with_values(x.values * 2.0))],
+        "two": [make.EmbeddingColumn(listed, 2), make.IndicatorColumn(listed)],
+        "identity": [make.EmbeddingColumn(make.IdentitySequence("counts", 4, default_value=0), 3)],
+        "hash": [make.IndicatorColumn(make.HashedSequence("words", 5))],
+        "several to a step": [make.EmbeddingColumn(make.VocabularyListSequence("tags", ["a", "b"], None, 1), 2, "sum")],
+        "file": [make.EmbeddingColumn(make.VocabularyFileSequence("words", str(folder / "words.txt"), 3, 2), 2)],
+    }
+
+
+class Tables:
+    """Makes the tables of columns, as a layer of Keras does."""
+
+    def __init__(self) -> None:
+        self.tables: dict[Any, Any] = {}
+
+    def create_variable(self, column: Any, name: str, shape: Any, dtype: Any, *_: Any, **named: Any) -> None:
+        self.tables[column] = v1.get_variable(f"{column.name}/{name}", shape, dtype)
+
+    def has_resource(self, column: Any, name: str) -> bool:
+        return name in self.tables
+
+    def add_resource(self, column: Any, name: str, resource: Any) -> None:
+        self.tables[name] = resource
+
+    def get_resource(self, column: Any, name: str) -> Any:
+        return self.tables[name]
+
+    def get_variable(self, column: Any, name: str) -> Any:
+        return self.tables[column]
+
+
+def old_sequences(features: dict[str, Any], columns: list[Any]) -> tuple[Any, Any]:
+    """What `sequence_input_layer` computed."""
+    tables, cache = Tables(), tf.__internal__.feature_column.FeatureTransformationCache(features)
+    parts = []
+    for column in sorted(columns, key=lambda column: column.name):
+        column.create_state(tables)
+        numbers, lengths = column.get_sequence_dense_tensor(cache, tables)
+        shape = tf.shape(numbers)
+        parts.append(
+            tf.cast(tf.reshape(numbers, [shape[0], shape[1], column.variable_shape.num_elements()]), tf.float32)
+        )
+    return tf.concat(parts, -1), lengths
+
+
 Results = dict[str, tuple[np.ndarray, list[np.ndarray]]]
 
 
@@ -137,6 +220,11 @@ def _rows(gradient: Any, shape: Any) -> np.ndarray:
     return summed
 
 
+def by_shape(variables: Any) -> list[Any]:
+    """In an order that does not depend on when tables are made."""
+    return sorted(variables, key=lambda variable: str(tuple(variable.shape)))
+
+
 def _weights(index: int, shape: Any) -> np.ndarray:
     return np.random.RandomState(index).randn(*shape).astype("float32")
 
@@ -145,13 +233,21 @@ def old_results(folder: Path) -> tuple[Results, dict[str, Any]]:
     """Outputs and gradients of `input_layer` and `linear_model` on each column, and the parsing specs."""
     outputs, variables, specs = {}, {}, {}
     with tf.Graph().as_default(), v1.Session() as session:
-        for kind, apply in (("dense", v1.feature_column.input_layer), ("linear", v1.feature_column.linear_model)):
-            for name, column in (dense if kind == "dense" else both)(Old, folder).items():
+        for kind, apply in (
+            ("dense", v1.feature_column.input_layer),
+            ("linear", v1.feature_column.linear_model),
+            ("sequence", old_sequences),
+        ):
+            for name, column in of_kind(kind, Old, folder).items():
+                made = column if isinstance(column, list) else [column]
                 with v1.variable_scope(None, "column"):
                     before = len(v1.trainable_variables())
-                    outputs[f"{kind} {name}"] = apply(features(), [column])
-                    variables[f"{kind} {name}"] = v1.trainable_variables()[before:]
-                specs[f"{kind} {name}"] = fc.make_parse_example_spec([column])
+                    outputs[f"{kind} {name}"] = apply(features(), made)
+                    variables[f"{kind} {name}"] = by_shape(v1.trainable_variables()[before:])
+                specs_of = (fc if kind == "sequence" else v1.feature_column).make_parse_example_spec
+                specs[f"{kind} {name}"] = specs_of(made)
+        lengths = {name: output[1] for name, output in outputs.items() if name.startswith("sequence")}
+        outputs = {name: output[0] if name in lengths else output for name, output in outputs.items()}
         every = [variable for made in variables.values() for variable in made]
         total = tf.add_n([tf.reduce_sum(output**2) for output in outputs.values()])
         gradients = dict(zip([id(variable) for variable in every], v1.gradients(total, every)))
@@ -160,33 +256,49 @@ def old_results(folder: Path) -> tuple[Results, dict[str, Any]]:
             for index, variable in enumerate(made):
                 variable.load(_weights(index, variable.shape), session)
         given = {name: [gradients[id(variable)] for variable in made] for name, made in variables.items()}
-        numbers, rows = session.run((outputs, given))
+        numbers, rows, ends = session.run((outputs, given, lengths))
         shapes = {name: [variable.shape for variable in made] for name, made in variables.items()}
-    return {name: (numbers[name], list(map(_rows, rows[name], shapes[name]))) for name in outputs}, specs
+    found = {name: (numbers[name], list(map(_rows, rows[name], shapes[name]))) for name in outputs}
+    return {**found, **{f"lengths, {name}": (length, []) for name, length in ends.items()}}, specs
 
 
 def new_results(folder: Path) -> tuple[Results, dict[str, Any]]:
     """The same of `DenseFeatures` and `LinearColumns`, in a graph function."""
     layers, specs = {}, {}
-    for kind, layer_class in (("dense", columns.DenseFeatures), ("linear", columns.LinearColumns)):
-        for name, column in (dense if kind == "dense" else both)(New, folder).items():
-            layers[f"{kind} {name}"] = layer = layer_class([column])
+    for kind, layer_class in (
+        ("dense", columns.DenseFeatures),
+        ("linear", columns.LinearColumns),
+        ("sequence", sequences.SequenceFeatures),
+    ):
+        for name, column in of_kind(kind, New, folder).items():
+            made = column if isinstance(column, list) else [column]
+            layers[f"{kind} {name}"] = layer = layer_class(made)
             layer.build(None)
-            for index, variable in enumerate(layer.trainable_variables):
+            for index, variable in enumerate(by_shape(layer.trainable_variables)):
                 variable.assign(_weights(index, variable.shape))
-            specs[f"{kind} {name}"] = columns.make_parse_example_spec([column])
+            specs[f"{kind} {name}"] = columns.make_parse_example_spec(made)
 
     @tf.function
     def results(features: dict[str, Any]) -> Any:
         with tf.GradientTape() as tape:
             outputs = {name: layer(features) for name, layer in layers.items()}
+            lengths = {name: output[1] for name, output in outputs.items() if name.startswith("sequence")}
+            outputs = {name: output[0] if name in lengths else output for name, output in outputs.items()}
             total = tf.add_n([tf.reduce_sum(output**2) for output in outputs.values()])
-        every = [layer.trainable_variables for layer in layers.values()]
-        return outputs, dict(zip(layers, tape.gradient(total, every)))
+        every = [by_shape(layer.trainable_variables) for layer in layers.values()]
+        return outputs, dict(zip(layers, tape.gradient(total, every))), lengths
 
-    outputs, gradients = results(features())
-    shapes = {name: [variable.shape for variable in layer.trainable_variables] for name, layer in layers.items()}
-    return {name: (outputs[name].numpy(), list(map(_rows, gradients[name], shapes[name]))) for name in layers}, specs
+    outputs, gradients, ends = results(features())
+    shapes = {name: [v.shape for v in by_shape(layer.trainable_variables)] for name, layer in layers.items()}
+    found = {name: (outputs[name].numpy(), list(map(_rows, gradients[name], shapes[name]))) for name in layers}
+    return {**found, **{f"lengths, {name}": (length.numpy(), []) for name, length in ends.items()}}, specs
+
+
+def of_kind(kind: str, make: Any, folder: Path) -> dict[str, Any]:
+    """Columns, or lists of columns, for `input_layer`, `linear_model` or `sequence_input_layer`."""
+    if kind == "sequence":
+        return sequence(make, folder)
+    return {**(dense if kind == "dense" else both)(make, folder), **shared(make, folder, kind)}
 
 
 def both(make: Any, folder: Path) -> dict[str, Any]:
@@ -207,7 +319,7 @@ def differences(folder: Path) -> list[str]:
                 found.append(f"{name}: gradient {one.tolist()}, not {other.tolist()}")
         if len(gradients) != len(new[name][1]):
             found.append(f"{name}: {len(new[name][1])} weights, not {len(gradients)}")
-        if old_specs[name] != new_specs[name]:
+        if old_specs.get(name) != new_specs.get(name):
             found.append(f"{name}: spec {new_specs[name]}, not {old_specs[name]}")
     return found
 

@@ -35,6 +35,7 @@ def input_fn():
 def model_fn(features, labels, mode):
 {inside}
     net = tf.feature_column.input_layer(features, teams)
+{more}
     logits = tf.layers.dense(net, 1, kernel_initializer=tf.constant_initializer([[0.1], [-0.2], [0.3], [0.4]]))
     loss = tf.losses.mean_squared_error(labels, logits)
     train_op = tf.train.AdagradOptimizer(0.3).minimize(loss, tf.train.get_global_step())
@@ -51,6 +52,7 @@ result = estimator.evaluate(input_fn)
 def test_one_table_is_trained(inside: bool, tmp_path: Path) -> None:
     indented = "".join(f"    {line}" for line in COLUMNS.splitlines(keepends=True))
     parts = {"outside": "" if inside else COLUMNS, "inside": indented if inside else "    # Two columns of the table"}
+    parts["more"] = "    # All of the network"
     with tf.Graph().as_default():  # which an Estimator makes, but for columns outside of it
         old = old_program(PROGRAM.format(folder=tmp_path / "old", **parts), tmp_path)
     new = new_program(PROGRAM.format(folder=tmp_path / "new", **parts), tmp_path)
@@ -59,4 +61,30 @@ def test_one_table_is_trained(inside: bool, tmp_path: Path) -> None:
     expected = old.estimator.get_variable_value("input_layer/teams/embedding_weights")
     assert np.ptp(expected) > 0.05
     np.testing.assert_allclose(table.numpy(), expected, rtol=1e-6)
+    np.testing.assert_allclose(new.result["loss"], old.result["loss"], rtol=1e-6)
+
+
+SECOND = {
+    "a slice of them": "    net -= 2.0 * tf.feature_column.input_layer(features, teams[::-1])",
+    "columns made again": """\
+    again = tf.feature_column.shared_embedding_columns([home], 2, "mean", None, "teams")
+    net *= tf.tile(tf.feature_column.input_layer(features, again), [1, 2])""",
+    "a linear model": "    net += tf.feature_column.linear_model(features, teams, units=4)",
+    "a loop": """\
+    for team in teams:
+        net += tf.tile(tf.feature_column.input_layer(features, [team]), [1, 2])""",
+}
+
+
+@pytest.mark.parametrize("second", SECOND)
+@pytest.mark.parametrize("features", ["columns", "preprocessing"])
+def test_several_layers_train_one_table(second: str, features: str, tmp_path: Path) -> None:
+    parts = {"outside": COLUMNS, "inside": "    # Two columns of the table", "more": SECOND[second]}
+    with tf.Graph().as_default():
+        old = old_program(PROGRAM.format(folder=tmp_path / "old", **parts), tmp_path)
+    new = new_program(PROGRAM.format(folder=tmp_path / "new", **parts), tmp_path, features)
+    (table,) = [variable for variable in new.estimator.weights if variable.shape == (6, 2)]
+    names = old.estimator.get_variable_names()
+    (name,) = [name for name in names if name.endswith("teams/embedding_weights")]
+    np.testing.assert_allclose(table.numpy(), old.estimator.get_variable_value(name), rtol=1e-5)
     np.testing.assert_allclose(new.result["loss"], old.result["loss"], rtol=1e-6)
