@@ -33,7 +33,7 @@ class CategoricalSequence:
 
     def lengths(self, features: Mapping[str, Any]) -> tf.Tensor:
         """Up to its last category, int64 of shape ``[batch]``."""
-        return sequence_lengths(self.ids(features))
+        return lengths_of_sequences(self.ids(features))
 
 
 class IdentitySequence(CategoricalSequence, IdentityColumn):
@@ -86,10 +86,10 @@ class NumericSequence:
     def lengths(self, features: Mapping[str, Any]) -> tf.Tensor:
         """Up to the last number that is there, int64 of shape ``[batch]``."""
         steps = self.steps(features)
-        return sequence_lengths(steps, self.width if steps.shape.rank == 2 else 1)
+        return lengths_of_sequences(steps, self.width if steps.shape.rank == 2 else 1)
 
 
-def sequence_lengths(steps: tf.SparseTensor, width: int = 1) -> tf.Tensor:
+def lengths_of_sequences(steps: tf.SparseTensor, width: int = 1) -> tf.Tensor:
     """How many steps each example has, int64 of shape ``[batch]``; `width` values of a row make one step."""
     ends = tf.math.segment_max(steps.indices[:, 1] + 1, steps.indices[:, 0])
     ends = tf.pad(ends, [[0, tf.shape(steps)[0] - tf.shape(ends)[0]]])  # the last examples may be empty

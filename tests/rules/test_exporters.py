@@ -127,6 +127,26 @@ def test_receivers_that_nobody_sees_are_refused(use: str, named: str) -> None:
     assert f"`serving_input_receiver_fn` of {named}, which is in none of the given files" in manual_reason(source)
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "s = tf.estimator.EvalSpec(f, exporters=exporter)",
+        "s = tf.estimator.EvalSpec(f, exporters=[lib.make(e)])",
+        "every = (lib.make(e), exporter)\ns = tf.estimator.EvalSpec(f, 1, None, (), every)",
+    ],
+)
+def test_exporters_that_nobody_sees_are_refused(use: str) -> None:
+    source = program(use).replace("import tensorflow", "import lib\nfrom lib import exporter\nimport tensorflow", 1)
+    assert "`exporters` of tf.estimator.EvalSpec comes from lib." in manual_reason(source)
+
+
+def test_exporters_that_are_seen_or_handed_on_stay() -> None:
+    use = "def f(exporters):\n    return tf.estimator.EvalSpec(g, exporters=exporters)\n"
+    use += "def g():\n    mine = make(lib.NAME)\n    return f([mine]), tf.estimator.EvalSpec(g, exporters=None)"
+    source = program(use).replace("import tensorflow", "import lib\nimport tensorflow", 1)
+    assert "EvalSpec(g, exporters=exporters)" in migrate(source)
+
+
 def test_receivers_of_another_file_and_of_parameters() -> None:
     files = {
         "task.py": program(
