@@ -13,6 +13,7 @@ from migrator.project import Project
 from migrator.text import Span, within
 
 from . import tpu, warm_starts
+from .checkpoint_readers import READERS
 from .compat_v1 import is_legacy
 from .contrib_graphs import contrib_edits, contrib_helper
 from .dimensions import dimension_fixes
@@ -32,8 +33,7 @@ _FILLED = ("tensorflow.lookup.experimental.MutableHashTable", "tensorflow.lookup
 # What runs in a graph under another name.
 _HELPERS = {
     "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
-    "tensorflow.train.list_variables": "list_variables",
-    "tensorflow.train.load_variable": "load_variable",
+    **READERS,
     "tensorflow.feature_column.shared_embedding_columns": "graph_shared_embedding_columns",
     **dict.fromkeys(OPTIMIZERS, "get_optimizer_instance"),
 }

@@ -43,7 +43,7 @@ from .reached import reached
 from .replication import refuse_horovod, refuse_replication
 from .rewrite import ProgramRewrite
 from .sessions import refuse_hub_modules
-from .shared_programs import Sharing
+from .shared_programs import Results, Sharing, is_native, sharing_code
 from .unseen_receivers import refuse_unseen_receivers
 from .without_tpu import settle_tpus
 
@@ -165,12 +165,27 @@ class EstimatorProgram(ProgramRule):
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """All programs, each native only if no other one misses what its fix takes away."""
         results = [list(self._program(project, group, settings)) for group in programs]
+        self._join(project, programs, results, settings)
         sharing = Sharing(project, results)
         while conflicts := list(sharing.conflicts()):  # each takes a program out of the native ones
             for number, reason in conflicts:
                 results[number] = list(self._program(project, programs[number], settings, reason))
             sharing = Sharing(project, results)
         yield from sharing.merged(results)
+
+    def _join(self, project: Project, programs: list[list[Module]], results: list[Results], settings: Settings) -> None:
+        """Makes one of programs that share code which keeps one of them from becoming native, if all are native together."""
+        for numbers in sharing_code(project, programs):
+            if all(is_native(results[number]) for number in numbers):
+                continue
+            group = sorted({m.path: m for number in numbers for m in programs[number]}.values(), key=lambda m: m.path)
+            together = list(self._program(project, group, settings))
+            if is_native(together):
+                first, *others = numbers
+                programs[first], results[first] = group, together
+                for number in reversed(others):
+                    del programs[number], results[number]
+                return self._join(project, programs, results, settings)
 
     def _not_yet(self, drafts: Drafts, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:
         """Estimators of a kind that is not migrated yet: where they are made, and what they are."""

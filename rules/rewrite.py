@@ -24,6 +24,7 @@ from migrator.text import within
 
 from . import tpu, without_tpu
 from .called_along import check_called
+from .checkpoint_readers import READERS, read_elsewhere, reader_reference, reading_modules, reads_beside
 from .derived_configs import derived_reference
 from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
@@ -42,6 +43,7 @@ from .one_shot import one_shot_edits
 from .other_estimators import OtherEstimators
 from .outside_parts import rewrite_part
 from .preprocessing_columns import SHARED_COLUMNS, ColumnEdits
+from .reached import reached
 from .renaming import idle_imports, layer_edits, model_fn_edits, passes_on, value_edits
 from .rewritten import Rewritten
 from .settled import estimator_values
@@ -59,6 +61,7 @@ _REFERENCES = (
     hparams_reference,
     head_reference,
     start_reference,
+    reader_reference,
     tpu.reference,
 )
 
@@ -140,6 +143,7 @@ class ProgramRewrite(Rewritten):
         with obstacles:
             for definition, text in check_makers(self.project, list(self._drivers.values())):
                 self._driver(definition.module).remark(definition.node, text)
+        self.is_read = read_elsewhere(self.project, self.group) or any(reads_beside(m, self._spans(m)) for m in modules)
         self._translations.watched = watched_names([m.plan for m in self.model_fns.values()], self._drivers)
         for model in self.model_fns.values():
             self.at = model.definition.module
@@ -179,9 +183,8 @@ class ProgramRewrite(Rewritten):
                 plan.shares_tables = len(sites) > 1 or any(site.loops or site in helpers for site in sites)
 
     def _check_starts(self) -> None:
-        """Refuse values out of a checkpoint that may be that of another Estimator here: with layers it has other names."""
-        others = len(self.model_fns) > 1 or len(self.constructions) > len(self._of)
-        for model in self.model_fns.values() if others else ():
+        """Refuse values out of a checkpoint that may be that of a canned Estimator here, whose layers have other names."""
+        for model in self.model_fns.values() if len(self.constructions) > len(self._of) else ():
             if model.plan is not None and model.plan.starting:
                 self.at = model.definition.module
                 raise Unsupported(
@@ -217,6 +220,8 @@ class ProgramRewrite(Rewritten):
         found |= self._columns.modules(self.project, found)
         moving = [*self.model_fns, *self.sublayers.found]
         found |= {path for path, module in self.project.modules.items() if passes_on(module, self.project, moving)}
+        used = {module.path for module in reached(self.project, self.group, False)}
+        found |= used & {module.path for module in reading_modules(self.project, READERS)}
         return [self.project.modules[path] for path in sorted(found)]
 
     def _model_fns(self, construction: Construction) -> list[ModelFn]:

@@ -45,6 +45,8 @@ class Rewritten:
         self.at: Module | None = None
         self.reasons: list[str] = []
         """What stands in the way of native layers, and where, if model_fns stay graphs."""
+        self.is_read = False
+        """Whether code outside of the model_fns, or another program, may read its checkpoints by names of variables."""
         self.model_fns: dict[Definition, ModelFn] = {}
         self._drivers: dict[str, Driver] = {}
         self._helpers: dict[str, Helpers] = {}
@@ -146,7 +148,9 @@ class Rewritten:
             bodies = reached_bodies(model, bodies)
         exported = any(driver.exports for driver in self._drivers.values())
         replicated = trains_on_replicas(self.project.modules.values())
-        warm = any(plan.warm is not None for plan in plans)  # another model may start from the weights of this one
+        # Another model of the program, or code elsewhere, may look for the weights of this one by their names.
+        started = any(plan.warm is not None or plan.starting for plan in plans)
         facts = model_facts(bodies, self._translations)
-        facts.update(exported=exported, replicated=replicated, warm=warm, distributed=self.distributed)
+        facts.update(exported=exported, replicated=replicated, distributed=self.distributed)
+        facts.update(started=started, read=self.is_read)
         return facts

@@ -8,13 +8,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Optional, Union
 
+from migrator.components import connected
 from migrator.diagnostics import Diagnostic, Edit, Fix, ProgramUnit, Severity
 from migrator.fixes import Selection
 from migrator.module import Module
 from migrator.project import Definition, Project
 
+from .reached import reached
+
 Results = list[Union[Diagnostic, ProgramUnit]]
 """What is said about one program. One diagnostic at most has a fix that moves it."""
+
+
+def is_native(results: Results) -> bool:
+    """Whether all Estimators of a program become layers."""
+    return all(result.tier == "native" for result in results if isinstance(result, ProgramUnit))
+
+
+def sharing_code(project: Project, programs: Sequence[list[Module]]) -> list[list[int]]:
+    """Numbers of the programs that import a file of TensorFlow code together, as far as there are several."""
+    reach = [{module.path for module in reached(project, group, False)} for group in programs]
+    edges = [(path, str(number)) for number, paths in enumerate(reach) for path in paths]
+    numbers = {str(number): number for number in range(len(programs))}
+    found = connected({*numbers, *(path for path, _ in edges)}, edges)
+    shared = [sorted(numbers[name] for name in group if name in numbers) for group in found]
+    return sorted(group for group in shared if len(group) > 1)
 
 
 class Sharing:

@@ -6,6 +6,7 @@ from migrator.modelfn.conditionalsteps import TAKEN
 from migrator.modelfn.translate import Translations
 
 from . import (
+    checkpoint_readers,
     collections,
     contrib_layers,
     contrib_optimizers,
@@ -82,6 +83,7 @@ def is_static(name: str) -> bool:
     """Whether a call of this function with static arguments gives a plain object and no tensor."""
     if (
         name in _STATIC
+        or name in checkpoint_readers.READERS
         or name in head_specs.EXPRESSIONS
         or name in rnn.CELLS
         or name.startswith(_STATIC_PREFIXES)
@@ -138,6 +140,7 @@ def translations(features: str = "columns") -> Translations:
             **lookup_tables.EXPRESSIONS,
             **head_specs.EXPRESSIONS,
             **products.EXPRESSIONS,
+            **checkpoint_readers.EXPRESSIONS,
         },
         metrics=metrics.METRICS,
         metric_groups=frozenset({head_specs.METRICS}),

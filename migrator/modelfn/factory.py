@@ -16,6 +16,7 @@ from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.partitioning import has_partitioners, only_partitioner
 from migrator.modelfn.rates import rate_lines
 from migrator.modelfn.startvalues import METHOD as START
+from migrator.modelfn.startvalues import names_kept
 from migrator.modelfn.translate import Time, format_call
 from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
@@ -215,8 +216,10 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     configure = shared.need("configure_distributed" if distributed else "configure")
     made = f"{configure}({', '.join(arguments)})"
     endings = [f"{shared.need('begin_with')}(model, model.{START})"] if plan.starting else []
-    if shared.facts["warm"]:
-        endings.append(f"{shared.need('begin_warm')}({', '.join(['model', *warm])})")
+    if warm:
+        endings.append(f"{shared.need('begin_warm')}(model, {warm[0]})")
+    elif not plan.starting and names_kept(generator):
+        endings.append(f"{shared.need('keep_names')}(model)")
     endings += [averaged] if (averaged := use_line(generator, train_op)) else []
     lead = "" if endings else "return "
     lines.append(f"{indent}{lead}{made}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from migrator.modelfn.plan import Plan
 
 METHOD = "init_from_checkpoint"
-_ROOTS = frozenset(f"tensorflow.{package}.init_from_checkpoint" for package in ("train", "contrib.framework"))
+ROOTS = frozenset(f"tensorflow.{package}.init_from_checkpoint" for package in ("train", "contrib.framework"))
 _SCAFFOLD = "tensorflow.train.Scaffold"
 _SIGNATURE = "ckpt_dir_or_file assignment_map"
 _NOUNS = {"train": "training", "eval": "evaluation", "infer": "prediction"}
@@ -58,7 +58,7 @@ def starting_leaves(plan: Plan) -> set[Leaf]:
 
 
 def _is_root(plan: Plan, node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and plan.module.resolve(node.func) in _ROOTS
+    return isinstance(node, ast.Call) and plan.module.resolve(node.func) in ROOTS
 
 
 def _reading_call(plan: Plan, node: ast.AST) -> ast.Call | None:
@@ -137,7 +137,7 @@ class _StartWriter(Writer):
             call = _reading_call(self.model, node)
             return self.text(call) if call is not None else None
         if isinstance(node, ast.Call):
-            if self.resolve(node.func) in _ROOTS:
+            if self.resolve(node.func) in ROOTS:
                 given = bind(node, _SIGNATURE, METHOD)
                 if len(given) < 2:
                     raise Unsupported("the arguments of init_from_checkpoint are not seen", node)
@@ -166,21 +166,37 @@ class _StartWriter(Writer):
                 raise Unsupported("first values are read when the optimizer has its variables", node)
 
 
+def names_kept(generator: Generator) -> list[tuple[str, str]]:
+    """The names of all variables in TF1, and the attributes that hold them; none where nobody asks.
+
+    Raises Unsupported where they are not known, though one of the program's models starts from a checkpoint.
+    """
+    plan, facts = generator.plan, generator.shared.facts
+    if not plan.starting and not facts["started"] and not facts["read"]:
+        return []
+    root = next((node for leaf in plan.starting for node in walk(leaf.node) if _is_root(plan, node)), plan.function)
+    if plan.starting and plan.warm is not None:
+        raise Unsupported("a checkpoint gives first values beside warm_start_from", root)
+    try:
+        return names_table(plan, root)
+    except Unsupported:
+        if plan.starting or facts["started"]:
+            raise
+        return []  # other programs are told when they read its checkpoints
+
+
 def table_lines(generator: Generator) -> list[str]:
     """The names of all variables in TF1, as an attribute of the class; none where nobody asks."""
-    plan, warm = generator.plan, generator.shared.facts["warm"]
-    if not plan.starting and not warm:
+    table = names_kept(generator)
+    if not table:
         return []
     indent = generator.indent + generator.unit
-    root = next((node for leaf in plan.starting for node in walk(leaf.node) if _is_root(plan, node)), plan.function)
-    if plan.starting and warm:
-        raise Unsupported("a checkpoint gives first values beside warm_start_from", root)
     lines = [
         f"{indent}# Names in checkpoints of TensorFlow 1, and the attributes that hold the weights.",
         f"{indent}tf1_names = {{",
     ]
     inner = indent + generator.unit
-    for name, path in names_table(plan, root):
+    for name, path in table:
         line = f'{inner}"{name}": "{path}",'
         lines += [line] if len(line) <= 100 else [f'{inner}"{name}":', f'{inner}{generator.unit}"{path}",']
     return [*lines, f"{indent}}}", ""]
@@ -202,6 +218,6 @@ def start_lines(generator: Generator) -> list[str]:
     indent = generator.indent + generator.unit
     return [
         f"{indent}def {METHOD}(self):",
-        f'{indent}{generator.unit}"""Gives weights their values of a checkpoint of TensorFlow 1."""',
+        f'{indent}{generator.unit}"""Gives weights their values of a checkpoint, by their names in TensorFlow 1."""',
         *trimmed(writer.block(every, indent + generator.unit)),
     ]

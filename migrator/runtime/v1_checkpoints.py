@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
 
+from migrator.runtime.checkpoint_names import keys_by_name
 from migrator.runtime.v1_initial_values import outside
 
 
@@ -18,17 +19,6 @@ def saved_keys(path: str) -> dict[str, str]:
         return {name: name for name in reader.get_variable_to_shape_map()}
     graph = TrackableObjectGraph.FromString(reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"))
     return {part.full_name: part.checkpoint_key for node in graph.nodes for part in node.attributes}
-
-
-def list_variables(path: str) -> list[tuple[str, list[int]]]:
-    """The names and shapes of the variables of a checkpoint, or of the newest one in a folder, ordered by name."""
-    shapes = tf.train.load_checkpoint(path).get_variable_to_shape_map()
-    return [(name, shapes[key]) for name, key in sorted(saved_keys(path).items()) if name]
-
-
-def load_variable(path: str, name: str) -> Any:
-    """The value of one variable of a checkpoint, as a NumPy array."""
-    return tf.train.load_variable(path, saved_keys(path).get(name, name))
 
 
 def newest_checkpoint(model: Any) -> str:
@@ -49,7 +39,7 @@ def init_graph_from_checkpoint(checkpoint: str, assignment_map: Mapping[str, Any
 
     `assignment_map` leads from names, or from scopes that end in a slash, to variables, their names, or scopes.
     """
-    reader, keys = tf.train.load_checkpoint(checkpoint), saved_keys(checkpoint)
+    reader, keys = tf.train.load_checkpoint(checkpoint), keys_by_name(checkpoint)
     new: dict[str, list[tf.Variable]] = {}  # by name, that of the whole for the parts of a partitioned variable
     for variable in tf.compat.v1.get_collection("new_variables"):
         part = variable._get_save_slice_info()

@@ -8,8 +8,9 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.checkpoint_names import keys_by_name
 from migrator.runtime.config import RunConfig
-from migrator.runtime.v1_checkpoints import part_of, saved_keys
+from migrator.runtime.v1_checkpoints import part_of
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel, graph_model
 from migrator.runtime.v1_tpu import tpu_graph_model
 from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm, starting_value
@@ -46,7 +47,7 @@ def warm_started(model: GraphModel, warm_start_from: str | WarmStartSettings | N
 def take_saved_values(model: GraphModel, settings: WarmStartSettings) -> None:
     """Gives the variables that the model has by now their values of the checkpoint."""
     path, patterns, moved, _ = settings
-    reader, saved, chosen = tf.train.load_checkpoint(path), saved_keys(path), []
+    reader, saved, chosen = tf.train.load_checkpoint(path), keys_by_name(path), []
     for variable in chosen_variables(model, ".*" if patterns is None else patterns):
         name, part = variable.name.partition(":")[0], variable._get_save_slice_info()
         # TensorFlow 1 saves the parts of a variable as a whole.

@@ -12,6 +12,8 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.checkpoint_names import keep_names, keys_by_name
+
 
 @dataclass(frozen=True, eq=False)
 class TF1Variable:
@@ -82,16 +84,14 @@ def init_from_checkpoint(model: tf.keras.Model, checkpoint: str, assignment_map:
 
     Args:
       model: has all its weights, and in `tf1_names` the path of attributes to each by its name in TensorFlow 1.
-      checkpoint: a checkpoint of TensorFlow 1, or a folder with some.
+      checkpoint: a checkpoint of TensorFlow 1, or of a model that keeps its names; or a folder with some.
       assignment_map: leads from names in the checkpoint to names of weights (or to items of `tf1_variables`), or from
         scopes to scopes, which end in a slash; ``/`` is the scope of everything, the global step included.
 
     Raises:
-      ValueError: the checkpoint is one of Keras, does not hold one of the values, or holds it in another shape.
+      ValueError: the checkpoint has no names, does not hold one of the values, or holds it in another shape or type.
     """
-    reader = tf.train.load_checkpoint(checkpoint)
-    if reader.has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
-        raise ValueError(f"{checkpoint} has no names of TensorFlow 1, as Keras wrote it: give one of the old program.")
+    reader, keys = tf.train.load_checkpoint(checkpoint), keys_by_name(checkpoint)
     weights = {each.op.name: each.variable for each in tf1_variables(model, trained_only=False)}
     weights["global_step"] = model.optimizer.iterations
     for old, new in sorted(dict(assignment_map).items()):
@@ -103,16 +103,22 @@ def init_from_checkpoint(model: tf.keras.Model, checkpoint: str, assignment_map:
             lead, scope = old if old != "/" else "", name if name != "/" else ""
             pairs = {lead + each[len(scope) :]: each for each in weights if each.startswith(scope)}
         for source, target in pairs.items():
-            if not reader.has_tensor(source):
+            if source not in keys:
                 raise ValueError(f"{checkpoint} does not hold {source}, which {target} should begin with.")
-            value, variable = reader.get_tensor(source), weights[target]
+            value, variable = reader.get_tensor(keys[source]), weights[target]
             if list(value.shape) != list(variable.shape):
                 raise ValueError(f"{target} has shape {list(variable.shape)}; in {checkpoint}: {list(value.shape)}")
+            if variable.dtype != value.dtype:
+                raise ValueError(f"{target} has type {variable.dtype}; in {checkpoint}: {value.dtype}")
             variable.assign(value)
 
 
 def begin_with(model: tf.keras.Model, give_values: Callable[[], None]) -> tf.keras.Model:
-    """`model`, which `give_values` gives first values as long as there is no checkpoint in its `model_dir`."""
+    """`model`, which `give_values` gives first values as long as there is no checkpoint in its `model_dir`.
+
+    Its own checkpoints may give them to another model, as they hold the names of TensorFlow 1.
+    """
+    keep_names(model)
     checkpoints = model.run_state.checkpoints
     restore = checkpoints.restore
 

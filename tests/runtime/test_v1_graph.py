@@ -12,10 +12,11 @@ import tensorflow as tf
 from line_program import X, Y, input_fn, model_fn, read_events
 
 from migrator.runtime import cluster_graph
+from migrator.runtime.checkpoint_names import list_variables, load_variable
 from migrator.runtime.config import RunConfig
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_checkpoints import init_graph_from_checkpoint, list_variables, load_variable
+from migrator.runtime.v1_checkpoints import init_graph_from_checkpoint
 from migrator.runtime.v1_graph import EstimatorSpec, graph_model
 from migrator.runtime.v1_layers import layer_norm
 from migrator.runtime.v1_tpu import tpu_graph_model, tpu_spec
