@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import functools
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
+from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.startvalues import ROOTS
-from migrator.modelfn.translate import Expression, Writing, format_call
 from migrator.module import Module
 from migrator.project import Project
 from migrator.text import Span, within
@@ -42,14 +41,14 @@ def _check(call: ast.Call) -> None:
             )
 
 
-def _call(name: str, call: ast.Call, writing: Writing) -> str:
-    """The translation of a call in a model_fn."""
-    _check(call)
-    given: list[tuple[str | None, str]] = [(None, writing.text(value)) for value in call.args]
-    return format_call(writing.need(name), [*given, *((k.arg, writing.text(k.value)) for k in call.keywords)])
-
-
-EXPRESSIONS: dict[str, Expression] = {name: functools.partial(_call, short) for name, short in READERS.items()}
+def reader_edits(module: Module, inside: Collection[Span], need: Callable[[str, ast.AST], str]) -> Iterator[Edit]:
+    """The edits of references in model_fns, which lie `inside`. Raises Unsupported."""
+    for node, name in module.references() if _WORDS.search(module.source) else ():
+        if name in READERS and within(module.span(node), inside):
+            call = module.parent(node)
+            if isinstance(call, ast.Call) and call.func is node:
+                _check(call)
+            yield module.edit(node, need(READERS[name], node))
 
 
 def reader_reference(driver: Driver, node: ast.expr, name: str) -> bool:

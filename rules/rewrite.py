@@ -24,7 +24,7 @@ from migrator.text import within
 
 from . import tpu, without_tpu
 from .called_along import check_called
-from .checkpoint_readers import READERS, read_elsewhere, reader_reference, reading_modules, reads_beside
+from .checkpoint_readers import READERS, read_elsewhere, reader_edits, reader_reference, reading_modules, reads_beside
 from .derived_configs import derived_reference
 from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
@@ -374,4 +374,5 @@ class ProgramRewrite(Rewritten):
         fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module, True))
         columns = self._columns.of(module, self._drivers[module.path].need)
         own = [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
+        own += reader_edits(module, self._spans(module), self._drivers[module.path].need)
         return [*own, *value_edits(self.sublayers, module)]

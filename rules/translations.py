@@ -140,7 +140,6 @@ def translations(features: str = "columns") -> Translations:
             **lookup_tables.EXPRESSIONS,
             **head_specs.EXPRESSIONS,
             **products.EXPRESSIONS,
-            **checkpoint_readers.EXPRESSIONS,
         },
         metrics=metrics.METRICS,
         metric_groups=frozenset({head_specs.METRICS}),

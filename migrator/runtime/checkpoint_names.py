@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import json
-import re
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.protobuf.trackable_object_graph_pb2 import TrackableObjectGraph
 
+from migrator.runtime.weight_names import named_weights
+
 
 class NamesInCheckpoint(tf.train.experimental.PythonState):
-    """Puts the names that weights had in TensorFlow 1 into the checkpoints of a model, with the attributes that hold them."""
+    """Puts the names that weights had in TensorFlow 1 into a checkpoint, each with the attributes that lead to the weight."""
 
-    def __init__(self, names: dict[str, str]) -> None:
+    def __init__(self, model: tf.keras.Model, checkpoint: tf.train.Checkpoint) -> None:
         super().__init__()
-        self.names = names
+        self.model, self.checkpoint = model, checkpoint
 
     def serialize(self) -> str:
-        return json.dumps(self.names)
+        view, paths = tf.train.TrackableView(self.checkpoint), dict[int, list[str]]()
+        waiting: list[tuple[Any, list[str]]] = [(self.checkpoint, [])]
+        while waiting:
+            node, path = waiting.pop(0)
+            if id(node) not in paths:
+                paths[id(node)] = path
+                waiting += [(child, [*path, name]) for name, child in view.children(node).items()]
+        named = dict(named_weights(self.model, [*self.model.tf1_names.items()]))
+        named["global_step"] = self.model.optimizer.iterations
+        # The variables of Keras 3 hold those that checkpoints know.
+        return json.dumps({name: paths[id(getattr(held, "_value", held))] for name, held in named.items()})
 
     def deserialize(self, string_value: str) -> None:
         """The model knows its names."""
@@ -28,7 +38,8 @@ class NamesInCheckpoint(tf.train.experimental.PythonState):
 
 def keep_names(model: tf.keras.Model) -> tf.keras.Model:
     """`model`, whose checkpoints hold the names of `model.tf1_names`, by which other models find its weights there."""
-    model.run_state.checkpoints.checkpoint.tf1_names = NamesInCheckpoint(dict(model.tf1_names))
+    checkpoint = model.run_state.checkpoints.checkpoint
+    checkpoint.tf1_names = NamesInCheckpoint(model, checkpoint)
     return model
 
 
@@ -45,9 +56,8 @@ def keys_by_name(path: str) -> dict[str, str]:
         return {name: name for name in reader.get_variable_to_shape_map()}
     graph = TrackableObjectGraph.FromString(reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"))
     children = [{child.local_name: child.node_id for child in node.children} for node in graph.nodes]
-    start = children[0].get("model", 0)
     if "tf1_names" not in children[0]:
-        if start and "tf1_variables" not in children[start]:  # which models have that are graphs
+        if "model" in children[0] and "tf1_variables" not in children[children[0]["model"]]:  # which graphs have
             raise ValueError(
                 f"{path} has no names of TensorFlow 1, as the model that wrote it does not keep them: migrate its program "
                 "together with this one, or give that model `tf1_names` and call `keep_names(model)` before it trains."
@@ -56,22 +66,11 @@ def keys_by_name(path: str) -> dict[str, str]:
             part.full_name: part.checkpoint_key for node in graph.nodes for part in node.attributes if part.full_name
         }
     (names,) = graph.nodes[children[0]["tf1_names"]].attributes
-
-    def below(node: int, name: str, parts: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Names and keys of what the parts of a path of attributes lead to; ``*`` stands for all items of a list."""
-        if not parts:
-            yield from ((name, value.checkpoint_key) for value in graph.nodes[node].attributes)
-        elif parts[0] != "*":
-            held = next((each for each in (parts[0], f"_{parts[0]}") if each in children[node]), None)
-            yield from below(children[node][held], name, parts[1:]) if held else ()
-        else:
-            for number in itertools.takewhile(lambda number: str(number) in children[node], itertools.count()):
-                yield from below(children[node][str(number)], name.replace("*", str(number), 1), parts[1:])
-
-    table = json.loads(reader.get_tensor(names.checkpoint_key))
-    keys = {key: value for name, held in table.items() for key, value in below(start, name, held.split("."))}
-    step = next((key for key in reader.get_variable_to_shape_map() if re.match(r"optimizer/_?iter", key)), None)
-    return keys if step is None else {**keys, "global_step": step}
+    keys = {}
+    for name, path_to_weight in json.loads(reader.get_tensor(names.checkpoint_key)).items():
+        (value,) = graph.nodes[functools.reduce(lambda node, part: children[node][part], path_to_weight, 0)].attributes
+        keys[name] = value.checkpoint_key
+    return keys
 
 
 def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from migrator.runtime.checkpoint_names import keep_names, keys_by_name
 from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm, starting_value
-from migrator.runtime.weights_from_checkpoint import tf1_variables
+from migrator.runtime.weight_names import tf1_variables
 
 
 def begin_warm(model: tf.keras.Model, warm_start_from: str | WarmStartSettings | None = None) -> tf.keras.Model:

@@ -22,7 +22,7 @@ def test_a_map_from_scope_to_scope() -> None:
     text = migrate(model_fn(f"{BODY}\n# the language model\n{INIT}"))
     assert joined(method(text, "init_from_checkpoint")) == (
         "def init_from_checkpoint(self):\n"
-        '    """Gives weights their values of a checkpoint of TensorFlow 1."""\n'
+        '    """Gives weights their values of a checkpoint, by their names in TensorFlow 1."""\n'
         "    # the language model\n"
         '    init_from_checkpoint(self, self.params["path"], {"encoder/": "encoder/"})\n'
     )

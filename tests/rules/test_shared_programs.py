@@ -143,3 +143,48 @@ def test_a_chain_of_shared_helpers() -> None:
     found, after = texts({"a.py": main(), "b.py": deep, "network.py": network}, style="auto")
     assert len(set(found.values())) == 1, "either both are native or none is"
     assert ("def tower" in after["network.py"]) == (found["a.py"] == "bridge")
+
+
+OPTIMIZATION = """import tensorflow as tf
+
+
+class Halving(tf.train.Optimizer):
+    def __init__(self, rate, name="Halving"):
+        super(Halving, self).__init__(False, name)
+        self.rate = rate
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        assignments = []
+        for grad, param in grads_and_vars:
+            if grad is None:
+                continue
+            assignments.append(param.assign(param - self.rate * grad / 2.0))
+        return tf.group(*assignments, name=name)
+
+
+def create_optimizer(loss, rate):
+    step = tf.train.get_or_create_global_step()
+    variables = tf.trainable_variables()
+    gradients = tf.gradients(loss, variables)
+    train_op = Halving(rate).apply_gradients(zip(gradients, variables), global_step=step)
+    return tf.group(train_op, [step.assign(step + 1)])
+"""
+
+
+def with_optimizer(**given: str) -> str:
+    text = main(**given).replace("import network\n", "import network\nimport optimization\n")
+    return text.replace(ONE_OPTIMIZER, "train_op = optimization.create_optimizer(loss, 0.1)")
+
+
+def test_programs_that_share_an_optimizer_class_become_native_together() -> None:
+    files = {"a.py": with_optimizer(), "b.py": with_optimizer(), "network.py": NETWORK, "optimization.py": OPTIMIZATION}
+    found, after = texts(files, style="auto")
+    assert found == {"a.py": "native", "b.py": "native"}
+    assert "class Halving(KernelOptimizer)" in after["optimization.py"] and "create_optimizer" not in after["a.py"]
+    assert "optimization.Halving(" in after["a.py"] and "optimization.Halving(" in after["b.py"]
+
+
+def test_one_that_cannot_keeps_the_other_from_it() -> None:
+    files = {"a.py": with_optimizer(), "b.py": with_optimizer(before=GRAPH_ONLY)}
+    found, _ = texts({**files, "network.py": NETWORK, "optimization.py": OPTIMIZATION}, style="auto")
+    assert set(found.values()) == {"bridge"}

@@ -189,11 +189,73 @@ def test_hooks_of_a_spec_stay_in_its_graph() -> None:
     assert "tf.compat.v1.train.LoggingTensorHook" in files[PATH]
 
 
-def test_what_starts_from_a_checkpoint_of_the_program_stays_with_what_wrote_it() -> None:
+def test_what_starts_from_a_checkpoint_finds_the_names_of_the_others_there() -> None:
     start = "tf.train.init_from_checkpoint('plain', {'dense/': 'dense/'})"
     starting = function("kept_fn", body=f"{DENSE}\n    {start}")
-    found = {unit.name: unit for unit in units(run(HEAD + PLAIN + starting + MADE, "auto"))}
-    assert {unit.tier for unit in found.values()} == {"bridge"}
-    assert "`kept_fn` starts from a checkpoint" in found["plain_fn"].reason
-    alone = MADE.splitlines(keepends=True)[1]  # nothing else writes one
-    assert [unit.tier for unit in units(run(HEAD + starting + alone, "auto"))] == ["native"]
+    found, files = tiers(HEAD + PLAIN + starting + MADE)
+    assert found == {"plain_fn": "native", "kept_fn": "native"}
+    assert files[PATH].count("tf1_names = {") == 2
+    assert "    return keep_names(model)\n" in files[PATH]
+    assert "    return begin_with(model, model.init_from_checkpoint)\n" in files[PATH]
+    canned = "tf.estimator.LinearRegressor([tf.feature_column.numeric_column('x')])\n"  # of other names
+    made = MADE.splitlines(keepends=True)[1] + canned
+    assert both(HEAD + starting + made)["kept_fn"] == "bridge"
+
+
+def test_without_a_reader_there_are_no_names() -> None:
+    found, files = tiers(HEAD + PLAIN + MADE.splitlines(keepends=True)[0] + "print(tf.train.latest_checkpoint('x'))\n")
+    assert found == {"plain_fn": "native"} and "tf1_names" not in files[PATH] and "keep_names" not in files[PATH]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("tf.train.list_variables(a.model_dir)", "list_variables(a.run_config.model_dir)"),
+        ("tf.train.load_variable(a.model_dir, 'dense/bias')", "load_variable(a.run_config.model_dir, 'dense/bias')"),
+        ("tf.train.load_checkpoint(a.latest_checkpoint()).has_tensor('x')", "load_checkpoint(tf.train.latest"),
+        ("tf.train.NewCheckpointReader(path)", "load_checkpoint(path)"),
+        ("tf.contrib.framework.list_variables(path)", "list_variables(path)"),
+    ],
+)
+def test_code_that_reads_the_checkpoint_does_so_by_names(call: str, text: str) -> None:
+    found, files = tiers(HEAD + PLAIN + "path = 'x'\n" + MADE.splitlines(keepends=True)[0] + call + "\n")
+    assert found == {"plain_fn": "native"}
+    assert (
+        f"\n{text}" in files[PATH]
+        and "tf1_names = {" in files[PATH]
+        and "    return keep_names(model)\n" in files[PATH]
+    )
+
+
+def test_names_that_are_not_known_are_none_for_readers() -> None:
+    body = "predictions = tf.keras.layers.Dense(1)(features['x'])"
+    made = "a = tf.estimator.Estimator(plain_fn)\nprint(tf.train.list_variables(a.model_dir))\n"
+    found, files = tiers(HEAD + function("plain_fn", body=body) + made)
+    assert found == {"plain_fn": "native"} and "tf1_names = {" not in files[PATH]
+
+
+def test_a_value_of_one_file_is_read_without_names() -> None:
+    made = "a = tf.estimator.Estimator(plain_fn)\nwords = tf.train.load_variable('words.ckpt', 'table')\n"
+    found, files = tiers(HEAD + PLAIN + made)
+    assert found == {"plain_fn": "native"} and "tf1_names = {" not in files[PATH]
+
+
+@pytest.mark.parametrize(("teacher", "named"), [("import network\n", True), ("import plain\n", False)])
+def test_a_program_beside_it_starts_from_its_checkpoints(teacher: str, named: bool) -> None:
+    network = "import tensorflow as tf\n\n\ndef tower(x):\n    return tf.layers.dense(x, 3, name='tower')\n"
+    plain = "import tensorflow as tf\n\n\ndef double(x):\n    return x * 2\n"
+    tower = "predictions = tf.layers.dense({}(features['x']), 1)"
+    own = function("plain_fn", body=tower.format("network.tower" if named else "plain.double"))
+    start = "tf.train.init_from_checkpoint(PATH, {'tower/': 'tower/'})"
+    body = f"predictions = network.tower(plain.double(features['x']))\n    {start}"
+    other = function("start_fn", body=body) + "b = tf.estimator.Estimator(start_fn)\n"
+    files = {
+        "network.py": network,
+        "plain.py": plain,
+        "pretrain.py": teacher + HEAD + own + "a = tf.estimator.Estimator(plain_fn)\n",
+        "tune.py": f"import os\nimport network\nimport plain\n{HEAD}PATH = os.environ['START']\n\n\n{other}",
+    }
+    found, after = tiers(files)
+    assert found == {"plain_fn": "native", "start_fn": "native"}
+    assert ("tf1_names = {" in after["pretrain.py"]) is named
+    assert "tf1_names = {" in after["tune.py"]

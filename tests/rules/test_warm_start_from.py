@@ -146,7 +146,7 @@ def test_models_that_others_may_start_from_keep_the_names() -> None:
     )
     text = migrated(f"{other}{uses}", "native")[1]
     assert text.count("tf1_names = {") == 2
-    assert "    return begin_warm(model)\n" in text and "    return begin_warm(model, warm_start_from)\n" in text
+    assert "    return keep_names(model)\n" in text and "    return begin_warm(model, warm_start_from)\n" in text
     assert "t = create_teacher_model(model_dir='old')\n" in text
 
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from both_sides import assert_equal_weights, new_program, old_program
 
 from migrator.runtime.training import train
-from migrator.runtime.weights_from_checkpoint import named_weights
+from migrator.runtime.weight_names import named_weights
 
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 v1 = tf.compat.v1

@@ -11,7 +11,8 @@ import tensorflow as tf
 from both_sides import assert_equal_weights, new_program, old_program
 
 from migrator.runtime.training import evaluate, train
-from migrator.runtime.weights_from_checkpoint import TF1Variable, init_from_checkpoint, named_weights
+from migrator.runtime.weight_names import TF1Variable, named_weights, tf1_variables
+from migrator.runtime.weights_from_checkpoint import init_from_checkpoint
 
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 v1 = tf.compat.v1
@@ -165,8 +166,6 @@ def test_names_are_in_the_order_of_creation() -> None:
 
 
 def test_lists_of_variables() -> None:
-    from migrator.runtime.weights_from_checkpoint import tf1_variables
-
     model = Net()
     found = tf1_variables(model)
     assert [each.name for each in found] == ["block_0/kernel:0", "block_1/kernel:0", "head/kernel:0"]
@@ -198,7 +197,7 @@ def test_a_checkpoint_of_keras_is_told_from_one_of_tensorflow_1(tmp_path: Path) 
     model = Net()
     model.compile(optimizer="sgd")
     path = tf.train.Checkpoint(model=model).save(str(tmp_path / "model"))
-    with pytest.raises(ValueError, match="has no names of TensorFlow 1, as Keras wrote it"):
+    with pytest.raises(ValueError, match="has no names of TensorFlow 1, as the model"):
         init_from_checkpoint(model, path, {})
 
 
