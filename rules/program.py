@@ -8,6 +8,7 @@ import os
 import re
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
 from migrator.diagnostics import Diagnostic, Fix, ProgramUnit, Severity
@@ -165,7 +166,8 @@ class EstimatorProgram(ProgramRule):
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """All programs, each native only if no other one misses what its fix takes away."""
         results = [list(self._program(project, group, settings)) for group in programs]
-        self._join(project, programs, results, settings)
+        if settings.style != "bridge":
+            self._join(project, programs, results, replace(settings, style="native"))
         sharing = Sharing(project, results)
         while conflicts := list(sharing.conflicts()):  # each takes a program out of the native ones
             for number, reason in conflicts:
@@ -174,7 +176,10 @@ class EstimatorProgram(ProgramRule):
         yield from sharing.merged(results)
 
     def _join(self, project: Project, programs: list[list[Module]], results: list[Results], settings: Settings) -> None:
-        """Makes one of programs that share code which keeps one of them from becoming native, if all are native together."""
+        """Makes one of programs that share code, where one of them is not native by itself, but all are native together.
+
+        What one takes apart, such as a function that makes the train op, has to stay as long as the other calls it.
+        """
         for numbers in sharing_code(project, programs):
             if all(is_native(results[number]) for number in numbers):
                 continue
