@@ -24,7 +24,7 @@ from .helpers import Helpers
 from .model_facts import model_facts, reached_bodies
 from .model_fns import ModelFn
 from .other_estimators import OtherEstimators
-from .strategies import trains_on_replicas
+from .strategies import trains_on_replicas, trains_with_horovod
 from .translations import translations
 
 
@@ -153,4 +153,5 @@ class Rewritten:
         facts = model_facts(bodies, self._translations)
         facts.update(exported=exported, replicated=replicated, distributed=self.distributed)
         facts.update(started=started, read=self.is_read)
+        facts["horovod"] = trains_with_horovod(self.project.modules.values())
         return facts

@@ -165,10 +165,17 @@ _KINDS = {
 def trains_on_replicas(modules: Iterable[Module]) -> bool:
     """Whether files name what may train on several devices or workers at once, each with a copy of the model."""
     return any(
-        (is_strategy(name) and name.rpartition(".")[2] in _REPLICATING) or name == OPTIMIZER
+        is_strategy(name) and name.rpartition(".")[2] in _REPLICATING
         for module in modules
-        if b"Strategy" in module.source or b"horovod" in module.source
+        if b"Strategy" in module.source
         for _, name in module.references()
+    )
+
+
+def trains_with_horovod(modules: Iterable[Module]) -> bool:
+    """Whether files wrap an optimizer in that of Horovod."""
+    return any(
+        name == OPTIMIZER for module in modules if b"horovod" in module.source for _, name in module.references()
     )
 
 

@@ -160,8 +160,8 @@ class Generator(ClassWriter):
         for update in training.updates:
             check_optimizer(self.plan, update.optimizer, update.at, self.shared.class_name)
         step = train_step_lines(self, training)
-        if step and self.shared.facts["replicated"]:
-            reason = "the train op does more than to minimize the loss, which layers do on one replica only"
+        if step and self.shared.facts["horovod"]:
+            reason = "the train op does more than to minimize the loss, which layers do on one worker of Horovod only"
             raise Unsupported(reason, training.updates[0].call)
         return training, step
 

@@ -83,14 +83,16 @@ def losses_lines(generator: Generator, writer: LossWriter, lines: list[str], res
         raise Unsupported("losses of several optimizers that differ in evaluation are not migrated yet", plan.function)
     indent = generator.indent + generator.unit
     inner = indent + generator.unit
+    lines = trimmed(lines)
+    if not result.isidentifier():
+        lines, result = [*lines, f"{inner}loss = {result}"], "loss"
     pairs = [("loss", result), *((name, writer.names.get(name, name)) for name in plan.partial_losses)]
     return [
         f"{indent}def compute_losses(self, x, y, y_pred):",
-        *trimmed(lines),
+        *lines,
+        f"{inner}self.loss_metric.update_state({result})",
         f"{inner}return {{{', '.join(f'{chr(34)}{key}{chr(34)}: {text}' for key, text in pairs)}}}",
         "",
         f"{indent}def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):",
-        f'{inner}loss = self.compute_losses(x, y, y_pred)["loss"]',
-        f"{inner}self.loss_metric.update_state(loss)",
-        f"{inner}return loss",
+        f'{inner}return self.compute_losses(x, y, y_pred)["loss"]',
     ]

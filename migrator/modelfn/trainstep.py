@@ -11,6 +11,7 @@ from migrator.modelfn.conditionalwriter import dependency_lines, holds_op, op_li
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import binds
+from migrator.modelfn.replicas import check_replicas
 from migrator.modelfn.trainop import TrainOp, loss_text
 from migrator.modelfn.trainways import appended
 from migrator.modelfn.translate import Time
@@ -50,6 +51,8 @@ class TrainStepWriter(Writer):
         self.list_of_variables = "self.trainable_variables" if self._binds_variables() else "variables"
         """How the text names the variables of the model."""
         self.names_variables = False
+        self.reads_loss = False
+        """Whether the text reads the loss beside the gradients of it."""
 
     def transform(self, node: ast.AST) -> str | None:
         """Gradients come from the tape; the step that the optimizer takes is a statement."""
@@ -81,6 +84,7 @@ class TrainStepWriter(Writer):
                 loss = loss_text(self.model, given.get("ys"), self.at, node)
                 return self._gradient(loss, self.text(given["xs"]))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not self.is_inner(node):
+            self.reads_loss |= node.id == self.loss_name or node.id in self.model.partial_losses
             if node.id == self.loss_name:
                 return 'losses["loss"]' if self.model.partial_losses else "loss"
             if node.id in self.model.partial_losses:
@@ -215,7 +219,10 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
     """The method `train_step`; none where the optimizer minimizes the loss as it is."""
     plan = generator.plan
     effects = [leaf for leaf in plan.ordered(plan.gradients) if _has_effect(leaf.node)]
+    replicated = generator.shared.facts["replicated"]
     if train_op.plain:
+        if replicated:
+            check_replicas(plan, train_op)
         if effects:
             raise Unsupported("gradients are computed, and the train op does not apply them", effects[0].node)
         return []
@@ -243,6 +250,8 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
         variables, steps = writer.all_variables(), ", self.optimizer.iterations" if averages.counted else ""
         body.insert(0, f"{indent}self.{averages.attribute}.begin({variables})")
         body.append(f"{indent}self.{averages.attribute}.update({variables}{steps})")
+    if replicated:
+        check_replicas(plan, train_op, writer.reads_loss)
     persistent = "persistent=True" if writer.derivatives > 1 else ""
     lines = [
         f"{generator.indent}{generator.unit}def train_step(self, data):",
@@ -253,7 +262,6 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
     ]
     if plan.partial_losses:
         lines[-1] = f"{inner}losses = self.compute_losses(x, y, y_pred)"
-        lines.append(f'{indent}self.loss_metric.update_state(losses["loss"])')
     if writer.names_variables:
         lines.append(f"{indent}variables = self.trainable_variables")
     return [*lines, *body, f"{indent}return self.compute_metrics(x, y, y_pred, sample_weight)"]

@@ -129,6 +129,8 @@ def join_window(*window: Any) -> tf.data.Dataset:
 def run_on_replicas(model: tf.keras.Model) -> None:
     """Lets a model average gradients and losses over its replicas, as an Estimator does; Keras adds them up.
 
+    A `train_step` that edits gradients edits those of its replica, before they are added up, as in an Estimator.
+
     Raises ClusterError for what would then differ.
     """
     config, compute_loss = model.run_config, model.compute_loss
@@ -149,8 +151,8 @@ def run_on_replicas(model: tf.keras.Model) -> None:
     own = getattr(model, "handles_replicas", False)
     if own and config.eval_strategy is not None:
         raise ClusterError("The model evaluates on one device: leave the strategy for evaluations out.")
-    if not own and type(model).train_step is not tf.keras.Model.train_step:
-        raise ClusterError("The model has a train_step of its own, which is made for one replica: use one device.")
+    if "cond" in type(model).train_step.__code__.co_names:
+        raise ClusterError("The model takes a step in some turns only, which replicas cannot: use one device.")
     if config.eval_strategy is None and not own:
         model.test_step = count_once(model, model.test_step)
 
@@ -158,9 +160,15 @@ def run_on_replicas(model: tf.keras.Model) -> None:
         return compute_loss(*args, **kwargs) / replicas
 
     model.compute_loss = compute_share
+    if hasattr(model, "compute_losses"):  # one for each of several optimizers
+        compute_losses = model.compute_losses
+        model.compute_losses = lambda *args: {name: loss / replicas for name, loss in compute_losses(*args).items()}
+        model.compute_loss = compute_loss  # takes one of these
     model.distribute_reduction_method = "first"  # results are those of all replicas; Keras would sum them over workers
-    if hasattr(model.optimizer, "aggregate_gradients"):
-        sum_small_tables(model.optimizer)
+    held = [value for value in vars(model).values() if hasattr(value, "aggregate_gradients")]
+    for optimizer in {id(optimizer): optimizer for optimizer in (*held, model.optimizer)}.values():
+        if hasattr(optimizer, "aggregate_gradients"):
+            sum_small_tables(optimizer)
 
 
 def check_devices(strategy: tf.distribute.Strategy) -> None:

@@ -209,19 +209,6 @@ def test_clipping_of_each_replica_is_refused(tmp_path: Path, option: str) -> Non
 
 
 @keras_2
-def test_a_train_step_of_its_own_is_refused(tmp_path: Path) -> None:
-    class Stepping(tf.keras.Sequential):
-        def train_step(self, data: Any) -> Any:
-            return super().train_step(data)
-
-    with mirrored().scope():
-        model = Stepping([tf.keras.layers.Dense(1)])
-        model.compile("sgd")
-        with pytest.raises(ClusterError, match="train_step of its own"):
-            configure_distributed(model, model_dir=str(tmp_path))
-
-
-@keras_2
 def test_evaluation_on_several_replicas_needs_as_many_to_train_on(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="same strategy"):
         create_model(tmp_path, eval_strategy=mirrored())

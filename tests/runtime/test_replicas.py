@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("suite", ["on_replicas.py", "averaged_gradients.py"])
+@pytest.mark.parametrize("suite", ["on_replicas.py", "averaged_gradients.py", "edited_on_replicas.py"])
 def test_two_replicas(suite: str) -> None:
     suite = str(Path(__file__).with_name(suite))
     command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", suite]
