@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from both_sides import assert_equal_weights, new_program, old_program
+from both_sides import assert_equal_weights, bridged_program, new_program, old_program
 
 from migrator.runtime.training import train
 from migrator.runtime.weight_names import named_weights
@@ -82,19 +83,24 @@ IN_TURN = """
 """
 
 
-@needs_estimators
-@pytest.mark.parametrize("ops", [SUMMED, IN_TURN])
-def test_weights_after_a_training(ops: str, tmp_path: Path) -> None:
+def trained(ops: str, folder: Path) -> tuple[str, str, Any]:
+    """The program, the checkpoint that it starts from, and its Estimator after the training."""
     random = np.random.RandomState(1)
-    saved = str(tmp_path / "saved" / "first.ckpt")
+    saved = str(folder / "saved" / "first.ckpt")
     with tf.Graph().as_default(), v1.Session() as session:
         for name, shape in SHAPES.items():
             v1.get_variable(name, initializer=random.randn(*shape).astype("float32") * 0.3)
         session.run(v1.global_variables_initializer())
         v1.train.Saver().save(session, saved)
     source = PROGRAM.replace("TRAIN", ops.strip())
-    old = old_program(source, tmp_path)
-    estimator = old.make_estimator(str(tmp_path / "old"), saved).train(old.input_fn)
+    old = old_program(source, folder)
+    return source, saved, old.make_estimator(str(folder / "old"), saved).train(old.input_fn)
+
+
+@needs_estimators
+@pytest.mark.parametrize("ops", [SUMMED, IN_TURN])
+def test_weights_after_a_training(ops: str, tmp_path: Path) -> None:
+    source, saved, estimator = trained(ops, tmp_path)
     new = new_program(source, tmp_path)
     model = new.make_estimator(str(tmp_path / "new"), saved)
     train(model, new.input_fn, max_steps=4)  # goes on from a checkpoint between two steps of the optimizer
@@ -103,3 +109,12 @@ def test_weights_after_a_training(ops: str, tmp_path: Path) -> None:
     weights = {name: value.numpy() for name, value in named_weights(again, [*again.tf1_names.items()])}
     assert set(weights) == set(SHAPES)
     assert_equal_weights(estimator, weights)
+
+
+@needs_estimators
+def test_optimizers_in_branches_of_a_graph(tmp_path: Path) -> None:
+    source, saved, estimator = trained(IN_TURN, tmp_path)
+    new = bridged_program(source, tmp_path)
+    model = new.make_estimator(str(tmp_path / "new"), saved)
+    train(model, new.input_fn)
+    assert_equal_weights(estimator, {name: model.tf1_variables[name].numpy() for name in SHAPES})
