@@ -12,7 +12,7 @@ import tensorflow as tf
 from migrator.runtime.config import RunConfig
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
-from migrator.runtime.v1_branches import gradients_outside_branches
+from migrator.runtime.v1_behavior import graph_behavior
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession, begin
 from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
@@ -242,7 +242,7 @@ class Graph:
         self.hooks: GraphHooks | None = None
         self.tables: list[Any] = []
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
-        with gradients_outside_branches():
+        with graph_behavior():
             wrapped, inputs = model.wrapped(self, flat)
         self.prepare(GraphSession(wrapped), inputs)
         result: Any = self.result

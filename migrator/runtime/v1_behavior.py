@@ -1,4 +1,4 @@
-"""Optimizers of TensorFlow 1 that take their step in a branch of ``tf.cond``."""
+"""What graphs of TensorFlow 1 do, and functions of TensorFlow 2 do not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import tensorflow as tf
 
 
 @contextlib.contextmanager
-def gradients_outside_branches() -> Iterator[None]:
-    """Lets optimizers differentiate in the graph of their loss: a branch is a graph of its own in TensorFlow 2, without it."""
+def graph_behavior() -> Iterator[None]:
+    """Around the making of a graph: `variable in variables` asks for the same one, and optimizers work in branches.
+
+    A branch of ``tf.cond`` is a graph of its own in TensorFlow 2, in which the loss cannot be differentiated; they do that
+    in the graph of the loss.
+    """
     optimizer = tf.compat.v1.train.Optimizer
     compute_gradients = optimizer.compute_gradients
 
@@ -20,7 +24,9 @@ def gradients_outside_branches() -> Iterator[None]:
             return compute_gradients(self, loss, *args, **named)
 
     optimizer.compute_gradients = compute_outside
+    tf.compat.v1.disable_tensor_equality()
     try:
         yield
     finally:
+        tf.compat.v1.enable_tensor_equality()
         optimizer.compute_gradients = compute_gradients
