@@ -156,7 +156,8 @@ class GraphModel(tf.keras.Model):
         if given:
             features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(self.batch_spec(batches))
             others = [graph for graph in self.graphs.traced if graph.mode != mode]
-            self.graphs.traced = [*others, Graph(self, mode, (features, labels), given)]
+            graph = outside(Graph, self, mode, (features, labels), given)  # no writer turns its summaries into events
+            self.graphs.traced = [*others, graph]
 
     def batch_spec(self, batches: Any) -> Any:
         """The types of one batch."""

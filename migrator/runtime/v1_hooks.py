@@ -72,11 +72,12 @@ class GraphSession:
         """Values of `fetches` in one run, with `values` for `inputs`."""
         inside = [part for part in fetches if not isinstance(part, (tf.Variable, np.generic, np.ndarray))]
         key = tuple(id(part) for part in (*inputs, None, *inside))
-        if inside and key not in self.pruned:
-            self.pruned[key] = self.wrapped.prune(inputs, inside), inputs, inside  # which keeps their ids alive
-        results = iter(self.pruned[key][0](*values) if inside else ())
-        found = [next(results) if any(part is tensor for tensor in inside) else part for part in fetches]
-        return [part.numpy() if hasattr(part, "numpy") else part for part in found]
+        with tf.init_scope():  # hooks may be called in the graph
+            if inside and key not in self.pruned:
+                self.pruned[key] = self.wrapped.prune(inputs, inside), inputs, inside  # which keeps their ids alive
+            results = iter(self.pruned[key][0](*values) if inside else ())
+            found = [next(results) if any(part is tensor for tensor in inside) else part for part in fetches]
+            return [part.numpy() if hasattr(part, "numpy") else part for part in found]
 
 
 class GraphHooks:
@@ -108,7 +109,8 @@ class GraphHooks:
             self.start()
         train = tf.compat.v1.train
         context = train.SessionRunContext(train.SessionRunArgs(self.step), self.session)
-        asked = [hook.before_run(context) for hook in self.hooks]
+        with self.session.graph.as_default():
+            asked = [hook.before_run(context) for hook in self.hooks]
         if any(args is not None and args.feed_dict for args in asked):
             raise NotImplementedError("A hook that feeds values into a step is not supported.")
         wanted = [None if args is None else self.fetched(hook, args.fetches) for hook, args in zip(self.hooks, asked)]
