@@ -300,7 +300,7 @@ def _generations(library: Library, names: list[str]) -> Iterator[str]:
     yield _generate(library, library.closure(names))
     for features in ("columns", "preprocessing"):
         alone = runtime_library(features, distributed=False)
-        if library is runtime_library(features) and all(name in alone.definitions for name in names):
+        if library is runtime_library(features, True) and all(name in alone.definitions for name in names):
             yield _generate(alone, alone.closure(names))
 
 

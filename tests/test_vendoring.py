@@ -284,3 +284,10 @@ print(X)
     found = vendoring._written_statements(text)
     assert found == vendoring._parsed_statements(text)
     assert [one.name for one in found if one.name] == ["X", "Y", "C", "f"]
+
+
+def test_helpers_for_one_device_grow_to_those_for_several() -> None:
+    alone = vendor(["RunConfig", "configure", "train"], distributed=False)
+    assert "eval_strategy" not in alone
+    both = merge(alone, vendor(["RunConfig", "configure_distributed"]))
+    assert "    eval_strategy: Any = None" in both and "def configure_distributed(" in both
