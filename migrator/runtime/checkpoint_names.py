@@ -29,8 +29,7 @@ class NamesInCheckpoint(tf.train.experimental.PythonState):
                 waiting += [(child, [*path, name]) for name, child in view.children(node).items()]
         named = dict(named_weights(self.model, [*self.model.tf1_names.items()]))
         named["global_step"] = self.model.optimizer.iterations
-        # The variables of Keras 3 hold those that checkpoints know.
-        return json.dumps({name: paths[id(getattr(held, "_value", held))] for name, held in named.items()})
+        return json.dumps({name: paths[id(held)] for name, held in named.items()})
 
     def deserialize(self, string_value: str) -> None:
         """The model knows its names."""
