@@ -10,8 +10,10 @@ import tensorflow as tf
 from migrator.runtime.config import RunConfig
 from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.metrics import BatchMean
+from migrator.runtime.replicas import ReplicaRun
 from migrator.runtime.strategy import make_strategy
 from migrator.runtime.v1_graph import EstimatorSpec, Graph, GraphModel
+from migrator.runtime.v1_hooks import GraphRun
 from migrator.runtime.v1_initial_values import outside
 from migrator.runtime.v1_partitions import restore_any_parts, start_as_parts, start_whole
 from migrator.runtime.v1_replicas import as_in_graph, call_all, first_copy, in_turn, spec_of_one, step_on
@@ -31,8 +33,14 @@ def graph_model(
         model = made(model_fn, {} if params is None else params)
         model.compile(steps_per_execution=100)
     configured: GraphModel = configure_distributed(model, config, params=params, model_dir=model_dir)
+    if strategy.num_replicas_in_sync == 1 and isinstance(configured.run_state.run, ReplicaRun):
+        configured.run_state.run = PartitionedGraphRun(configured)
     restore_any_parts(configured)
     return configured
+
+
+class PartitionedGraphRun(GraphRun, ReplicaRun):
+    """Counts steps on the one device of a strategy."""
 
 
 class PartitionedGraphModel(GraphModel):
@@ -108,6 +116,9 @@ class ReplicatedGraphModel(PartitionedGraphModel):
 
     def step_of(self, mode: str) -> Callable[[Any], dict[str, Any]]:
         return step_on(self.distribute_strategy, mode, super().step_of(mode))
+
+    def one_more(self, iterator: Any) -> list[Any]:
+        raise NotImplementedError("A hook that runs a batch by itself is not supported on several replicas.")
 
     def batch_spec(self, batches: Any) -> Any:
         return spec_of_one(batches.element_spec)

@@ -13,7 +13,7 @@ from migrator.runtime.config import RunConfig
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
 from migrator.runtime.v1_behavior import graph_behavior
-from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphSession, begin
+from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphRun, GraphSession, begin, name_variables
 from migrator.runtime.v1_initial_values import initial_value, outside
 from migrator.runtime.v1_order import order_writes
 from migrator.runtime.v1_tables import kept_tables
@@ -52,6 +52,7 @@ def graph_model(
     model = GraphModel(model_fn, {} if params is None else params)
     model.compile(steps_per_execution=100)
     configured: GraphModel = configure(model, config, params=params, model_dir=model_dir)
+    configured.run_state.run = GraphRun(configured)
     return configured
 
 
@@ -137,11 +138,14 @@ class GraphModel(tf.keras.Model):
 
     def with_hooks(self, mode: str, function: Any) -> Any:
         """`function`, which makes steps on the batches of an iterator, with hooks where graphs of `mode` have some."""
-        if not any(graph.mode == mode and graph.hooks for graph in self.graphs.traced):
+        if not self.has_hooks(mode):
             return function
 
         def run_steps(iterator: Any) -> dict[str, Any]:
             step, logs = self.step_of(mode), {}
+            for graph in self.graphs.traced:
+                if graph.mode == mode and graph.hooks:
+                    graph.hooks.start(lambda: self.one_more(iterator))
             for _ in range(int(tf.identity(self.steps_per_execution))):
                 logs = step(next(iterator))
                 if mode == "train" and self.stop_training:
@@ -149,6 +153,16 @@ class GraphModel(tf.keras.Model):
             return logs
 
         return run_steps
+
+    def has_hooks(self, mode: str, callbacks: Iterable[Any] = ()) -> bool:
+        """Whether hooks are called in `mode`: of an `EstimatorSpec`, or those that callbacks bring."""
+        given = any(isinstance(callback, GraphHook) for callback in callbacks)
+        return given or any(graph.mode == mode and graph.hooks for graph in self.graphs.traced)
+
+    def one_more(self, iterator: Any) -> list[Any]:
+        """The tensors of the next batch, for a hook that runs one by itself."""
+        features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(iterator.get_next())
+        return flat_tensors(features, labels)
 
     def bring_hooks(self, mode: str, batches: Any, callbacks: Iterable[Any]) -> None:
         """Traces the graph of `mode` anew, with the hooks that callbacks bring."""
@@ -245,7 +259,7 @@ class Graph:
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
         with graph_behavior():
             wrapped, inputs = model.wrapped(self, flat)
-        self.prepare(GraphSession(wrapped), inputs)
+        self.prepare(GraphSession(wrapped, inputs), inputs)
         result: Any = self.result
         if mode == "infer":
             self.function = wrapped.prune(inputs, result.predictions)
@@ -316,7 +330,8 @@ class Graph:
             self.update = None if mode == "infer" else tf.group(*updates)
             self.summaries = tf.compat.v1.summary.merge_all() if mode == "train" else None
             self.fresh = mode == "train" and bool(tf.compat.v1.get_collection("new_variables"))
-            tf.identity(step.read_value(), "global_step/")  # for those that ask for it by name; a slash keeps it
+            if self.all_hooks():
+                name_variables(tf.compat.v1.get_default_graph())
             for hook in self.all_hooks():
                 begin(hook)
         if mode == "train":

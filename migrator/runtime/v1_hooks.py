@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
+
+from migrator.runtime.local_run import LocalRun
+from migrator.runtime.v1_order import reach, sources
 
 
 class GraphHook(tf.keras.callbacks.Callback):
@@ -46,27 +49,50 @@ def begin(hook: Any) -> None:
     hook.begin()
 
 
+def variables_by_name(graph: tf.Graph) -> dict[str, tf.Variable]:
+    """The variables of a graph by the names that their tensors had in TensorFlow 1."""
+    keys = tf.compat.v1.GraphKeys
+    variables = [*graph.get_collection(keys.LOCAL_VARIABLES), *graph.get_collection(keys.GLOBAL_VARIABLES)]
+    return {variable.name: variable for variable in variables}
+
+
+def name_variables(graph: tf.Graph) -> None:
+    """Gives a graph tensors with the names of its variables, which are outside of it, for hooks that look for them."""
+    for name, variable in variables_by_name(graph).items():
+        tf.identity(variable.read_value(), name.split(":")[0] + "/")  # a slash keeps the name
+
+
 class GraphSession:
     """What hooks and `init_fn` know as the session: runs tensors and operations of a traced graph by themselves.
 
-    Variables are those of the model: each call sees, and may change, their values. `wrapped` is the traced function.
+    Variables are those of the model: each call sees, and may change, their values. What depends on the batch takes the
+    next one, as it did from the iterator of an input_fn. `wrapped` is the traced function, `inputs` are the tensors of a
+    batch.
     """
 
-    def __init__(self, wrapped: Any) -> None:
-        self.graph, self.wrapped = wrapped.graph, wrapped
+    def __init__(self, wrapped: Any, inputs: Sequence[Any] = ()) -> None:
+        self.graph, self.wrapped, self.inputs = wrapped.graph, wrapped, list(inputs)
+        self.next_batch: Callable[[], list[Any]] | None = None
         self.pruned: dict[Any, Any] = {}
 
     def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
         """NumPy values in the structure of `fetches`: tensors, operations (None), variables, or names of these."""
         flat = [self.element(part) for part in tf.nest.flatten(fetches)]
         fed = {self.element(key): value for key, value in (feed_dict or {}).items()} if feed_dict else {}
-        values = self.call([*fed], flat, [tf.convert_to_tensor(v, t.dtype) for t, v in fed.items()])
-        return tf.nest.pack_sequence_as(fetches, values)
+        inputs, values = [*fed], [tf.convert_to_tensor(v, t.dtype) for t, v in fed.items()]
+        if self.next_batch is not None and reads(flat, self.inputs, inputs):
+            with tf.init_scope():
+                batch = self.next_batch()
+            rest = [pair for pair in zip(self.inputs, batch) if not any(pair[0] is tensor for tensor in fed)]
+            inputs, values = [*inputs, *(tensor for tensor, _ in rest)], [*values, *(value for _, value in rest)]
+        return tf.nest.pack_sequence_as(fetches, self.call(inputs, flat, values))
 
     def element(self, part: Any) -> Any:
         """A tensor, an operation or a variable, where it may be given by name."""
-        part = self.graph.as_graph_element(part) if isinstance(part, str) else part
-        return self.graph.get_collection("global_step")[0] if getattr(part, "name", "") == "global_step:0" else part
+        variable = variables_by_name(self.graph).get(part if isinstance(part, str) else getattr(part, "name", ""))
+        if variable is not None:
+            return variable
+        return self.graph.as_graph_element(part) if isinstance(part, str) else part
 
     def call(self, inputs: list[Any], fetches: list[Any], values: list[Any]) -> list[Any]:
         """Values of `fetches` in one run, with `values` for `inputs`."""
@@ -78,6 +104,14 @@ class GraphSession:
             results = iter(self.pruned[key][0](*values) if inside else ())
             found = [next(results) if any(part is tensor for tensor in inside) else part for part in fetches]
             return [part.numpy() if hasattr(part, "numpy") else part for part in found]
+
+
+def reads(fetches: Iterable[Any], inputs: Iterable[tf.Tensor], fed: Iterable[tf.Tensor]) -> bool:
+    """Whether what is fetched depends on `inputs` other than by what is `fed`."""
+    given = {tensor.op for tensor in fed}
+    wanted = {getattr(part, "op", part) for part in fetches if isinstance(part, (tf.Tensor, tf.Operation))}
+    needed = reach([*(wanted - given)], lambda op: {*sources(op), *op.control_inputs} - given)
+    return any(tensor.op in needed for tensor in inputs)
 
 
 class GraphHooks:
@@ -97,16 +131,18 @@ class GraphHooks:
         self.hooks, self.session, self.inputs, self.step, self.early = hooks, session, inputs, step, early
         self.running = False
 
-    def start(self) -> None:
-        """Once before the first step."""
-        self.running = True
-        for hook in self.hooks:
-            hook.after_create_session(self.session, tf.train.Coordinator())
+    def start(self, next_batch: Callable[[], list[Any]] | None = None) -> None:
+        """Before the first step, once; `next_batch` gives the tensors of one more batch."""
+        self.session.next_batch = next_batch or self.session.next_batch
+        if not self.running:
+            self.running = True
+            with self.session.graph.as_default():
+                for hook in self.hooks:
+                    hook.after_create_session(self.session, tf.train.Coordinator())
 
     def run(self, batch: list[Any]) -> tuple[list[Any], bool]:
         """One step on the tensors of a batch; its values, and whether a hook asks to stop."""
-        if not self.running:
-            self.start()
+        self.start()
         train = tf.compat.v1.train
         context = train.SessionRunContext(train.SessionRunArgs(self.step), self.session)
         with self.session.graph.as_default():
@@ -118,8 +154,9 @@ class GraphHooks:
         values = iter(self.session.call(self.inputs, fetches, batch))
         structures = [self.step, *wanted]
         own, *others = tf.nest.map_structure(lambda part: None if part is None else next(values), structures)
-        for hook, value in zip(self.hooks, others):
-            hook.after_run(context, train.SessionRunValues(value, None, None))
+        with self.session.graph.as_default():
+            for hook, value in zip(self.hooks, others):
+                hook.after_run(context, train.SessionRunValues(value, None, None))
         return own, context.stop_requested
 
     def fetched(self, hook: Any, fetches: Any) -> Any:
@@ -135,5 +172,29 @@ class GraphHooks:
         """Once after the last step."""
         if self.running:
             self.running = False
-            for hook in self.hooks:
-                hook.end(self.session)
+            with self.session.graph.as_default():
+                for hook in self.hooks:
+                    hook.end(self.session)
+
+
+class GraphRun(LocalRun):
+    """Counts the steps of a `GraphModel` with hooks, which may take batches of their own beside those of the steps."""
+
+    def fit(self, dataset: tf.data.Dataset, steps: int | None, callbacks: Sequence[Any], grouped: bool) -> None:
+        self.hooked = self.model.has_hooks("train", callbacks)
+        super().fit(dataset, steps, callbacks, grouped)
+
+    def batches(self, dataset: tf.data.Dataset, steps: int | None) -> tuple[Any, int | None]:
+        return (dataset, steps) if self.hooked and steps is not None else super().batches(dataset, steps)
+
+    def evaluation_batches(self, dataset: tf.data.Dataset, steps: int | None) -> tuple[Any, Any]:
+        self.evaluated = dataset, steps
+        return super().evaluation_batches(dataset, steps)
+
+    def evaluate(self, batches: Any, callbacks: Sequence[Any]) -> dict[str, Any]:
+        dataset, steps = self.evaluated
+        if steps is None or not self.model.has_hooks("eval", callbacks):
+            return super().evaluate(batches, callbacks)
+        model, self.model.steps_per_execution = self.model, 1
+        results: dict[str, Any] = model.evaluate(dataset, steps=steps, callbacks=callbacks, verbose=0, return_dict=True)
+        return results
