@@ -127,6 +127,11 @@ class ReplicatedGraphModel(PartitionedGraphModel):
         super().reset_metrics()
         self.graphs.evaluated_loss.reset_state()
 
+    def get_metrics_result(self) -> dict[str, Any]:
+        """Where an evaluation is under way, its loss: Keras asks here instead of what the last step returned."""
+        loss = self.graphs.evaluated_loss
+        return {"loss": loss.result()} if loss.count > 0 else super().get_metrics_result()
+
     def wrapped(self, graph: Graph, flat: list[Any]) -> tuple[Any, list[Any]]:
         if graph.mode != "train":
             return super().wrapped(graph, flat)

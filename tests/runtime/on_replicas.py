@@ -287,6 +287,12 @@ def test_a_kept_graph_is_the_same_as_in_an_estimator(tmp_path: Path) -> None:
     again = graph_model(functools.partial(graph_model_fn, spec=EstimatorSpec), str(tmp_path / "new"))
     assert evaluate(again, eval_input) == pytest.approx(evaluate(model, eval_input), rel=1e-6)
 
+    def without_metrics(features: Any, labels: Any, mode: str) -> Any:
+        return graph_model_fn(features, labels, mode, EstimatorSpec)._replace(eval_metric_ops=None)
+
+    bare = graph_model(without_metrics, str(tmp_path / "new"), config)
+    assert evaluate(bare, eval_input)["loss"] == pytest.approx(evaluate(model, eval_input)["loss"], rel=1e-6)
+
 
 class Counting(tf.compat.v1.train.SessionRunHook):
     """Sees the loss of each step, which is a vector of those of the replicas."""
