@@ -142,7 +142,7 @@ class ClassHead(Head):
         if self.label_vocabulary:
             if labels.dtype != tf.string:
                 raise ValueError(f"Labels must be strings if there is a vocabulary, given: {labels.dtype}")
-            matches = labels == tf.constant(self.label_vocabulary)
+            matches = tf.equal(labels, tf.constant(self.label_vocabulary))
             tf.debugging.Assert(tf.reduce_all(tf.reduce_any(matches, -1)), ["a label is not in the vocabulary", labels])
             return tf.argmax(matches, axis=-1)[:, tf.newaxis]
         tf.debugging.assert_non_negative(labels, "Labels must be >= 0")
@@ -251,7 +251,7 @@ class BinaryClassHead(ClassHead):
             metrics[name].update_state(labels, outputs["logistic"], sample_weight=weights)
         for threshold in self.thresholds:
             suffix = f"positive_threshold_{threshold:g}"
-            hits = tf.cast(outputs["logistic"] >= threshold, tf.float32) == labels
+            hits = tf.equal(tf.cast(outputs["logistic"] >= threshold, tf.float32), labels)
             metrics[f"accuracy/{suffix}"].update_state(tf.cast(hits, tf.float32), sample_weight=weights)
             for name in (f"precision/{suffix}", f"recall/{suffix}"):
                 metrics[name].update_state(labels, outputs["logistic"], sample_weight=weights)

@@ -107,7 +107,7 @@ def mean_pairwise_squared_error(labels: Any, predictions: tf.Tensor, weights: An
     error = predictions - tf.cast(labels, predictions.dtype)
     weights = tf.cast(weights, error.dtype)
     axes = list(range(1, error.shape.rank))
-    present = tf.cast(tf.broadcast_to(weights, tf.shape(error)) != 0.0, error.dtype)
+    present = tf.cast(tf.not_equal(tf.broadcast_to(weights, tf.shape(error)), 0.0), error.dtype)
     count = tf.reduce_sum(present, axis=axes, keepdims=True)
     squares = tf.reduce_sum(tf.square(error), axis=axes, keepdims=True)
     square_of_sum = tf.square(tf.reduce_sum(error, axis=axes, keepdims=True))

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 @contextlib.contextmanager
 def graph_behavior() -> Iterator[None]:
-    """Around the making of a graph: `variable in variables` asks for the same one, and optimizers work in branches.
+    """Around the making of a graph: `==` and `in` ask for the same tensor, and optimizers work in branches.
 
     A branch of ``tf.cond`` is a graph of its own in TensorFlow 2, in which the loss cannot be differentiated; they do that
     in the graph of the loss.

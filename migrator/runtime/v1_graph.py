@@ -288,11 +288,8 @@ class Graph:
             if isinstance(scaffold.local_init_op, tf.Operation):
                 session.run(scaffold.local_init_op)
         if self.given or spec.hooks():
-            step = [spec.loss, self.update]
-            if self.summaries is not None:
-                step.append(self.summaries)
             early = [callback.hook for callback in self.given if callback.steps_behind]
-            self.hooks = GraphHooks(self.all_hooks(), session, inputs, step, early)
+            self.hooks = GraphHooks(self.all_hooks(), session, inputs, [spec.loss, self.update], early)
 
     def all_hooks(self) -> list[Any]:
         """Those that a training or evaluation was given, then those of the EstimatorSpec."""
@@ -322,7 +319,8 @@ class Graph:
             step = tf.compat.v1.train.create_global_step()
             # Hooks read the step through this collection; TensorFlow would build the read for variables of a graph only.
             with tf.name_scope("global_step/"):  # leaves the names of the program's ops alone
-                tf.compat.v1.add_to_collection("global_step_read_op_cache", step.read_value() + 0)
+                read = step.read_value() + 0
+                tf.compat.v1.add_to_collection("global_step_read_op_cache", read)
             self.result = spec = self.model.specify(self, flat)
             # As an operation: what a step only fetches as a value, TensorFlow leaves out where nobody reads the value.
             metrics = (spec.eval_metric_ops or {}).values()
@@ -335,7 +333,7 @@ class Graph:
             for hook in self.all_hooks():
                 begin(hook)
         if mode == "train":
-            order_writes(flat_tensors(spec.loss, self.update, self.summaries), flat_tensors(flat))
+            order_writes(flat_tensors(spec.loss, self.update, self.summaries, read), flat_tensors(flat))
         return []
 
     def create(self, next_creator: Callable[..., Any], **arguments: Any) -> tf.Variable:
@@ -367,11 +365,12 @@ class Graph:
         if self.mode == "infer":
             return self.function(*tensors)
         if self.hooks is not None and tf.executing_eagerly():
-            (loss, _, *summaries), stop = self.hooks.run(tensors)
+            due = self.summaries is not None and self.model.run_state.logger.recording
+            (loss, _, *summaries), stop = self.hooks.run(tensors, [self.summaries] if due else [])
             if stop and self.mode == "eval":
                 raise NotImplementedError("A hook cannot end an evaluation early.")
             self.model.stop_training = self.model.stop_training or stop
-            if summaries and self.model.run_state.logger.recording:
+            if summaries:
                 tf.summary.experimental.write_raw_pb(summaries[0])
             return tf.convert_to_tensor(loss)
         if self.summaries is None:

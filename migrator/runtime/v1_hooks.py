@@ -140,20 +140,20 @@ class GraphHooks:
                 for hook in self.hooks:
                     hook.after_create_session(self.session, tf.train.Coordinator())
 
-    def run(self, batch: list[Any]) -> tuple[list[Any], bool]:
-        """One step on the tensors of a batch; its values, and whether a hook asks to stop."""
+    def run(self, batch: list[Any], more: Sequence[Any] = ()) -> tuple[list[Any], bool]:
+        """One step on the tensors of a batch; its values, those of `more`, and whether a hook asks to stop."""
         self.start()
+        step = [*self.step, *more]
         train = tf.compat.v1.train
-        context = train.SessionRunContext(train.SessionRunArgs(self.step), self.session)
+        context = train.SessionRunContext(train.SessionRunArgs(step), self.session)
         with self.session.graph.as_default():
             asked = [hook.before_run(context) for hook in self.hooks]
         if any(args is not None and args.feed_dict for args in asked):
             raise NotImplementedError("A hook that feeds values into a step is not supported.")
         wanted = [None if args is None else self.fetched(hook, args.fetches) for hook, args in zip(self.hooks, asked)]
-        fetches = [self.session.element(part) for part in tf.nest.flatten([self.step, *wanted]) if part is not None]
+        fetches = [self.session.element(part) for part in tf.nest.flatten([step, *wanted]) if part is not None]
         values = iter(self.session.call(self.inputs, fetches, batch))
-        structures = [self.step, *wanted]
-        own, *others = tf.nest.map_structure(lambda part: None if part is None else next(values), structures)
+        own, *others = tf.nest.map_structure(lambda part: None if part is None else next(values), [step, *wanted])
         with self.session.graph.as_default():
             for hook, value in zip(self.hooks, others):
                 hook.after_run(context, train.SessionRunValues(value, None, None))

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 from line_program import input_fn
 
-from migrator.runtime import v1_warm_start
+from migrator.runtime import v1_tpu, v1_warm_start
 from migrator.runtime.cluster_graph import graph_model
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_checkpoints import saved_keys
@@ -25,7 +25,8 @@ needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="Tens
 @pytest.fixture(autouse=True)
 def partitioned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs with partitioners get this one."""
-    monkeypatch.setattr(v1_warm_start, "graph_model", graph_model)
+    for module in (v1_warm_start, v1_tpu):
+        monkeypatch.setattr(module, "graph_model", graph_model)
 
 
 def model_fn(features: Any, labels: Any, mode: str, params: Any) -> Any:
