@@ -29,6 +29,8 @@ class Companions:
                 vendoring.merge(existing.text, file.text)
             except Unusable as error:
                 return f"cannot add to {error.diagnostic}"
+            except vendoring.Edited as error:
+                return f"cannot add to {file.path}: {error}"
             except SyntaxError as error:
                 return f"cannot add to {file.path}:{error.lineno}: {error.msg}"
         return None
@@ -40,7 +42,7 @@ class Companions:
                 existing = self._existing(file.path)
                 if existing is None or _merged(existing, file) != existing.text:
                     return True
-            except (Unusable, SyntaxError):
+            except (Unusable, SyntaxError, vendoring.Edited):
                 return True
         return False
 

@@ -20,7 +20,7 @@ from typing import Any
 from migrator.diagnostics import Diagnostic, Outcome
 from migrator.discovery import within
 from migrator.problems import UNREADABLE, problem
-from migrator.vendoring import MARKER
+from migrator.vendoring import is_vendored
 from migrator.writing import discard_leftovers, write_groups
 
 VERSION = 2
@@ -83,7 +83,7 @@ def _entries(
             "steps": on_the_way.get(outcome.path, []),
             "mode": None if outcome.status == "created" else _mode(outcome.path),
             "group": number.get(outcome.path, -1),
-            "helper": outcome.status == "created" or outcome.after.startswith(MARKER.encode()),
+            "helper": outcome.status == "created" or is_vendored(outcome.after.decode("utf-8", "replace")),
         }
         for outcome in outcomes
         if outcome.status in ("changed", "created")

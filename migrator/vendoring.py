@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -117,8 +118,11 @@ def merge(existing: str | None, new: str) -> str:
 
 
 def is_vendored(text: str) -> bool:
-    """Whether a file starts with our first line, so that we may add to it."""
-    return text.lstrip("\ufeff").startswith(MARKER)
+    """Whether our first line is among the comments that a file starts with, so that we may add to it."""
+    head = itertools.takewhile(
+        lambda line: line.startswith("#") or not line.strip(), text.lstrip("\ufeff").splitlines()
+    )
+    return MARKER in head
 
 
 def _is_distributed(text: str) -> bool:
@@ -291,8 +295,35 @@ def _vendor(library: Library, names: Iterable[str], existing: str | None) -> str
     known = [name for name in present if name in library.definitions]
     if len(known) == len(present) and existing in _generations(library, known):
         return _generate(library, library.closure(wanted + known))
-    missing = [definition for definition in library.closure(wanted) if definition.name not in present]
-    return _append(library, existing, missing) if missing else existing
+    grown = _grown(library, existing, present)
+    missing = [definition for definition in library.closure({*wanted, *grown}) if definition.name not in present]
+    for name, definition in grown.items():
+        existing = existing.replace(present[name].source, definition.source, 1)
+    return _append(library, existing, missing, grown.values()) if missing or grown else existing
+
+
+class Edited(ValueError):
+    """A helper that was edited would have to be another one."""
+
+
+def _grown(library: Library, existing: str, present: Mapping[str, Definition]) -> dict[str, Definition]:
+    """Definitions of a file for one device that are others in a `library` for several. Raises Edited."""
+    features = next((f for f in ("columns", "preprocessing") if library is runtime_library(f, True)), None)
+    if features is None or _is_distributed(existing):
+        return {}
+    alone = runtime_library(features, False).definitions
+    grown = {}
+    for name, definition in present.items():
+        new, old = library.definitions.get(name), alone.get(name)
+        if new is None or old is None or new.source == old.source:
+            continue
+        if definition.source != old.source:
+            raise Edited(
+                f"`{name}` is for one device there and was edited, and this program may train on several: move it to"
+                " another folder, or migrate it with --strategy none"
+            )
+        grown[name] = new
+    return grown
 
 
 def _generations(library: Library, names: list[str]) -> Iterator[str]:
@@ -331,11 +362,11 @@ def _join(definitions: Iterable[Definition], after_code: bool) -> str:
     return "".join(parts)
 
 
-def _append(library: Library, existing: str, missing: Sequence[Definition]) -> str:
-    """Edited by its owner: every line stays, imports are added below theirs and definitions at the end."""
+def _append(library: Library, existing: str, missing: Sequence[Definition], others: Iterable[Definition]) -> str:
+    """Edited by its owner: every line stays, definitions are added at the end, and what they and `others` import on top."""
     tree = ast.parse(existing)
     bound = {entry.name for entry in imports_of(tree, external_only=False)}
-    needed = [entry for entry in _imports_for(library, missing) if entry.name not in bound]
+    needed = [entry for entry in _imports_for(library, [*missing, *others]) if entry.name not in bound]
     lines = existing.rstrip("\n").split("\n")
     at = 0
     for node in tree.body:
@@ -346,4 +377,4 @@ def _append(library: Library, existing: str, missing: Sequence[Definition]) -> s
             at += 1
     added = [line for line in render_imports(needed, future=False) if line]
     text = "\n".join(lines[:at] + added + lines[at:])
-    return text + "\n" + _join(missing, after_code=True) + "\n"
+    return text + "\n" + (_join(missing, after_code=True) + "\n" if missing else "")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from migrator import vendoring
-from migrator.vendoring import MARKER, Library, is_vendored, merge, read_library, runtime_library, vendor
+from migrator.vendoring import MARKER, Edited, Library, is_vendored, merge, read_library, runtime_library, vendor
 
 RUNTIME = Path(vendoring.__file__).parent / "runtime"
 
@@ -291,3 +291,21 @@ def test_helpers_for_one_device_grow_to_those_for_several() -> None:
     assert "eval_strategy" not in alone
     both = merge(alone, vendor(["RunConfig", "configure_distributed"]))
     assert "    eval_strategy: Any = None" in both and "def configure_distributed(" in both
+
+
+def test_edited_helpers_for_one_device_grow_where_they_were_left_alone() -> None:
+    alone = vendor(["RunConfig", "configure", "train"], distributed=False)
+    edited = alone.replace('    """Trains from the newest', '    """Trains on from the newest')
+    assert edited != alone
+    both = merge(edited, vendor(["RunConfig", "configure_distributed", "make_strategy"]))
+    assert "    eval_strategy: Any = None" in both and "def make_strategy(" in both and "Trains on from" in both
+    assert merge(both, vendor(["RunConfig", "configure_distributed", "make_strategy"])) == both
+    ast.parse(both)
+
+
+def test_what_was_edited_is_not_replaced() -> None:
+    alone = vendor(["RunConfig", "configure", "train"], distributed=False)
+    edited = alone.replace("    model_dir: str | None = None", "    model_dir: str | None = 'model'")
+    assert edited != alone
+    with pytest.raises(Edited, match="`RunConfig` is for one device there and was edited"):
+        merge(edited, vendor(["RunConfig", "configure_distributed"]))
