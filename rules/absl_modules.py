@@ -32,6 +32,8 @@ _FUNCTIONS = {
 }
 _LEVEL_FUNCTIONS = {name: name for name in ("log", "log_every_n", "log_first_n", "log_if", "set_verbosity")}
 _IMPORTED = {"tensorflow.logging": "logging", "tensorflow.flags": "flags", "tensorflow.app.flags": "flags"}
+_PARSERS = ("argparse", "optparse", "getopt")
+"""Modules with which a program parses its arguments by itself; absl would refuse those that are no flags of absl."""
 _OLD_KEYWORDS = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 
 
@@ -60,9 +62,10 @@ class AbslModules(Rule):
     ```
 
     ## Fix safety
-    Safe. The wrappers differ from absl in three places, which keep the wrapper under its name `tf.compat.v1.X`: numbers
-    passed to `set_verbosity` are Python's levels, `fatal` does not end the process, and flags may be read before they
-    are parsed, which a program without `app.run` relies on.
+    Safe. The wrappers differ from absl in four places, which keep the wrapper under its name `tf.compat.v1.X`: numbers
+    passed to `set_verbosity` are Python's levels, `fatal` does not end the process, flags may be read before they
+    are parsed, which a program without `app.run` relies on, and `app.run` takes arguments that are no flags, which a
+    program with a parser of its own relies on. In other programs absl names an unknown flag and ends.
     """
 
     code = "EST004"
@@ -233,6 +236,8 @@ def _sets_unknown_level(module: Module) -> bool:
 
 
 def _run(module: Module, node: ast.expr, root: Optional[str]) -> Optional[list[Edit]]:
+    if any(entry.target.split(".")[0] in _PARSERS for entry in module.imports) or "parse_args(" in module.text:
+        return _keep(module, inner(node, 1), "app", root)
     call = call_of(module, node)
     edits: list[Edit] = []
     if call is not None and not call.args and not any(keyword.arg in ("main", None) for keyword in call.keywords):

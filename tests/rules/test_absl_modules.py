@@ -111,6 +111,11 @@ def test_a_whole_program() -> None:
         ("level = tf.logging.INFO", "{}level = tf.compat.v1.logging.INFO"),
         ("tf.logging.get_verbosity()", "{}tf.compat.v1.logging.get_verbosity()"),
         ("tf.app.run()", "{}tf.compat.v1.app.run()"),
+        ("import argparse\ntf.app.run(main)", "{}import argparse\ntf.compat.v1.app.run(main)"),
+        (
+            "def main(argv):\n    p.parse_args(argv)\ntf.app.run(main)",
+            "{}def main(argv):\n    p.parse_args(argv)\ntf.compat.v1.app.run(main)",
+        ),
         ("F = tf.flags.FLAGS\nprint(F.a)", "{}F = tf.compat.v1.flags.FLAGS\nprint(F.a)"),
         (
             "flags = tf.flags\nif __name__ == '__main__':\n    print(flags.FLAGS.a)",
