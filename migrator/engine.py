@@ -221,6 +221,7 @@ class _Run:
 
     def _candidates(self, findings: Findings) -> list[Finding]:
         """Findings whose fix may be applied, those that matter most first."""
+        self._hold_back_occupied(findings)
         candidates = []
         for finding in findings.found:
             fix = finding.diagnostic.fix
@@ -230,12 +231,20 @@ class _Run:
                 continue
             if self._changes_nothing(fix.edits) and not self.companions.would_change(fix.new_files):
                 continue
-            reason = self.companions.occupied(fix.new_files)
-            if reason is None:
-                candidates.append(finding)
-            else:
-                self._note(problem(OCCUPIED, finding.diagnostic.location.path, reason))
+            candidates.append(finding)
         return sorted([c for c in candidates if self.checker.clarifies(c)] or candidates, key=_priority)
+
+    def _hold_back_occupied(self, findings: Findings) -> None:
+        """Leave programs that need a file which cannot be made wholly as they are, and say why."""
+        held: set[str] = set()
+        for finding in findings.found:
+            fix = finding.diagnostic.fix
+            reason = self.companions.occupied(fix.new_files) if fix is not None else None
+            if reason is not None:
+                held |= finding.paths
+                self._note(problem(OCCUPIED, finding.diagnostic.location.path, reason))
+        if held:
+            findings.found = [finding for finding in findings.found if not finding.paths & held]
 
     def _declined(self, diagnostic: Diagnostic) -> bool:
         if not self.settings.declined:
