@@ -25,6 +25,8 @@ _STRATEGIES = {
     "parameter_server": "",  # of the cluster, which TF_CONFIG describes
     "tpu": "experimental.TPUStrategy({0})",
 }
+_CONFIG_THIRD = ("Estimator", "TPUEstimator")
+"""Estimators whose third argument is their RunConfig."""
 _FIELDS = ("train_distribute", "eval_distribute", "experimental_distribute")
 
 
@@ -70,12 +72,15 @@ def _configured(module: Module, call: ast.Call, told: str, complete: bool) -> It
 def _with_config(module: Module, call: ast.Call, told: str) -> Iterator[Edit]:
     """An Estimator that got no RunConfig gets one."""
     wanted = _strategy(module, call, told)
-    config = next((k for k in call.keywords if k.arg == "config"), None)
+    config: Argument | None = next((k for k in call.keywords if k.arg == "config"), None)
+    if (module.resolve(call.func) or "").rsplit(".", 1)[-1] in _CONFIG_THIRD and len(call.args) > 2:
+        config = call.args[2]
     hidden = any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
-    if not wanted or hidden or (config is not None and not is_none(config.value)):
+    value = config.value if isinstance(config, ast.keyword) else config
+    if not wanted or hidden or (value is not None and not is_none(value)):
         return
-    text = f"config={_root(module, call)}.estimator.RunConfig(train_distribute={wanted})"
-    yield module.edit(config, text) if config is not None else add_keyword(module, call, text)
+    text = f"{_root(module, call)}.estimator.RunConfig(train_distribute={wanted})"
+    yield module.edit(value, text) if value is not None else add_keyword(module, call, f"config={text}")
 
 
 def _strategy(module: Module, at: ast.Call, told: str) -> str:

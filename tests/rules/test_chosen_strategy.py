@@ -120,3 +120,16 @@ def test_canned_estimators() -> None:
     text, manual = migrated(lines, "none", "")
     assert not manual
     assert "strategy" not in text
+
+
+@pytest.mark.parametrize("strategy", ["mirrored", "multi_worker"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("e = tf.estimator.Estimator(model_fn, None, tf.estimator.RunConfig())", "RunConfig(strategy={0})"),
+        ("e = tf.estimator.Estimator(model_fn, None, None, P)", "RunConfig(strategy={0})"),
+    ],
+)
+def test_a_configuration_by_position(old: str, new: str, strategy: str) -> None:
+    text, reasons = migrated(old, strategy)
+    assert not reasons and new.format(NEW[strategy]) in text
