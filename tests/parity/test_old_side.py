@@ -48,10 +48,10 @@ def test_contrib_layers_and_the_imports_that_programs_use(tmp_path: Path) -> Non
 
 
 def test_a_symbol_without_equal_is_named_with_the_way_out(tmp_path: Path) -> None:
-    text = REGRESSION.replace("tf.train.AdagradOptimizer(0.1)", "tf.contrib.opt.LazyAdamOptimizer(0.1)")
+    text = REGRESSION.replace("tf.train.AdagradOptimizer(0.1)", "tf.contrib.opt.GGTOptimizer(0.1)")
     with pytest.raises(SideError) as error:
         record(tmp_path, text)
-    assert "tf.contrib.opt.LazyAdamOptimizer has no equal in TensorFlow 2 or tf_slim" in str(error.value)
+    assert "tf.contrib.opt.GGTOptimizer has no equal in TensorFlow 2 or tf_slim" in str(error.value)
     assert "--old-python" in str(error.value)
 
 
