@@ -47,6 +47,13 @@ def initializers() -> dict[str, Any]:
     }
 
 
+def old_sizes(rows: int) -> list[int]:
+    """Rows of each part in a graph of TensorFlow 1."""
+    with tf.Graph().as_default():
+        partitioner = tf.compat.v1.fixed_size_partitioner(4)
+        return [part.shape[0] for part in tf.compat.v1.get_variable("w", [rows, 3], partitioner=partitioner)]
+
+
 def main() -> None:
     ports = [f"127.0.0.1:{port}" for port in free_ports(4)]
     cluster = {"chief": ports[:1], "worker": ports[1:2], "ps": ports[2:]}
@@ -63,7 +70,11 @@ def main() -> None:
             assert len(variable.variables) == 4
             whole = np.asarray(tf.keras.initializers.get(initializer)(shape=SHAPE, dtype=tf.float32))
             found[name] = np.concatenate([part.numpy() for part in variable.variables]).tolist(), whole.tolist()
-    print("RESULT", json.dumps(found), flush=True)
+        sizes = {}
+        for rows in (4, 5, 6, 7, 63, 64, 1001):
+            parts = tf.keras.layers.Layer().add_weight(name="w", shape=(rows, 3)).variables
+            sizes[rows] = [part.shape[0] for part in parts], old_sizes(rows)
+    print("RESULT", json.dumps([found, sizes]), flush=True)
     assert servers
     os._exit(0)  # servers in one process would not end
 

@@ -21,13 +21,17 @@ EXACT = ("orthogonal", "identity", "zeros", "constant", "rows")
 
 
 @pytest.fixture(scope="module")
-def values(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Any:
+def result(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Any:
     folder = tmp_path_factory.mktemp("values")
     command = [sys.executable, str(FOLDER / "cluster_initial_values.py")]
     done = subprocess.run(command, env=environment(folder, root), capture_output=True, text=True, timeout=100)
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")] or pytest.fail(done.stderr)
-    found = json.loads(line[len("RESULT ") :])
-    return {name: tuple(np.array(value) for value in pair) for name, pair in found.items()}
+    return json.loads(line[len("RESULT ") :])
+
+
+@pytest.fixture(scope="module")
+def values(result: Any) -> Any:
+    return {name: tuple(np.array(value) for value in pair) for name, pair in result[0].items()}
 
 
 def test_parts_are_those_of_a_whole(values: Any) -> None:
@@ -46,3 +50,9 @@ def test_parts_are_those_of_a_whole(values: Any) -> None:
 def test_a_function_of_the_program_draws_all_parts_at_once(values: Any) -> None:
     parts, _ = values["own orthogonal"]
     np.testing.assert_allclose(parts.T @ parts, np.eye(32), atol=1e-5)
+
+
+def test_parts_have_as_many_rows_as_in_tensorflow_1(result: Any) -> None:
+    assert result[1]["7"] == [[2, 2, 2, 1], [2, 2, 2, 1]]
+    for rows, (new, old) in result[1].items():
+        assert new == old and sum(new) == int(rows)
