@@ -198,11 +198,11 @@ def _read(target: Path, folder: str | None) -> list[dict[str, Any]]:
     except FileNotFoundError as error:
         where = "this folder" if folder is None else folder
         others = nearby() if folder is None else []
-        hint = (
-            f"; the last one around here was run from {others[0]}: `migrate --undo {shlex.quote(others[0])}`"
-            if others
-            else ""
-        )
+        hint = ""
+        if others:
+            hint = f"; the last one around here was run from {others[0]}: `migrate --undo {shlex.quote(others[0])}`"
+        elif folder is not None and place().exists():
+            hint = "; one was run from this folder: `migrate --undo`"
         text = f"nothing to undo: no --apply was run from {where}, or it was undone already{hint}"
         raise JournalError(text) from error
     except (OSError, ValueError) as error:

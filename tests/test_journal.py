@@ -151,6 +151,13 @@ def test_each_folder_has_its_own_journal(monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.exit_code == 2 and "nothing to undo" in result.output
 
 
+def test_a_folder_that_was_migrated_from_here_is_named() -> None:
+    write("sub/a.py", "tf.old\n")
+    migrate("sub", "--apply")
+    result = migrate("--undo", "sub")
+    assert result.exit_code == 2 and "one was run from this folder: `migrate --undo`" in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize("name", ["project/sub", "project/other"])
 def test_from_another_folder_the_command_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write("sub/a.py", "tf.old\n").resolve()
