@@ -37,7 +37,8 @@ MEANINGS: Final = {
     WORKER_DIED: "The process that worked on the file died, perhaps for want of memory. The file was left as it was.",
     TOO_DEEP: "The code is nested too deeply to analyse, as in one expression of thousands of terms.",
     TOO_LONG: "The file is too large, or took too long. It was left as it was.",
-    OCCUPIED: "A file that the migrated program needs exists already and was not made by this tool. Move it away.",
+    OCCUPIED: "A file that the migrated program needs exists already, and is not of this tool or was edited where it would "
+    "have to grow. Move it away, or the program.",
     NOTEBOOK: "The file is not a notebook that can be read: broken JSON, or a format before nbformat 4. It was left as it was.",
     CELL: "Something about one cell of a notebook: a cell that is left as it is, or a rewrite that would cross the border of "
     "cells or change a magic, and was taken back.",
