@@ -143,7 +143,7 @@ class GraphHooks:
     def run(self, batch: list[Any], more: Sequence[Any] = ()) -> tuple[list[Any], bool]:
         """One step on the tensors of a batch; its values, those of `more`, and whether a hook asks to stop."""
         self.start()
-        step = [*self.step, *more]
+        step = [*self.step, *more] if more else self.step  # which may be a dict of predictions
         train = tf.compat.v1.train
         context = train.SessionRunContext(train.SessionRunArgs(step), self.session)
         with self.session.graph.as_default():
