@@ -48,6 +48,8 @@ class Body:
     """Names whose values are looked at one by one, so that no statement around them is moved as a whole."""
     early_returns = False
     """Whether conditions that are not about the mode may end the function."""
+    is_helper = False
+    """Whether it becomes a layer, not a model."""
     shares_tables = False
     """Whether feature columns look up in one table in several of its layers."""
 

@@ -36,6 +36,7 @@ class HelperBody(Body):
     """A helper function with the roles of its parameters."""
 
     early_returns = True
+    is_helper = True
 
     def __init__(
         self, definition: Definition, translations: Translations, sublayers: Sublayers, roles: dict[str, str]

@@ -149,13 +149,23 @@ def _names(plan: Body, node: ast.With) -> list[ast.expr | None]:
 
 def _scope_texts(writer: Writer, leaf: Leaf) -> list[str]:
     """The texts of the names of all scopes around a statement; none if one of them may be no name."""
-    texts = []
+    texts: list[str] = []
     for node in leaf.scopes:
         for name in _names(writer.plan, node):
-            if literal_pattern(name) is None or name is None:
+            if name is None:
                 return []
-            texts.append(writer.text(name))
+            if literal_pattern(name) is None:
+                if texts or not _names_layer(writer.plan, name):
+                    return []
+                texts.append("self.name")
+            else:
+                texts.append(writer.text(name))
     return texts
+
+
+def _names_layer(plan: Body, name: ast.expr) -> bool:
+    """Whether the scope of a helper has the name that its layer is given."""
+    return plan.is_helper and isinstance(name, ast.Name) and name.id in plan.statics
 
 
 def _opened_before(plan: Body, node: ast.With, path: str) -> int:
