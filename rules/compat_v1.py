@@ -307,6 +307,8 @@ def _reference(module: Module, node: ast.expr, full: str, root: str) -> Optional
         if row.kind in ("compat", "check"):
             return [_compat(module, node, short, root)]
         rewrite = rewrite_row(module, target, row, root)
+        if rewrite is None and row.otherwise and row.to != short:  # a call, or a bare name, that keeps the old function
+            return [module.edit(node, f"{root}.{row.otherwise}")]
         if rewrite is None:
             return _respell(module, node, root)
         return list(rewrite.edits) or None
