@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from migrator.cells import SUFFIX
-from migrator.vendoring import MARKER
+from migrator.vendoring import is_vendored
 
 RELEVANT = re.compile(rb"tensorflow")
 """What a file must contain to be looked at for its own sake."""
@@ -23,9 +23,6 @@ PROGRAM = re.compile(rb"stimator")
 MAX_FILES = 80
 """A larger component is cut at its hubs, the files that most others import or that import most others."""
 _HUB = 8
-_OURS = MARKER.encode()
-_HEAD = 4096
-"""Bytes in which that line is, below a licence at most."""
 _MAX_CONTEXT = 24
 
 _IMPORT = re.compile(
@@ -129,7 +126,7 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
     """Group `files` (path to content), in the order of their first members. Files that do not matter are in none."""
     if graph is None:
         graph = import_graph(files)
-    relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and _OURS not in raw[:_HEAD]}
+    relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and not is_vendored(raw)}
     members = relevant | {path for path, targets in graph.items() if targets & relevant}
     edges = [(path, target) for path in files if path in members for target in sorted(graph[path] & members)]
     groups = [part for group in connected(members, edges) for part in _small(group, edges)]

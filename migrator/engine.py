@@ -221,30 +221,27 @@ class _Run:
 
     def _candidates(self, findings: Findings) -> list[Finding]:
         """Findings whose fix may be applied, those that matter most first."""
-        self._hold_back_occupied(findings)
-        candidates = []
-        for finding in findings.found:
-            fix = finding.diagnostic.fix
-            if fix is None or not self.checker.applicable(finding.diagnostic):
-                continue
-            if not all(self._may_edit(path) for path in fix.paths) or self._declined(finding.diagnostic):
-                continue
-            if self._changes_nothing(fix.edits) and not self.companions.would_change(fix.new_files):
-                continue
-            candidates.append(finding)
-        return sorted([c for c in candidates if self.checker.clarifies(c)] or candidates, key=_priority)
-
-    def _hold_back_occupied(self, findings: Findings) -> None:
-        """Leave programs that need a file which cannot be made wholly as they are, and say why."""
+        possible = [finding for finding in findings.found if self._may_apply(finding)]
         held: set[str] = set()
-        for finding in findings.found:
+        for finding in possible:
             fix = finding.diagnostic.fix
             reason = self.companions.occupied(fix.new_files) if fix is not None else None
             if reason is not None:
                 held |= finding.paths
                 self._note(problem(OCCUPIED, finding.diagnostic.location.path, reason))
-        if held:
+        if held:  # programs that need a file which cannot be made are left alone as a whole
             findings.found = [finding for finding in findings.found if not finding.paths & held]
+        candidates = [finding for finding in possible if not finding.paths & held]
+        return sorted([c for c in candidates if self.checker.clarifies(c)] or candidates, key=_priority)
+
+    def _may_apply(self, finding: Finding) -> bool:
+        """Whether its fix is allowed, and changes something."""
+        fix = finding.diagnostic.fix
+        if fix is None or not self.checker.applicable(finding.diagnostic):
+            return False
+        if not all(self._may_edit(path) for path in fix.paths) or self._declined(finding.diagnostic):
+            return False
+        return not self._changes_nothing(fix.edits) or self.companions.would_change(fix.new_files)
 
     def _declined(self, diagnostic: Diagnostic) -> bool:
         if not self.settings.declined:

@@ -83,7 +83,7 @@ def _entries(
             "steps": on_the_way.get(outcome.path, []),
             "mode": None if outcome.status == "created" else _mode(outcome.path),
             "group": number.get(outcome.path, -1),
-            "helper": outcome.status == "created" or is_vendored(outcome.after.decode("utf-8", "replace")),
+            "helper": outcome.status == "created" or is_vendored(outcome.after),
         }
         for outcome in outcomes
         if outcome.status in ("changed", "created")

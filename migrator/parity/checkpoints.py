@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any
 
+from migrator.parity.phrases import folder_text, steps_text
 from migrator.parity.probe.store import Reader
 from migrator.parity.report import CaseReport, Difference
 
@@ -22,19 +22,22 @@ def compare_checkpoints(report: CaseReport, old: Reader, new: Reader) -> list[Di
     if wanted & set(left) and not right:
         report.notes.append(NOT_WRITTEN)
     found = []
+    name = "model {}" if len(left) > 1 else "model"
     for number, (a, b) in enumerate(zip(left.values(), right.values()), 1):
         if not _is_temporary(a) and _is_temporary(b):
-            where = f"model {number}" if len(left) > 1 else "model"
-            message = f"the old program writes them to {_shown(a)}, the new one to a temporary folder"
-            found.append(Difference("checkpoints", where, message))
+            place = folder_text(a[0].get("place", a[0]["folder"]))
+            message = f"the old program writes them to {place}, the new one to a temporary folder"
+            found.append(Difference("checkpoints", name.format(number), message))
     for number, (a, b) in enumerate(pairs, 1):
-        where = f"model {number}" if len(left) > 1 else "model"
+        where = name.format(number)
         ours, theirs = ({event["step"] for event in events} for events in (a, b))
         kept, stay = (sorted(set(events[-1]["kept"])) for events in (a, b))
         if ours != theirs:
-            found.append(Difference("checkpoints", where, f"old at steps {_text(ours)}; new at steps {_text(theirs)}"))
+            found.append(
+                Difference("checkpoints", where, f"old at steps {steps_text(ours)}; new at steps {steps_text(theirs)}")
+            )
         elif kept != stay:
-            message = f"kept at the end: old those of steps {_text(kept)}; new those of steps {_text(stay)}"
+            message = f"kept at the end: old those of steps {steps_text(kept)}; new those of steps {steps_text(stay)}"
             found.append(Difference("checkpoints", where, message))
     return found
 
@@ -49,13 +52,3 @@ def _by_folder(reader: Reader) -> dict[str, list[dict[str, Any]]]:
 def _is_temporary(events: list[dict[str, Any]]) -> bool:
     """Whether checkpoints go to a folder that the program did not name."""
     return bool(events[0].get("place", "").startswith("tmp" + os.sep))
-
-
-def _shown(events: list[dict[str, Any]]) -> str:
-    """Their folder as the user knows it."""
-    return re.sub(r"^(program|redirected)/", "", str(events[0].get("place", events[0]["folder"])))
-
-
-def _text(steps: Any) -> str:
-    every = [str(step) for step in sorted(steps)]
-    return ", ".join(every if len(every) <= 12 else [*every[:10], "…", every[-1]])

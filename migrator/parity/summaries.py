@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from migrator.parity.distances import close
+from migrator.parity.phrases import folder_text, steps_text
 from migrator.parity.probe.store import Reader
 from migrator.parity.report import CaseReport, Difference, Tolerance
 
@@ -44,7 +45,7 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader) -> list[Diff
                 continue
             message = _apart(series, partner, report.tolerance)
             if message:
-                found.append(Difference("summaries", f"{_shown(folder)}: {tag}", message))
+                found.append(Difference("summaries", f"{folder_text(folder)}: {tag}", message))
     return found
 
 
@@ -62,7 +63,7 @@ def _apart(old: list[Any], new: list[Any] | None, tolerance: Tolerance) -> str:
         return "is missing in the new program"
     ours, theirs = dict(map(tuple, old)), dict(map(tuple, new))
     if ours.keys() != theirs.keys():
-        return f"old at steps {_steps(ours)}; new at steps {_steps(theirs)}"
+        return f"old at steps {steps_text(ours)}; new at steps {steps_text(theirs)}"
     wide = Tolerance(tolerance.array_rtol, tolerance.atol)
     for step, value in sorted(ours.items()):
         other = theirs[step]
@@ -72,13 +73,3 @@ def _apart(old: list[Any], new: list[Any] | None, tolerance: Tolerance) -> str:
             shown = "no number" if other is None else f"{other:.9g}"
             return f"step {step}: old {value:.9g}, new {shown}"
     return ""
-
-
-def _steps(series: Mapping[int, Any]) -> str:
-    every = [str(step) for step in sorted(series)]
-    return ", ".join(every if len(every) <= 12 else [*every[:10], "…", every[-1]])
-
-
-def _shown(folder: str) -> str:
-    """A folder of a sandbox as the user knows it."""
-    return re.sub(r"^(program|redirected|tmp)/", "", folder)
