@@ -38,9 +38,8 @@ def contrib_fully_connected(
         shape = [inputs.shape[-1], num_outputs]
         weights = model_variable("weights", shape, weights_initializer, weights_regularizer, trainable)
         outputs = tf.matmul(inputs, weights) if inputs.shape.rank == 2 else tf.tensordot(inputs, weights, 1)
-        if normalizer_fn is None and biases_initializer is not None:
-            biases = model_variable("biases", [num_outputs], biases_initializer, biases_regularizer, trainable)
-            outputs = tf.nn.bias_add(outputs, biases)
+        if normalizer_fn is None:
+            outputs = with_biases(outputs, biases_initializer, biases_regularizer, trainable)
         return normalized_and_activated(outputs, normalizer_fn, normalizer_params, activation_fn)
 
 
@@ -77,10 +76,20 @@ def contrib_conv2d(
         outputs = tf.nn.convolution(
             inputs, weights, height_and_width(stride), padding, data_format, height_and_width(rate)
         )
-        if normalizer_fn is None and biases_initializer is not None:
-            biases = model_variable("biases", [num_outputs], biases_initializer, biases_regularizer, trainable)
-            outputs = tf.nn.bias_add(outputs, biases, data_format)
+        if normalizer_fn is None:
+            outputs = with_biases(outputs, biases_initializer, biases_regularizer, trainable, data_format)
         return normalized_and_activated(outputs, normalizer_fn, normalizer_params, activation_fn)
+
+
+def with_biases(
+    outputs: Any, initializer: Any, regularizer: Any, trainable: bool, data_format: str | None = None
+) -> Any:
+    """`outputs` plus a bias for each channel; as they are without an `initializer`."""
+    if initializer is None:
+        return outputs
+    channels = outputs.shape[1 if is_channels_first(data_format) else -1]
+    biases = model_variable("biases", [channels], initializer, regularizer, trainable)
+    return tf.nn.bias_add(outputs, biases, data_format)
 
 
 def normalized_and_activated(
@@ -127,9 +136,8 @@ def contrib_conv2d_transpose(
             actual[at] = actual[at] * step + more
         outputs = tf.nn.conv2d_transpose(inputs, weights, tf.stack(actual), strides, padding.upper(), data_format)
         outputs.set_shape(known)
-        if normalizer_fn is None and biases_initializer is not None:
-            biases = model_variable("biases", [num_outputs], biases_initializer, biases_regularizer, trainable)
-            outputs = tf.nn.bias_add(outputs, biases, data_format)
+        if normalizer_fn is None:
+            outputs = with_biases(outputs, biases_initializer, biases_regularizer, trainable, data_format)
         return normalized_and_activated(outputs, normalizer_fn, normalizer_params, activation_fn)
 
 
@@ -165,17 +173,14 @@ def contrib_separable_conv2d(
         weights = model_variable("depthwise_weights", shape, weights_initializer, weights_regularizer, trainable)
         moves = strides, padding.upper(), data_format, height_and_width(rate)
         if num_outputs is None:
-            outputs, filters = tf.nn.depthwise_conv2d(inputs, weights, *moves), channels * depth_multiplier
+            outputs = tf.nn.depthwise_conv2d(inputs, weights, *moves)
         else:
-            starts, shape = (
-                pointwise_initializer or weights_initializer,
-                [1, 1, channels * depth_multiplier, num_outputs],
-            )
+            starts = pointwise_initializer or weights_initializer
+            shape = [1, 1, channels * depth_multiplier, num_outputs]
             mixing = model_variable("pointwise_weights", shape, starts, weights_regularizer, trainable)
-            outputs, filters = tf.nn.separable_conv2d(inputs, weights, mixing, *moves), num_outputs
-        if normalizer_fn is None and biases_initializer is not None:
-            biases = model_variable("biases", [filters], biases_initializer, biases_regularizer, trainable)
-            outputs = tf.nn.bias_add(outputs, biases, data_format)
+            outputs = tf.nn.separable_conv2d(inputs, weights, mixing, *moves)
+        if normalizer_fn is None:
+            outputs = with_biases(outputs, biases_initializer, biases_regularizer, trainable, data_format)
         return normalized_and_activated(outputs, normalizer_fn, normalizer_params, activation_fn)
 
 
