@@ -156,9 +156,6 @@ class ReplicatedGraphModel(PartitionedGraphModel):
         with self.distribute_strategy.scope():
             return tf.Variable(value, **settings)
 
-    def known_as(self, name: str, mode: str, local: bool) -> str:
-        return f"{mode}/{name}" if local else name
-
     def seen_by(self, graph: Graph, key: str, variable: tf.Variable) -> tf.Variable:
         """The copy of the first replica, in the graphs of all that only it does."""
         if graph.mode == "train":

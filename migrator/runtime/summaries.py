@@ -20,7 +20,8 @@ def metric_variables(model: tf.keras.Model) -> list[Any]:
 
 def resume_metrics(model: tf.keras.Model, state: Sequence[Any]) -> None:
     """Gives the metrics the state that they had after the last step in which they were read; none: their initial one."""
-    model.reset_metrics()
+    for metric in model.metrics:
+        metric.reset_state()
     for variable, value in zip(metric_variables(model), state):
         variable.assign(value)
 

@@ -74,7 +74,11 @@ class GraphModel(tf.keras.Model):
         self.tf1_variables: dict[str, tf.Variable] = {}  # by their name in TensorFlow 1, with slots of optimizers
         self.tables: list[Any] = []  # of the predictions, which a SavedModel holds
         self.graphs = types.SimpleNamespace(  # which Keras does not look into
-            model_fn=model_fn, params=params, traced=[], local=[], variables={"global_step": self.global_step}
+            model_fn=model_fn,
+            params=params,
+            traced=[],
+            local={each: [] for each in ("train", "eval", "infer")},
+            variables={"global_step": self.global_step},
         )
 
     def compile(self, **arguments: Any) -> None:
@@ -179,6 +183,7 @@ class GraphModel(tf.keras.Model):
 
     def fit(self, *args: Any, **named: Any) -> Any:
         """Trains, and ends the hooks."""
+        self.start_session("train")
         self.bring_hooks("train", args[0], named.get("callbacks") or ())
         history = super().fit(*args, **named)
         self.end_hooks("train")
@@ -186,6 +191,7 @@ class GraphModel(tf.keras.Model):
 
     def evaluate(self, *args: Any, **named: Any) -> Any:
         """Evaluates, and ends the hooks."""
+        self.start_session("eval")
         self.bring_hooks("eval", args[0], named.get("callbacks") or ())
         results = super().evaluate(*args, **named)
         self.end_hooks("eval")
@@ -200,12 +206,6 @@ class GraphModel(tf.keras.Model):
         if hooked:
             setattr(self, "train_function" if mode == "train" else "test_function", None)
 
-    def reset_metrics(self) -> None:
-        """Sets the variables of the metrics back."""
-        super().reset_metrics()
-        for variable, value in self.graphs.local:
-            variable.assign(value)
-
     def new_step(self) -> tf.Variable:
         """The global step."""
         return tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step")
@@ -216,9 +216,10 @@ class GraphModel(tf.keras.Model):
         variable.initialized_value = variable.read_value  # for variables that start from it
         return variable
 
-    def known_as(self, name: str, mode: str, local: bool) -> str:
-        """What graphs share a variable by."""
-        return name
+    def start_session(self, mode: str) -> None:
+        """Sets the local variables of `mode`, such as those of metrics, back, as each session began with new ones."""
+        for variable, value in self.graphs.local[mode]:
+            variable.assign(value)
 
     def seen_by(self, graph: Graph, key: str, variable: tf.Variable) -> tf.Variable:
         """The variable as the ops of a graph see it."""
@@ -343,7 +344,7 @@ class Graph:
         name = name[:-1] if name.endswith("/") else graph.unique_name(name)  # slots come with a whole scope
         collections = set(arguments.get("collections") or [keys.GLOBAL_VARIABLES])
         local = keys.LOCAL_VARIABLES in collections
-        key = model.known_as(name, self.mode, local)
+        key = f"{self.mode}/{name}" if local else name
         variable = model.graphs.variables.get(key)
         if variable is None:
             value = initial_value(graph, arguments["initial_value"])
@@ -353,7 +354,7 @@ class Graph:
             model.graphs.variables[key] = variable
             graph.add_to_collection("new_variables", variable)
             if local:
-                model.graphs.local.append((variable, outside(variable.numpy)))
+                model.graphs.local[self.mode].append((variable, outside(variable.numpy)))
             else:
                 model.tf1_variables[name] = variable
         variable = model.seen_by(self, key, variable)

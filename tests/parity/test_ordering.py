@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.ordering import read_step_first, read_weights_first
+from migrator.parity.probe.ordering import HOOKS_READ, read_step_first, read_weights_first
 
 v1 = tf.compat.v1
 
@@ -31,6 +31,20 @@ def test_reads_come_before_the_assignment(resource: bool) -> None:
         v1.train.Saver([step])
         session.run(step.initializer)
         assert [session.run([late, train_op])[0] for _ in range(3)] == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_hooks_read_the_step_that_a_step_began_with(resource: bool) -> None:
+    with tf.Graph().as_default(), v1.variable_scope("", use_resource=resource):
+        step = v1.train.create_global_step()
+        v1.train.StepCounterHook(1, summary_writer=object()).begin()
+        train_op = step.assign_add(1).op
+        assert not read_step_first(types.SimpleNamespace(train_op=train_op, loss=tf.zeros([])))  # as in each program
+        (counted,) = v1.get_collection(HOOKS_READ)
+        (write,) = [
+            op for op in v1.get_default_graph().get_operations() if op.type.startswith("Assign") and op.control_inputs
+        ]
+        assert counted.op in write.control_inputs
 
 
 @pytest.mark.parametrize("resource", [False, True])

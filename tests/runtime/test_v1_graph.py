@@ -55,6 +55,7 @@ def rich_model_fn(features: Any, labels: Any, mode: str) -> Any:
         return tf.estimator.EstimatorSpec(mode, {"output": outputs})
     loss = v1.losses.mean_squared_error(labels, outputs)
     v1.summary.scalar("largest", tf.reduce_max(outputs))
+    v1.summary.scalar("mean", v1.metrics.mean(outputs)[1])  # over all steps of a training
     step = v1.train.get_global_step()
     head = v1.trainable_variables("head")
     rest = [variable for variable in v1.trainable_variables() if all(variable is not other for other in head)]
@@ -147,7 +148,7 @@ def test_same_as_estimator(tmp_path: Path, program: Any) -> None:
     for row, expected in zip(predict(new, input_fn), expected_rows):
         np.testing.assert_allclose(row["output"], expected["output"], rtol=1e-5)
     events = read_events(tmp_path / "new"), read_events(tmp_path / "old")
-    for tag in {"loss", "largest"} & set(events[1]):
+    for tag in {"loss", "largest", "mean"} & set(events[1]):
         assert events[0][tag] == pytest.approx(events[1][tag], rel=1e-5)
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 READ = ("Identity", "ReadVariableOp")
+HOOKS_READ = "global_step_read_op_cache"
+"""Where TensorFlow keeps the value of the step by which hooks count, as `SummarySaverHook` does."""
 WRITE = ("Assign", "Apply", "Scatter", "ResourceApply", "ResourceScatter", "ResourceSparseApply", "SparseApply")
 
 
@@ -21,7 +23,10 @@ def read_step_first(spec: Any) -> bool:
     step = tf.compat.v1.train.get_global_step()
     if step is None or spec.train_op is None:
         return False
-    return _read_first(step, _needed(spec))
+    needed = _needed(spec)
+    # Where hooks read, TensorFlow itself leaves it open, in each program: nothing to tell about this one.
+    _order([read.op for read in tf.compat.v1.get_collection(HOOKS_READ)], _writes(step, needed))
+    return _read_first(step, needed)
 
 
 def read_weights_first(spec: Any) -> bool:
@@ -41,11 +46,24 @@ def _needed(spec: Any) -> set[Any]:
 
 
 def _read_first(variable: Any, needed: set[Any]) -> bool:
+    writes = _writes(variable, needed)
+    taking = [op for op in _taking(variable, needed) if op not in writes]
+    return _order(_users(taking, needed), writes) if writes else False
+
+
+def _taking(variable: Any, needed: set[Any]) -> list[Any]:
+    """The operations that take a variable itself."""
     handle = getattr(variable, "handle", None)
     handle = variable.op.outputs[0] if handle is None else handle
-    taking = [op for op in handle.consumers() if op in needed]
-    writes = [op for op in taking if op.type.startswith(WRITE)]
-    reads = _users([op for op in taking if op not in writes], needed) if writes else []
+    return [op for op in handle.consumers() if op in needed]
+
+
+def _writes(variable: Any, needed: set[Any]) -> list[Any]:
+    return [op for op in _taking(variable, needed) if op.type.startswith(WRITE)]
+
+
+def _order(reads: list[Any], writes: list[Any]) -> bool:
+    """Let writes wait for reads where neither waits for the other; whether there were some."""
     found = False
     for write in writes:
         known = _before([write])
