@@ -98,6 +98,6 @@ def test_in_a_model_fn_that_gives_its_configuration_another_value() -> None:
 @pytest.mark.parametrize("options", ["FLAGS", "args"])
 def test_options_that_are_named_like_a_field_ask_for_no_cluster(options: str) -> None:
     text = migrate(
-        f"{MODEL}{options} = read_options()\n{ESTIMATOR.replace('c)', 'None)')}\nprint({options}.task_type)\n"
+        f"{MODEL}{options} = read_options()\n{ESTIMATOR.replace('c)', 'None)')}\ne.train({options}.task_type)\n"
     )
-    assert "configure(model" in text and "make_strategy" not in text and f"print({options}.task_type)" in text
+    assert "configure(model" in text and "make_strategy" not in text and f"train(e, {options}.task_type)" in text
