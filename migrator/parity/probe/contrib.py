@@ -189,6 +189,33 @@ def _head(name: str) -> Callable[[], Any]:
     return contrib_head
 
 
+def _poisson_head() -> Any:
+    def poisson_regression_head(*given: Any, compute_full_loss: bool = True, **named: Any) -> Any:
+        import tensorflow as tf
+
+        def loss_fn(labels: Any, logits: Any) -> Any:
+            return tf.nn.log_poisson_loss(labels, logits, compute_full_loss)
+
+        return _head("_regression_head")()(*given, loss_fn=loss_fn, inverse_link_fn=tf.exp, **named)
+
+    return poisson_regression_head
+
+
+def _logistic_head() -> Any:
+    def logistic_regression_head(*given: Any, **named: Any) -> Any:
+        import tensorflow as tf
+
+        heads = _module("tensorflow_estimator.python.estimator.canned.head")
+
+        def loss_fn(labels: Any, logits: Any) -> Any:
+            labels = heads._assert_range(labels, n_classes=2, message="Labels must be in range [0, 1]")
+            return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+
+        return _head("_regression_head")()(*given, loss_fn=loss_fn, inverse_link_fn=tf.sigmoid, **named)
+
+    return logistic_regression_head
+
+
 def _run_config() -> Any:
     """Takes and ignores what is about the session alone."""
 
@@ -246,6 +273,8 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("estimator", "multi_class_head"): _head("_multi_class_head_with_softmax_cross_entropy_loss"),
     ("estimator", "binary_classification_head"): _head("_binary_logistic_head_with_sigmoid_cross_entropy_loss"),
     ("estimator", "regression_head"): _head("_regression_head"),
+    ("estimator", "poisson_regression_head"): _poisson_head,
+    ("estimator", "logistic_regression_head"): _logistic_head,
     ("learn", "RunConfig"): _run_config,
     ("lookup", "index_table_from_tensor"): functools.partial(_table_from_tensor, "index_table_from_tensor"),
     ("lookup", "index_to_string_table_from_tensor"): functools.partial(
