@@ -9,12 +9,14 @@ from migrator import vendoring
 from migrator.module import Module
 
 _WORDS = re.compile(
-    rb"train_and_evaluate|learn_runner|\bExperiment\b|Strategy\b|get_strategy|distribute\b|device_fn|device_setter|"
+    rb"[.\"']train_and_evaluate|import\b[^\n(]*(\([^)]*)?\btrain_and_evaluate|learn_runner|\bExperiment\b|"
+    rb"Strategy\b|get_strategy|distribute\b|device_fn|device_setter|"
     rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|TPU|tpu\b|horovod|"
     rb"partitioner|num_worker_replicas|num_ps_replicas|is_chief|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
     rb"global_id_in_cluster|input_context|session_creation_timeout"
 )
-"""What asks for several of them. In TensorFlow 1 only `train_and_evaluate`, and what calls it, starts a server of TF_CONFIG."""
+"""What asks for several of them. In TensorFlow 1 only `train_and_evaluate`, and what calls it, starts a server of TF_CONFIG;
+a function of the program may have that name, too."""
 _WHATEVER_IS_CHOSEN = re.compile(rb"partitioner|\.(train|eval)_distribute\b")
 """What needs their helpers on one device, too."""
 TRAINING = frozenset({"train", "evaluate", "predict"})

@@ -222,3 +222,8 @@ def head_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     driver.handled.update((node, *reductions))
     driver.edits += head_edits(driver.module, call, name, driver.need)
     return True
+
+
+def is_left_head(driver: Driver, node: ast.expr, name: str) -> bool:
+    """Whether a reference makes a head that no canned Estimator has taken, though the program has some."""
+    return name in EXPRESSIONS and all((edit.start, edit.end) != driver.module.span(node) for edit in driver.edits)

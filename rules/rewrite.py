@@ -30,7 +30,7 @@ from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished
 from .handed_names import name_edits, new_name
-from .head_specs import head_reference
+from .head_specs import head_reference, is_left_head
 from .helpers import Helpers
 from .hook_makers import check_makers
 from .hooks import hook_of
@@ -306,7 +306,7 @@ class ProgramRewrite(Rewritten):
         for node, name in tpu.configurations_first(module.references()):
             if ".distribute." in name and not within(module.span(node), inside):
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
-            if within(module.span(node), inside) or node in driver.handled:
+            if within(module.span(node), inside) or (node in driver.handled and not is_left_head(driver, node, name)):
                 continue
             with self.obstacles:
                 if any(known(driver, node, name) for known in _REFERENCES):

@@ -113,3 +113,33 @@ def test_one_reason_is_said_once() -> None:
         message
         == "this Estimator program is left as it is: `loss_reduction` is none of tf.losses.Reduction that is seen here"
     )
+
+
+HEADS = """\
+import tensorflow as tf
+
+columns = [tf.feature_column.numeric_column("x")]
+of_canned = tf.contrib.estimator.regression_head(label_dimension=2)
+deep = tf.estimator.DNNEstimator(of_canned, [2], columns, "deep")
+head = tf.contrib.estimator.binary_classification_head()
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features["x"], 1)
+    optimizer = tf.train.AdamOptimizer()
+    return head.create_estimator_spec(features, mode, logits, labels, optimizer)
+
+own = tf.estimator.Estimator(model_fn, "own")
+"""
+
+
+def test_the_head_of_a_model_fn_beside_a_canned_estimator() -> None:
+    text, _, units = migrated(HEADS)
+    assert sorted(units) == ["DNNEstimator native", "model_fn native"]
+    assert 'of_canned = RegressionHead(label_dimension=2, loss_reduction="sum_over_batch_size")\n' in text
+    assert 'head = BinaryClassHead(loss_reduction="sum_over_batch_size")\n' in text
+    assert "loss = head.loss(x, y, y_pred)" in text
+
+
+def test_heads_of_one_canned_estimator_are_rewritten_once() -> None:
+    text, _, _ = migrated(HEADS.replace("return head.", "return of_canned."))
+    assert text.count("RegressionHead(") == 1 and text.count("BinaryClassHead(") == 1

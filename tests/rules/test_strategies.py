@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from migrator.rules.distribution import speaks_of_several
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, migrate, run
+
+from migrator.module import Module
 
 MODEL = f"""import tensorflow as tf
 
@@ -152,3 +155,18 @@ def test_remarks_say_what_changes() -> None:
     messages = " ".join(d.message for outcome in outcomes.values() for d in outcome.remaining + outcome.applied)
     assert "its chief coordinates and no longer trains" in messages
     assert "RunConfig(device_fn=…) is dropped" in messages
+
+
+@pytest.mark.parametrize(
+    ("lines", "several"),
+    [
+        ("def train_and_evaluate(model):\n    model.train(f)", False),
+        ("tf.estimator.train_and_evaluate(e, t, v)", True),
+        ("from tensorflow.estimator import train_and_evaluate", True),
+        ("from tensorflow.estimator import (\n    EvalSpec,\n    train_and_evaluate)", True),
+        ('getattr(tf.estimator, "train_and_evaluate")(e, t, v)', True),
+    ],
+)
+def test_a_function_of_that_name_asks_for_no_cluster(lines: str, several: bool) -> None:
+    module = Module("program.py", f"import tensorflow as tf\n{lines}\n")
+    assert bool(speaks_of_several([module], "auto")) == several
