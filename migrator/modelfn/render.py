@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import bisect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.diagnostics import Edit
 from migrator.syntax import children, walk
+from migrator.text import within
 
 if TYPE_CHECKING:
     from migrator.module import Module
@@ -71,14 +72,39 @@ class Renderer:
         """The comments above a statement, without blank lines."""
         return [line for line in self._comments_above(node.lineno, indent) if line.strip()]
 
-    def header(self, node: ast.For | ast.If | ast.With | ast.While, transform: Transform, indent: str) -> list[str]:
-        """The lines of a compound statement up to its colon, with the comments above it."""
+    def header(
+        self,
+        node: ast.For | ast.If | ast.With | ast.While,
+        transform: Transform,
+        indent: str,
+        left_out: Collection[ast.withitem] = (),
+    ) -> list[str]:
+        """The lines of a compound statement up to its colon, with the comments above it, without some of its items."""
         first_child = node.body[0]
         start, _ = self.module.span(node)
         colon = self.module.source.rfind(b":", start, self._body_start(first_child))
-        text = self._spliced(start, colon + 1, list(self._replacements(node, transform, header=True)))
+        gone = self._without(node, left_out) if isinstance(node, ast.With) and left_out else []
+        splices = [s for s in self._replacements(node, transform, header=True) if not within(s[:2], gone)]
+        text = self._spliced(start, colon + 1, [*splices, *((*span, "") for span in gone)])
         text = text[2:] if text.startswith("elif") else text
         return [*self._comments_above(node.lineno, indent), *(indent + text).split("\n")]
+
+    def _without(self, node: ast.With, left_out: Collection[ast.withitem]) -> list[tuple[int, int]]:
+        """The spans of items with the commas between them and those that stay, of which there is one."""
+        spans = [
+            (i, self.module.span(i.context_expr)[0], self.module.span(i.optional_vars or i.context_expr)[1])
+            for i in node.items
+        ]
+        gone, end = [], None  # of the last item that stays
+        for position, (item, first, last) in enumerate(spans):
+            if item not in left_out:
+                end = last
+            elif end is not None:
+                gone.append((end, last))
+                end = last
+            else:
+                gone.append((first, spans[position + 1][1]))
+        return gone
 
     def _body_start(self, child: ast.stmt) -> int:
         """Where the text of the first statement of a body begins, before its leading comments."""

@@ -377,10 +377,11 @@ class Writer:
         """A loop, condition or scope around leaves."""
         if isinstance(node, ast.With):
             asserted = assertion_lines(self, node, indent) if self.where not in ("factory", "train") else []
-            if all(self.resolve_with(item) in SCOPES for item in node.items):
+            scopes = [item for item in node.items if self.resolve_with(item) in SCOPES]
+            if len(scopes) == len(node.items):
                 return [*asserted, *self.block(leaves, indent, depth + 1)]
             inner = self.block(leaves, indent + self.unit, depth + 1)
-            return [*self.shared.renderer.header(node, self.transform, indent), *inner] if inner else []
+            return [*self.shared.renderer.header(node, self.transform, indent, scopes), *inner] if inner else []
         if isinstance(node, ast.For):
             inner = self.block(leaves, indent + self.unit, depth + 1)
             return [*self.loop_header(node, leaves, inner, indent), *inner] if inner else []

@@ -238,3 +238,17 @@ def test_an_embedding_under_the_initializer_of_a_scope_is_refused() -> None:
 def test_renorm_that_is_off_says_nothing() -> None:
     init, _ = made("tf.layers.batch_normalization(x, renorm=False, momentum=0.5)")
     assert "BatchNormalization(momentum=1.0)" in init
+
+
+@pytest.mark.parametrize(
+    "scopes",
+    [
+        'tf.device("/cpu:0"), tf.variable_scope("s")',
+        'tf.variable_scope("s"), tf.device("/cpu:0")',
+        'tf.variable_scope("s"), tf.device("/cpu:0"), tf.name_scope("n")',
+        'tf.name_scope("a"), tf.variable_scope("s") as scope, tf.device("/cpu:0")',
+    ],
+)
+def test_scopes_leave_the_with_statement_that_they_share(scopes: str) -> None:
+    after = migrate(model_fn(f"with {scopes}:\n    predictions = tf.layers.dense(features['x'], 1)"))
+    assert 'with tf.device("/cpu:0"):' in method(after, "call")
