@@ -38,16 +38,59 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
         scope = module.scope(function.body[0])
         inside = set(walk(last))
         reading = [n for n in found if n in inside and isinstance(n.ctx, ast.Load)]
-        if reading or any(module.scope(n) is not scope for n in found):
+        if reading or any(module.scope(n) is not scope for n in found) or _quoted(function, below):
             continue
         assert isinstance(last, ast.Assign)
         new = _free(module, function, name, max(2, made[name]))
-        strings = [n for n in own_nodes(function.body) if isinstance(n, ast.JoinedStr) and n.lineno >= last.lineno]
-        quoted = {n for text in strings for n in walk(text)}
-        if not quoted.isdisjoint(below):
-            continue  # what f-strings read has no reliable place
+        return [Change(module.edit(node, new)) for node in (last.targets[0], *below)]
+    return _apart_from_options(module, function, straight)
+
+
+def _apart_from_options(module: Module, function: ast.FunctionDef, straight: list[ast.stmt]) -> list[Change]:
+    """Edits that give a tensor another name than the parameter with a plain default whose name it takes."""
+    scope = module.scope(function.body[0])
+    for name in _options(function):
+        found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
+        stores = [n for n in found if not isinstance(n.ctx, ast.Load)]
+        last = next((s for s in straight if _target(s) == name), None)
+        if len(stores) != 1 or not isinstance(last, ast.Assign) or not _is_tensor(module, last.value):
+            continue
+        below = [n for n in found if n.lineno > (last.end_lineno or last.lineno)]
+        if any(module.scope(n) is not scope for n in found) or _quoted(function, below):
+            continue
+        new = _free(module, function, name, 2)
         return [Change(module.edit(node, new)) for node in (last.targets[0], *below)]
     return []
+
+
+def _options(function: ast.FunctionDef) -> list[str]:
+    """The parameters whose defaults are flags, numbers or texts."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [
+        *zip(reversed(positional), reversed(arguments.defaults)),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults),
+    ]
+    return [
+        argument.arg
+        for argument, default in pairs
+        if isinstance(default, ast.Constant) and isinstance(default.value, (bool, int, float, str))
+    ]
+
+
+def _is_tensor(module: Module, value: ast.expr) -> bool:
+    """Whether a function of TensorFlow makes a value of something."""
+    return (
+        isinstance(value, ast.Call)
+        and bool(value.args)
+        and (module.resolve(value.func) or "").startswith("tensorflow.")
+    )
+
+
+def _quoted(function: ast.FunctionDef, names: list[ast.Name]) -> bool:
+    """Whether an f-string reads one of `names`: what it reads has no reliable place."""
+    strings = [n for n in own_nodes(function.body) if isinstance(n, ast.JoinedStr)]
+    return not {n for text in strings for n in walk(text)}.isdisjoint(names)
 
 
 def _made(module: Module, node: ast.AST) -> str | None:

@@ -101,3 +101,39 @@ def test_what_is_computed_with_a_variable_is_computed_anew_for_each_batch(lines:
     body = f'w = tf.get_variable("w", [3, 2])\n{lines}\npredictions = tf.reduce_sum(tf.matmul(features["x"], w), 1)'
     text = assert_same(model_fn(body), more=True)
     assert "self.w = self.add_weight(" in text and text.count("self.w = ") == 1
+
+
+FLAG = """
+def block(x, units, pool=True, rate=0.5):
+    net = x
+    for width in units:
+        net = tf.layers.dense(net, width)
+    if pool is False:
+        return net
+    pool = tf.layers.flatten(net)
+    rate = tf.layers.dropout(pool, rate)
+    return net + pool + rate
+
+"""
+
+
+def test_an_option_whose_name_a_tensor_takes() -> None:
+    body = "predictions = block(block(features['x'], [4, 3]), [3], False)"
+    text = assert_same(model_fn(body, before=FLAG))
+    assert "pool_2 = self.pool_2(net)" in text and "net + pool_2 + rate_2" in text and "Dropout(rate)" in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("pool = tf.layers.flatten(net)", "pool = int(pool) + 1"),  # still a plain value
+        ("pool = tf.layers.flatten(net)", "if units:\n        pool = tf.layers.flatten(net)"),  # perhaps the option
+        ("pool = tf.layers.flatten(net)", "pool = tf.layers.flatten(net)\n    pool = pool + 1.0"),
+        ("pool = tf.layers.flatten(net)", "pool = tf.layers.flatten(net)\n    print(f'{pool}')"),
+        ("return net + pool", "return net + (lambda: pool)()"),
+    ],
+)
+def test_options_that_stay_what_they_are(change: tuple[str, str]) -> None:
+    body = "predictions = block(block(features['x'], [4, 3]), [3], False)"
+    outcomes = run(model_fn(body, before=FLAG.replace(*change)), style="auto")
+    assert all("pool_2" not in outcome.after.decode() for outcome in outcomes.values())
