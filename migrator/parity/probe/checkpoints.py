@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib
 import os
 import re
@@ -10,6 +11,7 @@ from typing import Any
 from . import store
 
 _MODULES = ("tensorflow.python.checkpoint.checkpoint_management", "tensorflow.python.training.checkpoint_management")
+_UPDATE = "update_checkpoint_state_internal"
 
 
 def watch(writer: store.Writer, sandbox: str) -> None:
@@ -22,24 +24,26 @@ def watch(writer: store.Writer, sandbox: str) -> None:
             module: Any = importlib.import_module(name)
         except ImportError:  # it has moved between versions
             continue
-        original = module.update_checkpoint_state_internal
+        original = getattr(module, _UPDATE)
 
         def update(
             save_dir: Any, model_checkpoint_path: Any, *args: Any, original: Any = original, **named: Any
         ) -> None:
+            kept = list(named.get("all_model_checkpoint_paths", args[0] if args else None) or ())
             original(save_dir, model_checkpoint_path, *args, **named)
-            kept = named.get("all_model_checkpoint_paths", args[0] if args else None)
             step = _step(model_checkpoint_path)
             if step is not None:
-                steps = [_step(path) for path in kept or [model_checkpoint_path]]
+                if model_checkpoint_path not in kept:  # savers that keep all have no list of them
+                    kept = glob.glob(os.path.join(glob.escape(os.fspath(save_dir)), "*.index"))
+                steps = [_step(path) for path in kept]
                 folder = os.path.realpath(save_dir)
                 place = os.path.relpath(folder, os.path.realpath(sandbox))
                 writer.event("checkpoint", folder=folder, place=place, step=step, kept=steps)
 
-        module.update_checkpoint_state_internal = update
+        setattr(module, _UPDATE, update)
         return
 
 
 def _step(path: Any) -> int | None:
-    found = re.search(r"-(\d+)$", path.decode() if isinstance(path, bytes) else str(path))
+    found = re.search(r"-(\d+)(?:\.index)?$", path.decode() if isinstance(path, bytes) else str(path))
     return int(found[1]) if found else None
