@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,7 +27,37 @@ def graph_behavior() -> Iterator[None]:
     optimizer.compute_gradients = compute_outside
     tf.compat.v1.disable_tensor_equality()
     try:
-        yield
+        with layers_of_whole_graph():
+            yield
     finally:
         tf.compat.v1.enable_tensor_equality()
         optimizer.compute_gradients = compute_gradients
+
+
+@contextlib.contextmanager
+def layers_of_whole_graph() -> Iterator[None]:
+    """Lets layers in the body of a loop be what they are around it.
+
+    Keras 2 has two classes of layers, and takes the body of a loop in a graph for TensorFlow 2: a layer made there by a
+    recurrent cell would exchange the base of all classes, that of the cell which is being called among them.
+    """
+    selectors = [base for base in tf.keras.layers.Layer.__mro__ if base.__name__ == "LayerVersionSelector"]
+    if not selectors:  # Keras 3
+        yield
+        return
+    versions: Any = sys.modules[selectors[0].__module__]
+    should_use_v2 = versions.should_use_v2
+
+    def for_whole_graph() -> bool:
+        graph: Any = tf.compat.v1.get_default_graph()
+        while graph is not None:
+            if getattr(graph, "name", "").startswith("wrapped_function"):
+                return False
+            graph = getattr(graph, "outer_graph", None)
+        return bool(should_use_v2())
+
+    versions.should_use_v2 = for_whole_graph
+    try:
+        yield
+    finally:
+        versions.should_use_v2 = should_use_v2

@@ -86,6 +86,26 @@ def words_model_fn(features: Any, labels: Any, mode: str) -> Any:
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
 
 
+def cell_model_fn(features: Any, labels: Any, mode: str) -> Any:
+    """A recurrent cell of the program that calls layers."""
+
+    class Cell(v1.nn.rnn_cell.RNNCell):  # type: ignore[misc]
+        state_size = output_size = 2
+
+        def call(self, inputs: Any, state: Any) -> Any:
+            state = tf.tanh(v1.layers.dense(tf.concat([inputs, state], 1), 2, kernel_initializer=constant))
+            return state, state
+
+    constant = v1.constant_initializer(0.3)
+    _, state = v1.nn.dynamic_rnn(Cell(), features["x"][:, :, tf.newaxis], dtype=tf.float32)
+    outputs = v1.layers.dense(state, 1, kernel_initializer=constant)
+    if mode == "infer":
+        return tf.estimator.EstimatorSpec(mode, {"output": outputs})
+    loss = v1.losses.mean_squared_error(labels, outputs)
+    train_op = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
 def partitioned_model_fn(features: Any, labels: Any, mode: str) -> Any:
     """Partitioned variables with slots; rows of the first are shared out in turn, as `embedding_lookup` reads them."""
     constant = v1.constant_initializer
@@ -129,7 +149,14 @@ def test_partitioned_variables_as_under_estimator(tmp_path: Path) -> None:
 
 
 @needs_estimators
-@pytest.mark.parametrize("program", [model_fn, words_model_fn, pytest.param(rich_model_fn, marks=needs_keras_2)])
+@pytest.mark.parametrize(
+    "program",
+    [
+        model_fn,
+        words_model_fn,
+        *(pytest.param(program, marks=needs_keras_2) for program in (rich_model_fn, cell_model_fn)),
+    ],
+)
 def test_same_as_estimator(tmp_path: Path, program: Any) -> None:
     old = tf.estimator.Estimator(
         program, str(tmp_path / "old"), tf.estimator.RunConfig(save_summary_steps=1, save_checkpoints_steps=4)
