@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from migrator.public_names import public
+
 UNKNOWN = "?"
 """Raw name of a binding that is not an import or an alias of one."""
 
@@ -120,14 +122,17 @@ class ImportMap:
 
 
 def normalize(raw: str) -> str:
-    """``tensorflow.compat.v1.X``, ``tensorflow.compat.v2.X`` and ``tensorflow_core.X`` all become ``tensorflow.X``."""
+    """``tensorflow.compat.v1.X``, ``tensorflow.compat.v2.X`` and ``tensorflow_core.X`` all become ``tensorflow.X``.
+
+    What private modules hold gets the name by which TensorFlow shows it, if it is known.
+    """
     if not raw.startswith("tensorflow"):
         return raw
     name = _ROOTS.sub("tensorflow", raw)
     while True:
         shorter = _VERSIONED.sub("tensorflow", name)
         if shorter == name:
-            return name
+            return public(name) if ".python." in name else name
         name = shorter
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from migrator.diagnostics import Diagnostic, Severity
 from migrator.module import Import, Module
+from migrator.public_names import is_private
 from migrator.rule import Rule
 from migrator.symbols import dotted, normalize
 
@@ -19,7 +20,8 @@ class UnusedNames(Rule):
 
     ## What it does
     Deletes `from tensorflow.contrib import layers`, `gfile = tf.gfile` and the like when nothing in the file reads the
-    name and TensorFlow 2 does not have what it stands for.
+    name and TensorFlow 2 does not have what it stands for, or has it in a private module only, such as
+    `tensorflow.python.layers.core`.
 
     ## Why
     Such a line stops the program with an ImportError or AttributeError, though it serves nothing.
@@ -35,7 +37,7 @@ class UnusedNames(Rule):
     ```
 
     ## Fix safety
-    Safe: the line cannot run under TensorFlow 2. Names listed in `__all__`, and the imports of an `__init__.py`, stay.
+    Safe: nothing reads the name. Names listed in `__all__`, and the imports of an `__init__.py`, stay.
     """
 
     code = "EST006"
@@ -46,7 +48,8 @@ class UnusedNames(Rule):
         if module.path.endswith("__init__.py") or "__all__" in module.analysis.root.bindings:
             return
         for entry in module.imports:
-            gone = entry.name != "*" and is_gone(normalize(entry.target))
+            target = normalize(entry.target)
+            gone = entry.name != "*" and (is_gone(target) or is_private(entry.target))
             if gone and ((entry.scope, entry.name) not in module.names_read or _is_replaced(module, entry)):
                 yield from self._import(module, entry)
         if not module.star_import:
@@ -58,7 +61,9 @@ class UnusedNames(Rule):
         replaced = _is_replaced(module, entry)
         if len(entry.scope.bindings[entry.name]) > 1 + replaced or isinstance(module.parent(statement), ast.Try):
             return
-        message = f"{entry.name} is not used, and TensorFlow 2 has no {normalize(entry.target)}"
+        target = normalize(entry.target)
+        why = f"TensorFlow 2 has no {target}" if is_gone(target) else f"{entry.target} is private to TensorFlow"
+        message = f"{entry.name} is not used, and {why}"
         if len(statement.names) == 1:
             edit = module.delete_statement(statement)
         else:
