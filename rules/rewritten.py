@@ -89,6 +89,10 @@ class Rewritten:
 
     def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
         """What the owner should know about the rewrite."""
+        called = self.used.union(*(helpers.names for helpers in self._helpers.values()))
+        if not called & {*TRAINING, "train_and_evaluate", "export_saved_model", "export_savedmodel"}:
+            text = "no given file trains this Estimator: what does gets a Keras model now, so migrate it together with this"
+            yield self.first.module, self.first.call, text
         for driver in self._drivers.values():
             for node, text in driver.remarks:
                 yield driver.module, node, text

@@ -138,7 +138,7 @@ class Base:
 MODELS = {{"base": Base}}
 """
     main = "import tensorflow as tf\nfrom base import MODELS\n\nmodel = MODELS[name]()\n"
-    main += "estimator = tf.estimator.Estimator(model.model_fn)\n"
+    main += "estimator = tf.estimator.Estimator(model.model_fn)\nestimator.train(input_fn)\n"
     outcomes = run({"base.py": base, "main.py": main}, style="auto")
     assert "tf.estimator" not in outcomes["base.py"].after.decode()
     assert not [d.message for outcome in outcomes.values() for d in outcome.remaining]
