@@ -12,7 +12,7 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.generate import Generated, Generator
-from migrator.modelfn.plan import Plan
+from migrator.modelfn.plan import SPEC, Plan
 from migrator.modelfn.polish import polished
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.sublayers import Sublayer
@@ -29,6 +29,7 @@ from .derived_configs import derived_reference
 from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished
+from .graph_code import GraphCode
 from .handed_names import name_edits, new_name
 from .head_specs import head_reference, is_left_head
 from .helpers import Helpers
@@ -303,6 +304,7 @@ class ProgramRewrite(Rewritten):
         inside = self._spans(module)
         with self.obstacles:
             driver.edits += self._columns.outside(module, driver, inside)
+        self._unused_specs(module)
         for node, name in tpu.configurations_first(module.references()):
             if ".distribute." in name and not within(module.span(node), inside):
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
@@ -323,6 +325,14 @@ class ProgramRewrite(Rewritten):
         driver.edits += [e for e in value_edits(self.sublayers, module) if not within((e.start, e.end), written)]
         for definition in self.sublayers.found:
             driver.edits += layer_edits(definition, self.sublayers, self.project, module)
+
+    def _unused_specs(self, module: Module) -> None:
+        """Model_fns that nothing names stay for graphs, as other code that nothing names does."""
+        inside = self._spans(module)
+        unused = [span for span in self._helpers[module.path].unused if not within(span, inside)]
+        specs = [module.span(node) for node, name in module.references() if name == SPEC]
+        if not self.keeps_graphs and any(within(span, unused) for span in specs):
+            GraphCode(self.project, self._driver(module), self.obstacles, unused).specs()
 
     def _spans(self, module: Module, outside: bool = False) -> list[tuple[int, int]]:
         """The spans of the model_fns of a module, and of what is made for them; with the parts `outside` of them if asked."""

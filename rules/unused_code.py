@@ -13,7 +13,9 @@ from migrator.module import Module
 from migrator.syntax import walk
 
 from .contrib_graphs import contrib_edits, contrib_helper
+from .estimator_kinds import KINDS
 from .tensorflow_names import whole_name
+from .tpu import short_name
 
 # Names of variable scopes, which only TensorFlow 1 has, though much else that is migrated knows them.
 GRAPH_SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
@@ -25,8 +27,9 @@ def unused_spans(modules: Iterable[Module], module: Module) -> list[tuple[int, i
     """The spans of the functions and classes at the top of `module` that nothing in `modules` names.
 
     What only such code names counts as unused, too. A name in a string counts as a use, since `getattr` and tables find code
-    by it, and so does an import in a package's ``__init__.py``. Where names are made up as the program runs, nothing is known
-    to be unused.
+    by it, and so does an import in a package's ``__init__.py``. What makes an Estimator is in use, whoever calls it, and so
+    is `main`, which ``app.run()`` finds by its name. Where names are made up as the program runs, nothing is known to be
+    unused.
     """
     modules = list(modules)
     if any(_finds_by_name(other) for other in modules):
@@ -35,10 +38,11 @@ def unused_spans(modules: Iterable[Module], module: Module) -> list[tuple[int, i
     named: dict[str, list[ast.AST]] = {}
     for other in modules:
         package = other.path.endswith("__init__.py")
+        starts = _starts(other)
         for statement in other.tree.body:
-            if isinstance(statement, _DEFINITIONS) and not statement.decorator_list:
+            if isinstance(statement, _DEFINITIONS) and not statement.decorator_list and statement not in starts:
                 named.setdefault(statement.name, []).append(statement)
-            elif package or not isinstance(statement, (ast.Import, ast.ImportFrom)):
+            elif package or not isinstance(statement, (ast.Import, ast.ImportFrom)) or _renames(statement):
                 waiting.append(statement)
     used: set[ast.AST] = set()
     while waiting:
@@ -47,8 +51,23 @@ def unused_spans(modules: Iterable[Module], module: Module) -> list[tuple[int, i
                 found = [definition for definition in named.get(name, ()) if definition not in used]
                 used.update(found)
                 waiting += found
+    used |= _starts(module)
     own = [s for s in module.tree.body if isinstance(s, _DEFINITIONS) and not s.decorator_list and s not in used]
     return [module.span(statement) for statement in own]
+
+
+def _renames(statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether what an import names is read by another name."""
+    return any(alias.asname not in (None, alias.name) for alias in statement.names)
+
+
+def _starts(module: Module) -> set[ast.AST]:
+    """The functions and classes at the top of a module that are in use whether or not anything names them."""
+    found: set[ast.AST] = {s for s in module.tree.body if isinstance(s, ast.FunctionDef) and s.name == "main"}
+    for node, name in module.references() if b"stimator" in module.source else ():
+        if name in KINDS or short_name(name) == "TPUEstimator":
+            found |= {ancestor for ancestor in module.ancestors(node) if module.parent(ancestor) is module.tree}
+    return found
 
 
 def _finds_by_name(module: Module) -> bool:

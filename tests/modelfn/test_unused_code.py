@@ -64,3 +64,35 @@ def test_what_may_be_called_keeps_the_program(rest: str) -> None:
 def test_what_nothing_holds_keeps_the_program() -> None:
     unused = "\n\ndef twist(x):\n    return tf.contrib.framework.nest(x)\n"
     assert "tf.contrib.framework" in manual_reason(model_fn(BODY, before=unused))
+
+
+OLD = """
+
+def old_model_fn(features, labels, mode):
+    loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features["x"], 1))
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=tf.train.AdamOptimizer().minimize(loss))
+"""
+
+
+def test_a_model_fn_that_no_estimator_gets() -> None:
+    text = migrate(model_fn(BODY, before=f"import tensorflow as tf\n{OLD}"))
+    assert (
+        "    return EstimatorSpec(mode, loss=loss, train_op=tf.compat.v1.train.AdamOptimizer().minimize(loss))" in text
+    )
+    assert "tf.keras.layers.Dense(1)" in text and text.count("(tf.keras.Model)") == 1
+
+
+NETWORK = """
+
+class Network:
+    def __call__(self, x):
+        return tf.layers.dense(x, 1)
+"""
+
+
+@pytest.mark.parametrize("name", ["main", "train"])
+def test_what_makes_an_estimator_is_in_use(name: str) -> None:
+    """Nothing names `main`, which ``tf.app.run()`` calls, nor `train`, which a file elsewhere may call."""
+    use = f"def {name}(_):\n    estimator = tf.estimator.Estimator(model_fn, params={{}})\n    print([Network])\n"
+    source = model_fn(BODY, before=f"import tensorflow as tf\n{NETWORK}", after=use)
+    assert "tf.layers.dense is in code that does not move" in manual_reason(source)
