@@ -25,7 +25,7 @@ def factory_name(model_fn: str, taken: Set[str], origin: str = "") -> str:
 
 def _words(model_fn: str) -> list[str]:
     stem = re.sub(r"_?model_?fn$|_?fn$", "", model_fn.strip("_"))
-    stem = re.sub(r"^(my|the)_?$", "", stem)
+    stem = re.sub(r"^(my|the|build|create|make|get)_?$", "", stem)
     return [word for word in re.split(r"_+", stem) if word and word != "model"]
 
 

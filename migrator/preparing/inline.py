@@ -400,8 +400,10 @@ class Inliner:
         whole = getattr(statement, "value", None) is self.call
         whole = whole and isinstance(statement, (ast.Return, ast.Expr, ast.Assign))
         whole = whole and len(getattr(statement, "targets", [None])) == 1
+        if whole and not lines:
+            return [Change(module.delete_statement(statement))]
         if whole:
-            text = "\n".join(lines)[len(indent) :] if lines else "pass"
+            text = "\n".join(lines)[len(indent) :]
             return [Change(module.edit(statement, text), tuple(origins))]
         assert target is not None
         start = module.span(statement)[0]

@@ -206,11 +206,11 @@ class ObjectSteps:
         return self._own_calls(found) or building.changes()
 
     def _lifted(
-        self, found: Method, module: Module, at: ast.AST, taken: frozenset[str] = frozenset()
+        self, found: Method, module: Module, at: ast.AST, taken: frozenset[str] = frozenset(), root: bool = False
     ) -> tuple[dict[str, str], str, list[Change]]:
         """New parameters with the attributes that they stand for, the method's name as a function, and the edits that move it.
 
-        None of the parameters has a name of `taken`.
+        None of the parameters has a name of `taken`. `root` says that the method is a model_fn.
         """
         reads = attributes(self.drafts.project, found)
         check_settled(self.drafts.project, found, set(reads), module, at)
@@ -227,12 +227,22 @@ class ObjectSteps:
         if clash or len(extra) < len(reads):
             raise Stuck(f"`{sorted(clash)[0]}` names an attribute and a variable", found.function)
         nodes = {id(node): name for name, attribute in extra.items() for node in reads[attribute]}
-        name = snakeless(found)
+        name = self._called_name(found) if root else snakeless(found)
         new = module_name(found.module, name, found.owner.name) if name != found.function.name else name
         if new in {n for n, b in found.module.analysis.root.bindings.items()}:
             new = module_name(found.module, name, found.owner.name)
+        if module is not found.module and module.scope(at).lookup(new) is not None:  # the object has that name there
+            new = module_name(found.module, f"build_{name}", found.owner.name)
         changes = method(self.drafts, found.module, found.function, new, list(extra), lambda node: nodes.get(id(node)))
         return extra, new, changes
+
+    def _called_name(self, found: Method) -> str:
+        """The name of a model_fn as a function: ``net_model_fn`` for the ``__call__`` of ``Net``."""
+        name = snakeless(found)
+        if name == found.function.name:
+            return name
+        name = name if name.endswith("model_fn") else f"{name}_model_fn"
+        return name if name not in found.module.bound_names else f"build_{name}"
 
     def _reference(self, found: Method, module: Module, at: ast.AST, new: str) -> tuple[str, list[Change]]:
         """How the code at `at` names the function that a method becomes, and the imports that it takes."""

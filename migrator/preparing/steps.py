@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 
 from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.apart import named_apart
 from migrator.preparing.asserted import asserted_in_place
+from migrator.preparing.callables import called_object, inner_root, plain_partial
 from migrator.preparing.closures import handed_closure, nested_functions
 from migrator.preparing.copied import without_copies
 from migrator.preparing.draft import Change, Drafts
@@ -26,10 +28,12 @@ from migrator.preparing.reserved import PARAMS, RESERVED, params_of
 from migrator.preparing.roots import calls_below, root_function
 from migrator.preparing.stuck import Stuck
 from migrator.preparing.taken_features import copied_features
-from migrator.preparing.unbox import boxes
+from migrator.preparing.unbox import boxes, holds_attributes, without_holder
 from migrator.project import Definition
 
 MAX_STEPS = 200
+GENERIC = frozenset({"build", "create", "make", "get"})
+"""Names of methods that say nothing of the model, where the class does."""
 WIDTH = 50
 """How many characters of arguments stay on one line."""
 
@@ -58,6 +62,8 @@ class Preparation(ObjectSteps):
         self._unrolled = unrolled
         self._moved_down: set[str] = set()
         """Names of methods that stand in the class of their object now, and stood in a base of it."""
+        self._left: set[tuple[str, str]] = set()
+        """Files and names of classes whose model_fn is a function now."""
 
     def run(self) -> None:
         """Take all steps that can be taken."""
@@ -104,14 +110,40 @@ class Preparation(ObjectSteps):
             changes = changes or self._unrolled(definition.module, definition.node)
             if changes:
                 return changes
+        changes = self._held_attributes()
+        if changes:
+            return changes
         project = self.drafts.project
         functions = (root_function(project, *root) for root in self._roots())
         return next((found for function in functions if function and (found := copied_features(function))), [])
 
+    def _held_attributes(self) -> list[Change]:
+        """An object that only held what its method reads becomes variables where the Estimator is made."""
+        for module, node in self._roots():
+            maker = next((a for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+            definition = Definition(module, maker) if maker is not None else None
+            for statement, owner in boxes(self.drafts.project, definition) if definition is not None else ():
+                if (owner.module.path, owner.name) in self._left and holds_attributes(owner.node):
+                    assert definition is not None
+                    step = functools.partial(without_holder, self.drafts, definition, statement, owner)
+                    changes = self._try(module, statement.value, step)
+                    if changes:
+                        return changes
+        return []
+
     def _tidy(self) -> None:
         """Remove functions and classes that nothing uses any more."""
-        while any(taken_away(self.drafts, *entry) for entry in sorted(self._taken_out)):
+        while any(taken_away(self.drafts, *entry) for entry in sorted(self._taken_out | self._emptied())):
             pass
+
+    def _emptied(self) -> set[tuple[str, str]]:
+        """The classes of which nothing is left but what objects hold."""
+        modules = self.drafts.project.modules
+        return {
+            (path, name)
+            for path, name in self._left
+            if any(getattr(s, "name", "") == name and holds_attributes(s) for s in modules[path].tree.body)
+        }
 
     # -- where to look ------------------------------------------------------------------------------------------------
 
@@ -138,6 +170,13 @@ class Preparation(ObjectSteps):
         """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads; a lambda a `def`."""
         if isinstance(node, ast.Lambda):
             return lambda_function(self.drafts, module, node)
+        plain = plain_partial(self.drafts.project, module, node)
+        if plain:
+            return plain
+        node = inner_root(module, node)
+        called_as = called_object(self.drafts, module, node)
+        if called_as:
+            return called_as
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
             return named_object(self.drafts, module, node.value)
         makers = maker_moved_down(self.drafts, module, node)
@@ -161,8 +200,10 @@ class Preparation(ObjectSteps):
         if inner:
             return inner
         estimator = params_of(self.drafts.project, module, node)
-        extra, new, changes = self._lifted(found, module, node, RESERVED - ({PARAMS} if estimator else set()))
-        if found.function.name in self._moved_down:  # the class is the model
+        self._left.add((found.owner.module.path, found.owner.name))
+        reserved = RESERVED - ({PARAMS} if estimator else set())
+        extra, new, changes = self._lifted(found, module, node, reserved, root=True)
+        if found.function.name in self._moved_down | GENERIC:  # the class is the model
             self.drafts.model_classes[found.module.path, new] = found.owner.name
         receiver = module.segment(found.receiver)
         given = [f"{name}={receiver}.{attribute}" for name, attribute in extra.items() if name != PARAMS]

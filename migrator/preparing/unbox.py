@@ -145,12 +145,32 @@ def base_call(project: Project, found: Box) -> tuple[ast.Call, Definition | None
     return None
 
 
+def holds_attributes(node: ast.AST) -> bool:
+    """Whether a statement is a class without bases that says no more than what `__init__` sets, if anything."""
+    if not isinstance(node, ast.ClassDef) or node.decorator_list or node.keywords:
+        return False
+    plain = all(isinstance(base, ast.Name) and base.id == "object" for base in node.bases)
+    return plain and all(
+        isinstance(part, ast.Pass)
+        or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+        or (isinstance(part, ast.FunctionDef) and part.name == "__init__")
+        for part in node.body
+    )
+
+
+def without_holder(drafts: Drafts, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
+    """The edits that leave variables of a function in the place of an object that only holds them. Raises Stuck."""
+    return Unboxing(drafts, box(drafts.project, definition, statement, owner), documents=False).changes()
+
+
 class Unboxing(Inliner):
     """Puts the `__init__` of an object in the place of the call that makes it. Raises Stuck."""
 
-    def __init__(self, drafts: Drafts, found: Box) -> None:
+    def __init__(self, drafts: Drafts, found: Box, documents: bool = True) -> None:
         super().__init__(drafts, found.module, found.call, Definition(found.home.module, found.made), skip=1)
         self.found = found
+        self._documents = documents
+        """Whether the function takes the text of the class, if it has none itself."""
         self.own = found.made.args.args[0].arg
         self.names: dict[str, str] = {}
         """What stands for an attribute."""
@@ -188,7 +208,7 @@ class Unboxing(Inliner):
         start, end = module.line_span(function.body[0])[0], module.span(function.body[0])[0]
         indent = module.source[start:end].decode()
         text = owner.module.segment(owner.node.body[0])
-        both = ast.get_docstring(function) is None and ast.get_docstring(owner.node) is not None
+        both = self._documents and ast.get_docstring(function) is None and ast.get_docstring(owner.node) is not None
         if not both or indent.strip() or ("\n" in text and owner.node.body[0].col_offset != len(indent)):
             return []
         place = module.source.find(b"\n", module.source.rfind(b":", module.span(function)[0], start)) + 1

@@ -304,8 +304,8 @@ class Graph:
         given = graphs.params
         params = given(mode) if isinstance(given, dict) and callable(given) else given
         offered = {"labels": labels, "mode": mode, "params": params, "config": self.model.run_config}
-        named = inspect.signature(graphs.model_fn).parameters
-        with kept_tables(self.tables):
+        named = {*inspect.signature(graphs.model_fn).parameters} - {*getattr(graphs.model_fn, "keywords", ())}
+        with kept_tables(self.tables):  # what a functools.partial fills in stays
             spec: EstimatorSpec = graphs.model_fn(
                 features, **{name: offered[name] for name in offered if name in named}
             )

@@ -1,0 +1,114 @@
+"""Model_fns that are objects, and partials around methods and around other partials."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import PATH, joined, manual_reason, migrate_all
+
+HEAD = "import functools\n\nimport tensorflow as tf\n"
+BODY = """\
+        logits = tf.layers.dense(features["x"], {units})
+        loss = tf.losses.mean_squared_error(labels, logits)
+        train_op = tf.train.GradientDescentOptimizer({rate}).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, predictions=logits, loss=loss, train_op=train_op)
+"""
+NET = (
+    """
+
+class Net:
+    def __init__(self, units):
+        self.units = units
+
+    def {name}(self, features, labels, mode, params):
+"""
+    + BODY
+)
+
+
+def _net(name: str = "__call__", more: str = "") -> str:
+    return NET.format(name=name, units="self.units", rate="params['rate']") + more
+
+
+def _function(before: str = "rate, ") -> str:
+    text = f"\n\ndef model_fn({before}features, labels, mode):\n{BODY.format(units=1, rate='rate')}"
+    return text.replace("        ", "    ")
+
+
+def _main(*lines: str) -> str:
+    return "\n\ndef main():\n" + "".join(f"    {line}\n" for line in lines) + "\n\nmain()\n"
+
+
+PARAMS = "params={'rate': 0.1}"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (f"estimator = tf.estimator.Estimator(Net(3), {PARAMS})",),
+        (f"estimator = tf.estimator.Estimator(model_fn=Net(units=3), {PARAMS})",),
+        ("net = Net(3)", f"estimator = tf.estimator.Estimator(net, {PARAMS})"),
+        ("net = Net(3)", f"estimator = tf.estimator.Estimator(net.__call__, {PARAMS})"),
+        (f"estimator = tf.estimator.Estimator(functools.partial(Net(3), {PARAMS}))",),
+        ("net = Net(3)", f"estimator = tf.estimator.Estimator(functools.partial(net, {PARAMS}), 'folder')"),
+    ],
+)
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_an_object_that_is_called(lines: tuple[str, ...], elsewhere: bool) -> None:
+    """The object held the arguments of the model alone, and nothing is left of it."""
+    files = {PATH: HEAD + ("from nets import Net\n" if elsewhere else _net()) + _main(*lines)}
+    if elsewhere:
+        files["nets.py"] = f"import tensorflow as tf\n{_net()}"
+    after = migrate_all(files)
+    text = joined(after[PATH])
+    folder = ", model_dir='folder'" if "'folder'" in lines[-1] else ""
+    assert f"estimator = create_net_model(units=3{folder}, {PARAMS})" in text
+    assert "class Net:" not in "".join(after.values()) and "functools.partial" not in text
+
+
+def test_an_object_that_is_used_for_more_stays() -> None:
+    main = _main("net = Net(3)", f"estimator = tf.estimator.Estimator(net, {PARAMS})", "print(net.units, net)")
+    text = migrate_all({PATH: HEAD + _net() + main})[PATH]
+    assert (
+        f"    net = Net(3)\n    estimator = create_net_model(units=net.units, {PARAMS})\n    print(net.units, net)\n"
+        in text
+    )
+    assert "class Net:\n    def __init__(self, units):\n        self.units = units\n" in text
+
+
+def test_other_methods_of_the_class_stay() -> None:
+    more = "\n    def name(self):\n        return str(self.units)\n"
+    main = _main("net = Net(3)", f"estimator = tf.estimator.Estimator(net, net.name(), {PARAMS})")
+    text = migrate_all({PATH: HEAD + _net(more=more) + main})[PATH]
+    assert f"estimator = create_net_model(units=net.units, model_dir=net.name(), {PARAMS})" in text
+
+
+@pytest.mark.parametrize(
+    ("partial", "factory"),
+    [
+        ("functools.partial(model_fn, 0.1)", "create_model(rate=0.1)"),
+        ("functools.partial(functools.partial(model_fn, 0.1))", "create_model(rate=0.1)"),
+        ("functools.partial(functools.partial(model_fn, rate=0.2), rate=0.1)", "create_model(rate=0.1)"),
+    ],
+)
+def test_a_partial_that_fills_in_by_position(partial: str, factory: str) -> None:
+    text = migrate_all({PATH: f"{HEAD}{_function()}\n\nestimator = tf.estimator.Estimator({partial})\n"})[PATH]
+    assert factory in text
+
+
+def test_a_partial_around_a_bound_method() -> None:
+    main = _main("net = Net(3)", f"estimator = tf.estimator.Estimator(functools.partial(net.model_fn, {PARAMS}))")
+    assert f"create_model(units=3, {PARAMS})" in migrate_all({PATH: HEAD + _net("model_fn") + main})[PATH]
+
+
+@pytest.mark.parametrize(
+    ("head", "estimator", "reason"),
+    [
+        (_function(), "functools.partial(model_fn, *rates)", "a partial model_fn with positional arguments"),
+        (_function(), "functools.partial(model_fn, 0.1, x)", "a partial model_fn with positional arguments"),
+        (_net(), "[Net(3) for _ in range(1)][0]", "the model_fn is not found"),
+        (_net("run"), "Net(3)", "the model_fn is not found"),
+    ],
+)
+def test_what_is_not_followed_is_left(head: str, estimator: str, reason: str) -> None:
+    source = f"{HEAD}from elsewhere import rates, x\n{head}\n\nestimator = tf.estimator.Estimator({estimator})\n"
+    assert reason in manual_reason(source)
