@@ -34,6 +34,7 @@ from . import (
     optimize_loss,
     optimizer_tables,
     repeated_layers,
+    scoped_summaries,
 )
 from .estimator_values import Construction
 from .graph_names import SCOPE, said_in_error
@@ -67,7 +68,11 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         changes = changes or conditional_steps.spelled_out(drafts.project, module, call)
         return changes or optimizer_tables.spelled_out(drafts.project, module, call)
 
-    preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out, metric_loops.unrolled)
+    def rewritten(module: Module, function: ast.FunctionDef) -> list[Change]:
+        changes = metric_loops.unrolled(module, function)
+        return changes or scoped_summaries.named(drafts.project, module, function)
+
+    preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out, rewritten)
     preparation.run()
     while changes := added_metrics.added(drafts.project, constructions):
         drafts.apply(changes)

@@ -20,6 +20,7 @@ from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.sites import RESERVED, Site
 from migrator.modelfn.support import static_support
+from migrator.modelfn.tags import needs_name
 from migrator.modelfn.translate import is_none
 from migrator.modelfn.turns import filled_by_loops, made_in_turns, only_made_of, refuse_mixed
 from migrator.modelfn.writer import TRAINING, Shared
@@ -171,7 +172,8 @@ class ClassWriter:
         self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
         lines = [f"{indent}super().__init__({self.super_arguments()})"]
         for name in self.init_statics:
-            if name in self.read_statics and (name != "config" or self.base != "Model"):
+            stays = name in self.read_statics and (name != "config" or self.base != "Model")
+            if stays and f"name={self.static_attribute(name)}" != self.super_arguments():  # Keras keeps that
                 lines.append(f"{indent}self.{self.static_attribute(name)} = {name}")
         head = f"{self.indent}{self.unit}def __init__(self{''.join(', ' + p for p in self.init_parameters())}):"
         return [head, *lines, *trimmed(body), *tail]
@@ -285,6 +287,14 @@ class LayerGenerator(ClassWriter):
                 if given is not None and reads(given) and reads(given) <= set(self.plan.statics):
                     return f"name={self.plan.module.segment(given)}"
         return "name=name" if "name" in self.plan.statics else ""
+
+    def static_attribute(self, name: str) -> str:
+        """As above; what Keras is given as the name it keeps."""
+        return name if name == "name" and self._is_named() else super().static_attribute(name)
+
+    def _is_named(self) -> bool:
+        """Whether the name of the layer is one that each call gives."""
+        return needs_name(self.plan.function) and self.super_arguments() == "name=name"
 
     def init_parameters(self) -> list[str]:
         """All static parameters of the helper, so that calls need not change."""

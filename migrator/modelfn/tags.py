@@ -6,7 +6,9 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import reads
 from migrator.modelfn.scopes import literal_pattern
 from migrator.modelfn.translate import is_none
 from migrator.syntax import walk
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 # Functions that take a name first, by the ends of their qualified names.
 _NAME_FIRST = ("get_variable",)
-_SCOPES = ("tensorflow.variable_scope", "tensorflow.name_scope")
+SCOPES = ("tensorflow.variable_scope", "tensorflow.name_scope")
 _WITHOUT_PREFIX = "  # so that Keras puts no prefix before the tag"
 
 
@@ -29,6 +31,7 @@ def tagged(writer: Writer, leaf: Leaf, lines: list[str], indent: str) -> list[st
     name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name"), None)
     first = next((i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), 0)
     if name is not None:
+        _check_calls(writer.plan, leaf, name)
         old, new = writer.text(name), tag_text(writer, leaf, name)
         lines[first] = lines[first].replace(f"({old}, ", f"({new}, ", 1)
     if writer.where != "call":
@@ -36,6 +39,36 @@ def tagged(writer: Writer, leaf: Leaf, lines: list[str], indent: str) -> list[st
     head = f'{indent}with {writer.tf}.name_scope(""):{_WITHOUT_PREFIX}'
     start = next((i for i, line in enumerate(lines) if line.strip()), 0)
     return [*lines[:start], head, *(writer.unit + line if line.strip() else line for line in lines[start:])]
+
+
+def needs_name(function: ast.FunctionDef) -> bool:
+    """Whether each call of a helper gives it the name of its layer, and by keyword, as the preparation has it for scopes."""
+    required = zip(function.args.kwonlyargs, function.args.kw_defaults)
+    return any(argument.arg == "name" and default is None for argument, default in required)
+
+
+def _check_calls(plan: Body, leaf: Leaf, tag: ast.expr) -> None:
+    """Refuse a tag of a helper to which its calls add names of scopes, or numbers, that the helper does not know."""
+    told = reads(tag) & set(plan.statics) or any(
+        _names_layer(plan, n) for s in leaf.scopes for n in _names(plan, s) if n
+    )
+    waiting, seen = [plan.function], set[ast.AST]()
+    while plan.is_helper and waiting and not needs_name(plan.function):
+        function = waiting.pop()
+        seen.add(function)
+        found = (s for s in plan.sublayers.found.values() if s.definition.node is function)
+        calls = {call: module for sublayer in found for module, call in sublayer.calls}
+        for call, module in calls.items():
+            around = list(module.ancestors(call))
+            holder = next((i for i, a in enumerate(around) if isinstance(a, ast.FunctionDef)), len(around))
+            opened = [i.context_expr for a in around[:holder] if isinstance(a, ast.With) for i in a.items]
+            if any(isinstance(c, ast.Call) and module.resolve(c.func) in SCOPES for c in opened):
+                raise Unsupported("a summary in a helper that is called in a scope, whose name its tag gets", leaf.node)
+            if not told and (
+                len(calls) > 1 or any(isinstance(a, (ast.For, ast.While, ast.comprehension)) for a in around[:holder])
+            ):
+                raise Unsupported("a summary in a helper that is called again, whose tag gets a number then", leaf.node)
+            waiting += [a for a in around[holder : holder + 1] if isinstance(a, ast.FunctionDef) and a not in seen]
 
 
 def joined(lines: list[str]) -> list[str]:
@@ -140,7 +173,7 @@ def _names(plan: Body, node: ast.With) -> list[ast.expr | None]:
     found: list[ast.expr | None] = []
     for item in node.items:
         call = item.context_expr
-        if isinstance(call, ast.Call) and plan.module.resolve(call.func) in _SCOPES:
+        if isinstance(call, ast.Call) and plan.module.resolve(call.func) in SCOPES:
             given = {k.arg: k.value for k in call.keywords}
             name = call.args[0] if call.args else given.get("name_or_scope", given.get("name"))
             found.append(name if not is_none(name) else given.get("default_name"))

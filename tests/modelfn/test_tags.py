@@ -170,3 +170,53 @@ def test_a_metric_that_the_training_makes_like_the_evaluation(trained: str) -> N
 )
 def test_another_metric_of_the_training_is_left(trained: str, change: str) -> None:
     assert "not among eval_metric_ops" in manual_reason(by_mode(trained, ACCURACY, change))
+
+
+BLOCK = """
+
+def block(x, units):
+    h = tf.layers.dense(x, units)
+    tf.summary.histogram('h', h)
+    return h
+"""
+
+
+def test_a_helper_in_scopes_gets_their_names() -> None:
+    net = """\
+        with tf.variable_scope("tower"):
+            h = block(features["x"], 8)
+        for i in range(2):
+            with tf.name_scope("layer_%d" % i):
+                h = block(h, params["units"])
+        predictions = tf.layers.dense(h, 1)
+        """
+    text = migrate(model_fn(net, before=BLOCK))
+    assert "def __init__(self, units, name):\n        super().__init__(name=name)\n        self.dense" in text
+    assert "tf.summary.histogram(self.name + '/h', h)" in text
+    assert 'Block(8, name="tower")' in text
+    assert 'Block(params["units"], name="layer_%d" % i) for i in range(2)' in text
+
+
+@pytest.mark.parametrize(
+    ("calls", "reason"),
+    [
+        ('with tf.variable_scope("a"):\n    h = block(x, 8)\n    h = block(h, 8)', "in a scope"),
+        ('with tf.variable_scope("a"):\n    h = block(x, 8)\nh = block(h, 8)', "in a scope"),
+        ('with tf.variable_scope("a"):\n    with tf.name_scope("b"):\n        h = block(x, 8)', "in a scope"),
+        ('with tf.variable_scope("a"):\n    for i in range(2):\n        h = block(x, 8)', "in a scope"),
+        (
+            'with tf.variable_scope("a"):\n    h = block(x, 8)\nwith tf.variable_scope("a", reuse=True):\n    h = block(h, 8)',
+            "in a scope",
+        ),
+        ("h = block(x, 8)\nh = block(h, 8)", "again"),
+        ("h = x\nfor i in range(2):\n    h = block(h, 8)", "again"),
+    ],
+)
+def test_tags_that_a_helper_does_not_know(calls: str, reason: str) -> None:
+    source = model_fn(f'x = features["x"]\n{calls}\npredictions = tf.layers.dense(h, 1)', before=BLOCK)
+    assert f"a summary in a helper that is called {reason}" in manual_reason(source)
+
+
+def test_one_call_without_scopes() -> None:
+    text = migrate(model_fn('predictions = block(features["x"], 8)', before=BLOCK))
+    assert "tf.summary.histogram('h', h)" in text
