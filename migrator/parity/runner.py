@@ -46,6 +46,7 @@ def run_side(
         "mode": case.mode,
         "dialect": case.dialect,
         "variables": [list(pair) for pair in case.variables],
+        "derived": [list(pair) for pair in case.derived],
         "recording": str(recording) if recording else "",
     }
     config_file = box.root / "config.json"
@@ -94,8 +95,7 @@ def run_case(
     root = (keep / case.folder_name).resolve() if keep else Path(tempfile.mkdtemp(prefix="parity-"))
     root.mkdir(parents=True, exist_ok=True)
     try:
-        if case.new is None:
-            case = _migrated(case, root)
+        case = _migrated(case, root) if case.new is None else _with_names(case, root)
         if case.cluster:
             report = compare_on_cluster(case, root, progress)
         else:
@@ -153,6 +153,19 @@ def _diverged(recording: Path) -> bool:
     except OSError:
         return False
     return any(not math.isfinite(event["loss"]) for event in steps)
+
+
+def _with_names(case: Case, root: Path) -> Case:
+    """The case with the pairs of variables that a migration of the old program knows, if there is one."""
+    target = root / "named"
+    try:
+        sandbox.copy_program(case.old.folder, target, skip=root)
+        units = migrate_copy(target, case.old.start())
+    except (CaseError, MigrationError):
+        return case
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+    return replace(case, derived=tuple(pair for unit in units for pair in unit.variables))
 
 
 def _migrated(case: Case, root: Path) -> Case:

@@ -18,6 +18,10 @@ ROUNDING = 1e-6
 """A gradient that is never a larger part of the largest one of its step is what rounding leaves of zero."""
 BEHIND_IF_ROUNDING = 2e-2
 """What `BEHIND` is for a weight whose gradients are seen to be that small."""
+BEHIND_IF_ALIKE = 0.1
+"""What it is where both sides moved such a weight about as far."""
+ALIKE = 5
+"""How many times as far one side may have moved it as the other."""
 
 
 def unmoved(old: Reader, new: Reader, stream: int) -> set[str]:
@@ -43,8 +47,14 @@ def unmoved(old: Reader, new: Reader, stream: int) -> set[str]:
     return {
         name
         for name, distances in moved.items()
-        if 0 < min(distances) <= max(distances) <= (BEHIND_IF_ROUNDING if name in near else BEHIND) * most
+        if 0 < min(distances) and max(distances) <= _limit(distances, name in near) * most
     }
+
+
+def _limit(distances: list[float], rounding: bool) -> float:
+    """How far a weight may have moved, as a part of the largest movement of all."""
+    alike = max(distances) <= ALIKE * min(distances)
+    return BEHIND if not rounding else BEHIND_IF_ALIKE if alike else BEHIND_IF_ROUNDING
 
 
 def _near_zero(old: Reader, stream: int) -> set[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator.parity.probe.mapping import MappingError, Variable, expand, match, normalise
+from migrator.parity.probe.mapping import MappingError, Variable, expand, fitting, match, normalise
 
 
 def variables(*items: tuple[str, tuple[int, ...]], trainable: bool = True) -> list[Variable]:
@@ -140,3 +140,13 @@ def test_equal_shapes_go_by_the_last_part_of_their_names_where_that_pairs_all() 
         "bn_1/beta": "m/n_7/beta",
         "bn_1/gamma": "m/n_7/gamma",
     }
+
+
+def test_pairs_of_a_migration_count_where_they_fit() -> None:
+    """Another program than the migrated one may have other sizes, or one variable where the map has two."""
+    old = variables(("a/kernel", (2,)), ("b/kernel", (2,)), ("c/kernel", (3,)))
+    new = variables(("x/kernel", (2,)), ("y/kernel", (2,)), ("z/kernel", (4,)))
+    first = (old[0], new[0])
+    assert fitting([first, first, (old[2], new[2])]) == [first]
+    assert fitting([first, (old[1], new[0])]) == []
+    assert fitting([first, (old[1], new[1])]) == [first, (old[1], new[1])]

@@ -119,6 +119,15 @@ def match(
     return sorted(pairs, key=lambda pair: rank[id(pair.old)])
 
 
+def fitting(pairs: Sequence[tuple[Variable, Variable]]) -> list[tuple[Variable, Variable]]:
+    """Those of the `pairs` that have equal sizes and no variable in common with others."""
+    count: dict[int, int] = defaultdict(int)
+    found = list({(id(old), id(new)): (old, new) for old, new in pairs}.values())
+    for variable in (variable for pair in found for variable in pair):
+        count[id(variable)] += 1
+    return [(old, new) for old, new in found if _size(old) == _size(new) and count[id(old)] == count[id(new)] == 1]
+
+
 def _renumbered(variables: Sequence[Variable]) -> dict[int, tuple[str, ...]]:
     """Normalised names by id, in which dense_3, dense_4 of one scope have become dense_0, dense_1."""
     names = {id(v): normalise(v.name) for v in variables}

@@ -42,6 +42,7 @@ class Replay:
         self.folder: str = config["output"]
         self.limit: int = config.get("steps") or 0
         self.explicit: list[tuple[str, str]] = [(a, b) for a, b in config.get("variables", ())]
+        self.derived: list[tuple[str, str]] = [(a, b) for a, b in config.get("derived", ())]
         self.notes: set[str] = set()
         self.conform = batches.Conform(self.reader, self.note)
         self.budget = FULL_STEP_BYTES
@@ -147,20 +148,35 @@ class Replay:
             mapping.Variable(variable_name(v), tuple(int(n) for n in v.shape), bool(v.trainable), index)
             for index, v in enumerate(self._found)
         ]
-        explicit = []
-        by_name = {v.name: v for v in old}
-        for tf1_pattern, path in self.explicit:
-            names = mapping.expand(tf1_pattern, list(by_name))
-            targets = resolve(model, path)
-            if len(names) != len(targets):
-                if targets:
-                    self.note(f"the map {tf1_pattern} -> {path} fits {len(names)} and {len(targets)} variables")
-                continue
-            for name, target in zip(names, targets):
-                for index, variable in enumerate(self._found):
-                    if variable is target or (isinstance(variable, distributed.Parts) and variable.holds(target)):
-                        explicit.append((by_name[name], new[index]))
+        explicit = [pair for entry in self.explicit for pair in self._known(model, old, new, *entry, said=True)]
+        taken = {id(variable) for pair in explicit for variable in pair}
+        derived = [pair for entry in self.derived for pair in self._known(model, old, new, *entry)]
+        explicit += mapping.fitting([pair for pair in derived if not taken & {*map(id, pair)}])
         return mapping.match(old, new, explicit)
+
+    def _known(
+        self,
+        model: Any,
+        old: list[mapping.Variable],
+        new: list[mapping.Variable],
+        pattern: str,
+        path: str,
+        said: bool = False,
+    ) -> list[tuple[mapping.Variable, mapping.Variable]]:
+        """The pairs that a pattern of names and an attribute path stand for; none where they fit different numbers of
+        variables, which is noted where the user `said` them."""
+        by_name = {variable.name: variable for variable in old}
+        names, targets = mapping.expand(pattern, list(by_name)), resolve(model, path)
+        if len(names) != len(targets):
+            if targets and said:
+                self.note(f"the map {pattern} -> {path} fits {len(names)} and {len(targets)} variables")
+            return []
+        return [
+            (by_name[name], new[index])
+            for name, target in zip(names, targets)
+            for index, variable in enumerate(self._found)
+            if variable is target or (isinstance(variable, distributed.Parts) and variable.holds(target))
+        ]
 
     # Batches
 
