@@ -119,7 +119,7 @@ def measure(side: str, cluster: Cluster, steps: int, timeout: float) -> float:
         root = Path(name)
         program, model = root / "program", root / "model"
         program.mkdir()
-        for file in ("before.py",) if side == "old" else ("after.py", "tf2_training.py"):
+        for file in ("before.py",) if side == "old" else ("after.py", "tf2_training.py", "tf2_cluster.py"):
             (program / file).write_bytes((PROGRAM / file).read_bytes())
         arguments = [f"--max_steps={steps}", f"--save_every={EVERY}", f"--model_dir={model}"]
         arguments += [] if cluster.servers else ["--mirrored"]

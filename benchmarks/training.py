@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
+import importlib.util
 import json
 import os
 import runpy
@@ -178,8 +179,12 @@ def watch_keras(steps: int, marks: list[Mark]) -> None:
     helpers.configure = in_a_new_folder
     helpers.train = timed
     helpers.read_input = lambda *args, **named: repeated(read_input(*args, **named))
-    if hasattr(helpers, "train_and_evaluate"):
-        helpers.train_and_evaluate = train_of_spec
+    modules = [helpers]
+    if importlib.util.find_spec("tf2_cluster") is not None:
+        modules.append(importlib.import_module("tf2_cluster"))  # which takes from there what was replaced above
+    for module in modules:
+        if hasattr(module, "train_and_evaluate"):
+            module.train_and_evaluate = train_of_spec
 
 
 def run_side(side: str, entry: Path, arguments: Sequence[str], steps: int) -> None:
@@ -240,7 +245,7 @@ def sides(case: str, folder: Path) -> tuple[Path, Path, list[str]]:
             entries.append(target / spec["entry"])
         else:
             target.mkdir(parents=True)
-            for path in (program, source / "tf2_training.py") if side == "new" else (program,):
+            for path in (program, *source.glob("tf2_*.py")) if side == "new" else (program,):
                 shutil.copy(path, target)
             entries.append(target / program.name)
     return entries[0], entries[1], spec.get("args", [])

@@ -21,12 +21,14 @@ class Companions:
         """The reason why one of `files` cannot be made, if there is one."""
         for file in files:
             try:
+                if os.path.isdir(os.path.splitext(file.path)[0]):
+                    return f"the migrated program needs {file.path}, which Python would not find beside a folder of that name"
                 existing = self._existing(file.path)
                 if existing is None or existing.text == file.text:
                     continue
                 if not (vendoring.is_vendored(existing.text) and vendoring.is_vendored(file.text)):
                     return f"the migrated program needs {file.path}, but a file of that name exists: move it away"
-                vendoring.merge(existing.text, file.text)
+                vendoring.merge(file.path, existing.text, file.text)
             except Unusable as error:
                 return f"cannot add to {error.diagnostic}"
             except vendoring.Edited as error:
@@ -80,4 +82,4 @@ class Companions:
 def _merged(existing: SourceFile, file: NewFile) -> str:
     if not existing.text or not vendoring.is_vendored(existing.text):
         return file.text
-    return vendoring.merge(existing.text, file.text)
+    return vendoring.merge(file.path, existing.text, file.text)

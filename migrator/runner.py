@@ -234,7 +234,7 @@ def _merge(results: Iterable[Sequence[Outcome]], finished: dict[str, Outcome]) -
         for outcome in outcomes:
             shared = finished.get(outcome.path)
             if shared is not None and shared.after and outcome.status in ("changed", "created"):
-                text = vendoring.merge(shared.after.decode("utf-8"), outcome.after.decode("utf-8"))
+                text = vendoring.merge(outcome.path, shared.after.decode("utf-8"), outcome.after.decode("utf-8"))
                 outcome = replace(outcome, after=text.encode("utf-8"))
             finished[outcome.path] = outcome
         for other in [other for other in groups if other & group]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 _RUNTIME = "migrator.runtime"
@@ -105,12 +105,32 @@ def imports_of(tree: ast.Module, external_only: bool = True) -> list[Import]:
 
 
 def internal_modules(tree: ast.Module) -> set[str]:
-    """Short names of the runtime modules that a runtime module imports."""
+    """The runtime modules that a runtime module imports, by their names below that package."""
     found: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith(_RUNTIME + ".")):
-            found.add((node.module or "").rpartition(".")[2])
+            found.add((node.module or "").replace(_RUNTIME + ".", "", 1))
     return found
+
+
+def borrowed(text: str, module: str) -> tuple[set[str], set[str]]:
+    """The names that a file imports from a module beside it, and what stands before that: a dot, nothing, or either."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom) and node.module == module]
+    return {alias.name for node in nodes for alias in node.names}, {"." * node.level for node in nodes}
+
+
+def render_borrowed(names: Iterable[str], module: str, prefixes: Collection[str]) -> list[str]:
+    """Lines that import `names` from a module beside the file: of the package where a prefix is a dot."""
+    imports = {prefix: _block(Import(prefix + module, name, name) for name in sorted(names)) for prefix in prefixes}
+    if len(imports) < 2:
+        return [line for block in imports.values() for line in block]
+    inside, alone = ([" " * 4 + line for line in "\n".join(imports[prefix]).split("\n")] for prefix in (".", ""))
+    return [
+        "try:",
+        *inside,
+        "except ImportError:  # this file is of no package where a program is run beside it",
+        *alone,
+    ]
 
 
 def render_imports(imports: Iterable[Import], future: bool = True) -> list[str]:

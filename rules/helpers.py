@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Callable
 from functools import cached_property
 
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.project import Project
-from migrator.symbols import normalize
+from migrator.symbols import Scope, normalize
 from migrator.syntax import walk
+from migrator.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE, is_for_one_device
 
 from .hyperparameters import HPARAMS
 from .import_roots import in_package, package_prefix, relative_prefix
 from .tensorflow_names import PLAIN, VERSION_1
 from .unused_code import unused_spans
 
-MODULE = "tf2_training"
+MODULES = (CLUSTER_MODULE, TRAINING_MODULE)
 _SEARCH_PATH = {"sys.path", "site.addsitedir"}
 
 
 class Helpers:
-    """The helpers that one file needs, and the import that brings them.
+    """The helpers that one file needs, and the imports that bring them.
 
-    `stays` says that an import of ``tensorflow.compat.v1`` is not replaced by one of TensorFlow itself.
+    `module_of` tells which file beside the program has a helper, `home` the folder of both. `stays` says that an import of
+    ``tensorflow.compat.v1`` is not replaced by one of TensorFlow itself.
     """
 
-    def __init__(self, module: Module, project: Project, home: str, stays: bool = False) -> None:
+    def __init__(
+        self, module: Module, project: Project, home: str, module_of: Callable[[str], str], stays: bool = False
+    ) -> None:
         self.module = module
         self.stays = stays
         self.project = project
         self.names: set[str] = set()
         self.folder, self.prefix = self._place(home)
-        self._imported = {
-            entry.target.rsplit(".", 1)[1] for entry in module.imports if entry.target.split(".")[-2:-1] == [MODULE]
-        }
-        self._plain: set[str] = set()
+        self._module_of = module_of
+        targets = [entry.target.split(".") for entry in module.imports]
+        self._imported = {parts[-1]: parts[-2] for parts in targets if len(parts) > 1 and parts[-2] in MODULES}
+        self._plain: dict[str, set[str]] = {}
         self._qualified: set[str] = set()
+
+    @property
+    def modules(self) -> set[str]:
+        """The modules beside the program that the file imports."""
+        return {*self._plain, *self._qualified}
 
     @cached_property
     def unused(self) -> list[tuple[int, int]]:
@@ -47,6 +57,9 @@ class Helpers:
 
     def need(self, name: str, at: ast.AST | None = None) -> str:
         """Asks for a helper where the code at `at` needs it; returns how that code writes it."""
+        imported, home = self._imported.get(name), self._module_of(name)
+        if imported not in (home, None) and not is_for_one_device(name):
+            return name  # out of one that has all helpers, as there was no other
         self.names.add(name)
         scope = self.module.scope(at) if at is not None else self.module.analysis.root
         holder = scope.lookup(name)
@@ -56,9 +69,19 @@ class Helpers:
         )
         targets = [self.module.resolve(alias) or ""] if alias is not None else [normalize(b.target) for b in bound]
         old = all(t.startswith("tensorflow.estimator.") or t in HPARAMS for t in targets)  # its import goes
-        clash = name not in self._imported and holder is not None and not old
-        (self._qualified if clash else self._plain).add(name)
-        return f"{MODULE}.{name}" if clash else name
+        if imported == home or holder is None or old:
+            self._plain.setdefault(home, set()).add(name)
+            return name
+        self._check_free(home, scope, at)
+        self._qualified.add(home)
+        return f"{home}.{name}"
+
+    def _check_free(self, module: str, scope: Scope, at: ast.AST | None) -> None:
+        """Raises Unsupported where the name of a module beside the program stands for something else."""
+        holder = scope.lookup(module)
+        bound = holder.bindings.get(module, []) if holder is not None else []
+        if any(b.target.rpartition(".")[2] != module for b in bound):
+            raise Unsupported(f"`{module}`, the name of a file of helpers, stands for something else here", at)
 
     def tensorflow(self) -> str:
         """The file's name for TensorFlow 2 once its imports are migrated."""
@@ -80,22 +103,14 @@ class Helpers:
         if not any(e.target in PLAIN | {VERSION_1} and e.name != "*" and e.top_level for e in module.imports):
             if self.names and "tf" not in module.bound_names:
                 edits.append(module.add_import("import tensorflow as tf"))
-        plain = sorted(self._plain - self._imported)
-        qualified = self._qualified
-        prefix = self.prefix
-        statements = []
-        if plain:
-            line = f"from {prefix}{MODULE} import {', '.join(plain)}"
-            if len(line) > 100:
-                inner = "".join(f"    {name},\n" for name in plain)
-                line = f"from {prefix}{MODULE} import (\n{inner})"
-            statements.append(line)
-        if qualified:
-            package = prefix.rstrip(".")
-            if prefix.startswith("."):
-                statements.append(f"from {prefix if package == '' else package} import {MODULE}")
+        statements = [self._plain_import(name, names) for name, names in sorted(self._plain.items())]
+        statements = [statement for statement in statements if statement]
+        if self._qualified:
+            package, names = self.prefix.rstrip("."), ", ".join(sorted(self._qualified))
+            if self.prefix.startswith("."):
+                statements.append(f"from {self.prefix if package == '' else package} import {names}")
             else:
-                statements.append(f"from {package} import {MODULE}" if package else f"import {MODULE}")
+                statements.append(f"from {package} import {names}" if package else f"import {names}")
         position = self._position()
         lead = "" if position == 0 or module.source[position - 1 : position] in (b"\n", b"\r") else "\n"
         if position and not self._after_local_import(position):
@@ -104,6 +119,14 @@ class Helpers:
             text = lead + "".join(statement + "\n" for statement in statements)
             edits.append(module.insert(position, text))
         return edits
+
+    def _plain_import(self, name: str, names: set[str]) -> str:
+        """The import of names from a module beside the program that are not imported yet."""
+        wanted = sorted(names - set(self._imported))
+        line = f"from {self.prefix}{name} import {', '.join(wanted)}"
+        if len(line) > 100:
+            line = f"from {self.prefix}{name} import (\n" + "".join(f"    {one},\n" for one in wanted) + ")"
+        return line if wanted else ""
 
     def _after_local_import(self, position: int) -> bool:
         """Whether the line above imports a file of the project, so that ours may stand right below it."""

@@ -75,8 +75,9 @@ class EstimatorProgram(ProgramRule):
     the loss `compute_loss`, `eval_metric_ops` become Keras metrics, and `train_op` the optimizer that a factory function
     compiles the model with. `Estimator(...)` becomes a call of that factory; `train`, `evaluate`, `predict`,
     `train_and_evaluate`, `RunConfig`, `TrainSpec` and `EvalSpec` become small functions and dataclasses of the same name,
-    copied into `tf2_training.py` beside the program. All files of a program change together, or none does. In files of a
-    library that make no Estimator, `ModeKeys` become the strings that they are; whatever else speaks of Estimators stays.
+    copied into `tf2_training.py` beside the program, those for several devices and machines into `tf2_cluster.py`. All files
+    of a program change together, or none does. In files of a library that make no Estimator, `ModeKeys` become the strings that
+    they are; whatever else speaks of Estimators stays.
 
     Helpers for clusters and several devices come along where the program may train there; `--strategy` gives them to others,
     too. It may not if it calls `train`, `evaluate` or `predict` itself, never `train_and_evaluate`, which alone starts the

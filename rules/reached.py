@@ -6,10 +6,11 @@ from collections.abc import Collection
 
 from migrator.module import Module
 from migrator.project import Project
+from migrator.vendoring import is_vendored
 
 
 def reached(project: Project, start: Collection[Module], callers: bool) -> list[Module]:
-    """The modules `start` and what they import, as far as it builds on TensorFlow 1, sorted by path.
+    """The modules `start` and what they import, as far as it builds on TensorFlow 1, which helpers do not, sorted by path.
 
     With `callers`, also the modules that import those of `start`, and what they import: the one that calls a training
     loop hands it the model_fn.
@@ -27,7 +28,7 @@ def reached(project: Project, start: Collection[Module], callers: bool) -> list[
     waiting = list(found.values())
     while waiting:
         for _, other in project.imported(waiting.pop()):
-            if other.path not in found:  # a package that only passes names on does not mention TensorFlow
+            if other.path not in found and not is_vendored(other.text):  # a package may only pass names on
                 found[other.path] = other
                 waiting.append(other)
     given = {module.path for module in start}

@@ -47,7 +47,6 @@ from .preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from .reached import reached
 from .renaming import idle_imports, layer_edits, model_fn_edits, passes_on, value_edits
 from .rewritten import Rewritten
-from .settled import estimator_values
 from .spec_hooks import take_over_classes, watched_names
 from .task_fields import configuration_edits, task_reference
 from .translations import is_refused
@@ -198,14 +197,12 @@ class ProgramRewrite(Rewritten):
 
     def _methods(self) -> None:
         """The edits of methods and properties of Estimators, wherever they are read."""
-        values = estimator_values(self.project, self.constructions)
-        for _, node, reason in values.lost:
+        for _, node, reason in self.estimators.lost:
             self.obstacles.found.append(Unsupported(f"an Estimator is not followed here: {reason}", node))
-        for module, node in values.reads:
+        for module, node in self.estimators.reads:
             self.at = module
             parent = module.parent(node)
             if isinstance(parent, ast.Attribute) and parent.value is node:
-                self.used.add(parent.attr)
                 text = module.segment(node) if dotted(node) is not None else ""
                 with self.obstacles:
                     self._method(self._driver(module), node, parent, text)
@@ -284,7 +281,8 @@ class ProgramRewrite(Rewritten):
 
     def _driver(self, module: Module) -> Driver:
         if module.path not in self._drivers:
-            helpers = self._helpers[module.path] = Helpers(module, self.project, self._home(), self.keeps_graphs)
+            helpers = Helpers(module, self.project, self._home(), self.module_of, self.keeps_graphs)
+            self._helpers[module.path] = helpers
             readers = variable_readers(self.constructions, self.keeps_graphs)
             need, name = helpers.need, helpers.tensorflow
             self._drivers[module.path] = Driver(module, need, name, readers, self.project, self._driver)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 from collections.abc import Iterator
 
@@ -16,14 +17,16 @@ from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
+from migrator.vendored_runtime import CLUSTER_MODULE, module_of
 
 from .distribution import TRAINING
 from .driver import Driver
-from .estimator_values import ESTIMATOR, Construction
+from .estimator_values import ESTIMATOR, Construction, Values
 from .helpers import Helpers
 from .model_facts import model_facts, reached_bodies
 from .model_fns import ModelFn
 from .other_estimators import OtherEstimators
+from .settled import estimator_values
 from .strategies import trains_on_replicas, trains_with_horovod
 from .translations import translations
 
@@ -37,8 +40,6 @@ class Rewritten:
         self.features = features
         self.several = several
         """Whether the program is for several devices or machines; None: its use of its Estimators tells."""
-        self.used: set[str] = set()
-        """Methods and properties of its Estimators that it reads."""
         self.drafts = drafts
         self.project = project = drafts.project
         self.constructions = constructions
@@ -65,22 +66,40 @@ class Rewritten:
         for edits in self._edits.values():
             yield from dict.fromkeys(edits)
 
+    @functools.cached_property
+    def estimators(self) -> Values:
+        """Where the program holds its Estimators."""
+        return estimator_values(self.project, self.constructions)
+
+    @functools.cached_property
+    def used(self) -> set[str]:
+        """Methods and properties of its Estimators that it reads."""
+        parents = [(module.parent(node), node) for module, node in self.estimators.reads]
+        return {owner.attr for owner, node in parents if isinstance(owner, ast.Attribute) and owner.value is node}
+
     @property
     def distributed(self) -> bool:
         """Whether the program may train on several devices or machines: as it says, or as others do who use its Estimators."""
         return not self.used & TRAINING if self.several is None else self.several
 
+    def module_of(self, name: str) -> str:
+        """The module beside the program that has a helper."""
+        return module_of(name, self.distributed)
+
     def new_files(self) -> Iterator[NewFile]:
         """The files of vendored helpers."""
-        folders: dict[str, set[str]] = {}
+        folders: dict[str, list[Helpers]] = {}
         for helpers in self._helpers.values():
-            folders.setdefault(helpers.folder, set()).update(helpers.names)
-        for folder, names in sorted(folders.items()):
-            if names:
-                path = os.path.join(folder, vendoring.FILE_NAME)
-                existing = self.project.modules.get(path)
-                text = existing.text if existing else None
-                yield NewFile(path, vendoring.vendor(sorted(names), text, self.features, self.distributed))
+            folders.setdefault(helpers.folder, []).append(helpers)
+        for folder, users in sorted(folders.items()):
+            paths = {name: os.path.join(folder, name) for name in vendoring.FILE_NAMES}
+            existing = {
+                name: self.project.modules[path].text for name, path in paths.items() if path in self.project.modules
+            }
+            names = sorted({name for helpers in users for name in helpers.names})
+            prefixes = {"." if helpers.prefix else "" for helpers in users if CLUSTER_MODULE in helpers.modules}
+            files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)
+            yield from (NewFile(paths[name], text) for name, text in files.items())
 
     def class_names(self) -> list[str]:
         """Names of the generated classes, and of the functions that make other models."""

@@ -19,7 +19,7 @@ SRUN = '#!/bin/bash\nfor SLURM_PROCID in 0 1 2 3; do export SLURM_PROCID; "$@"; 
 
 @pytest.mark.parametrize("number", [0, 1], ids=["by hand", "Slurm"])
 def test_scripts_give_each_process_its_place(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tensorflow_cluster = pytest.importorskip("migrator.runtime.cluster")
+    tensorflow_cluster = pytest.importorskip("migrator.runtime.cluster.tasks")
     script = [block.text for block in blocks(PAGE) if block.language == "bash"][number]
     programs, out = tmp_path / "bin", tmp_path / "out"
     for folder in (programs, out):

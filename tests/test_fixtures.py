@@ -26,9 +26,9 @@ from migrator.parity.recordings import Recordings
 from migrator.parity.report import exit_code
 from migrator.parity.runner import run_case
 from migrator.parity.terminal import show
+from migrator.vendoring import FILE_NAMES
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
-VENDORED = "tf2_training.py"
 LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(FIXTURES.parent / ".venv-latest" / "bin" / "python")
 
 toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
@@ -53,16 +53,20 @@ class Fixture:
             top = self.folder / side
             return {path.relative_to(top).as_posix(): read(path) for path in sorted(top.rglob("*.py"))}
         files = {"before.py": read(self.folder / f"{side}.py")}
-        if side == "after" and (self.folder / VENDORED).exists():
-            files[VENDORED] = read(self.folder / VENDORED)
-        return files
+        helpers = FILE_NAMES if side == "after" else ()
+        return {**files, **{name: read(self.folder / name) for name in helpers if (self.folder / name).exists()}}
 
     def write_after(self, files: dict[str, str]) -> None:
         """Makes `files` what this fixture expects."""
+        for name in self.files("after").keys() - files:
+            self.after(name).unlink()
         for name, text in files.items():
-            path = self.folder / "after" / name if self.is_tree else self.folder / name.replace("before.py", "after.py")
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(text.encode())
+            self.after(name).parent.mkdir(exist_ok=True)
+            self.after(name).write_bytes(text.encode())
+
+    def after(self, name: str) -> Path:
+        """Where a migrated file stands."""
+        return self.folder / "after" / name if self.is_tree else self.folder / name.replace("before.py", "after.py")
 
     @functools.cached_property
     def cases(self) -> list[dict[str, Any]]:

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from migrator import vendoring
-from migrator.vendoring import MARKER, Edited, Library, is_vendored, merge, read_library, runtime_library, vendor
+from migrator.vendored_imports import borrowed
+from migrator.vendored_library import Library, definitions_of, parsed_statements, read_library, written_statements
+from migrator.vendored_runtime import cluster_library, training_library
+from migrator.vendoring import CLUSTER_FILE_NAME, FILE_NAME, MARKER, Edited, is_vendored, merge, vendor
 
 RUNTIME = Path(vendoring.__file__).parent / "runtime"
 
@@ -76,12 +79,12 @@ def library() -> Library:
 
 def make(library: Library, *names: str, existing: str | None = None) -> str:
     """Vendor from a library of the test."""
-    return vendoring._vendor(library, names, existing)
+    return vendoring._File(library).text(names, existing)
 
 
 def test_what_is_needed_and_no_more(library: Library) -> None:
     text = make(library, "Derived")
-    assert list(vendoring._definitions(text)) == ["LIMIT", "Base", "Derived", "_helper"]
+    assert list(definitions_of(text)) == ["LIMIT", "Base", "Derived", "_helper"]
     assert "unused" not in text and "json" not in text and "SECOND" not in text and "migrator.runtime" not in text
     assert text.startswith(MARKER + '\n"""Helpers of the migrated program')
     assert "# Why it is here.\n@dataclasses.dataclass(frozen=True)\nclass Base:" in text
@@ -98,7 +101,7 @@ def test_definitions_come_before_their_use(library: Library) -> None:
     assert list(library.definitions) == ["LIMIT", "SECOND", "Base", "unused", "Derived", "_helper", "ALIAS"] or list(
         library.definitions
     ).index("Base") < list(library.definitions).index("Derived")
-    names = list(vendoring._definitions(make(library, "ALIAS", "SECOND")))
+    names = list(definitions_of(make(library, "ALIAS", "SECOND")))
     assert names.index("LIMIT") < names.index("SECOND") and names.index("Derived") < names.index("ALIAS")
 
 
@@ -166,70 +169,88 @@ def test_modules_that_cannot_be_merged(other: str, message: str | None) -> None:
 
 
 def test_merge_joins_two_helper_files() -> None:
-    first, second = vendor(["ClusterTask"]), vendor(["RunConfig"])
-    assert merge(first, second) == vendor(["ClusterTask", "RunConfig"])
-    assert merge(None, first) == first == merge(first, first)
+    first, second = vendor(["ModeKeys"])[FILE_NAME], vendor(["RunConfig"])[FILE_NAME]
+    assert {FILE_NAME: merge(FILE_NAME, first, second)} == vendor(["ModeKeys", "RunConfig"])
+    assert merge(FILE_NAME, None, first) == first == merge(FILE_NAME, first, first)
 
 
 def test_merge_works_for_files_of_other_versions() -> None:
     first = f"{MARKER}\n\n\ndef one():\n    return 1\n"
-    text = merge(first, f"{MARKER}\nimport json\n\n\ndef two():\n    return json\n")
+    text = merge(FILE_NAME, first, f"{MARKER}\nimport json\n\n\ndef two():\n    return json\n")
     assert text.startswith(first.split("\n")[0]) and "import json" in text
     assert text.index("def one") < text.index("def two")
     ast.parse(text)
 
 
 def test_the_mark_tells_ours_from_theirs() -> None:
-    assert is_vendored(vendor(["ClusterTask"])) and is_vendored("\ufeff" + MARKER + "\n")
+    assert all(is_vendored(text) for text in vendor(["train_and_evaluate"]).values()) and is_vendored(
+        "\ufeff" + MARKER + "\n"
+    )
     assert not is_vendored("import tensorflow\n" + MARKER) and not is_vendored("")
 
 
 # -- the real helpers -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", list(runtime_library().definitions))
-def test_every_helper_stands_alone(name: str) -> None:
-    text = vendor([name])
+def free_names(text: str) -> set[str]:
+    """Names that a file reads and nobody gives it."""
     tree = ast.parse(text)
-    known = set(dir(__builtins__)) | set(vendoring._definitions(text)) | set(vars(__import__("builtins")))
-    for node in tree.body:
+    known = set(vars(__import__("builtins"))) | set(definitions_of(text))
+    for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             known |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    top = {inner.id for inner in ast.walk(tree) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
-    bound = {
-        inner.id for inner in ast.walk(tree) if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load)
-    }
-    arguments = {inner.arg for inner in ast.walk(tree) if isinstance(inner, ast.arg)}
-    inner_names = {
-        inner.name for inner in ast.walk(tree) if isinstance(inner, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler))
-    }
-    assert top - known - bound - arguments - {str(n) for n in inner_names} == set()
-    assert "migrator" not in text.replace(MARKER, "")
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            known.add(node.id)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)):
+            known.add(str(node.name))
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - known
+
+
+@pytest.mark.parametrize("distributed", [True, False])
+@pytest.mark.parametrize("name", sorted({*training_library().definitions, *cluster_library().definitions}))
+def test_every_helper_stands_alone(name: str, distributed: bool) -> None:
+    files = vendor([name], distributed=distributed)
+    for text in files.values():
+        assert free_names(text) == set() and "migrator" not in text.replace(MARKER, "")
+    lent, prefixes = borrowed(files.get(CLUSTER_FILE_NAME, ""), "tf2_training")
+    assert lent <= set(definitions_of(files.get(FILE_NAME, ""))) and prefixes <= {""}
+    assert "tf2_cluster import" not in files.get(FILE_NAME, "")
+
+
+def test_no_module_of_one_device_imports_one_of_clusters() -> None:
+    assert not [path.name for path in RUNTIME.glob("*.py") if "migrator.runtime.cluster" in path.read_text()]
 
 
 def test_all_helpers_together_parse_and_depend_on_tensorflow_alone() -> None:
-    text = vendor(set(runtime_library().definitions) - {"BroadcastVariables"})  # which programs with Horovod ask for
+    names = {*training_library().definitions, *cluster_library().definitions}
+    files = vendor(names - {"BroadcastVariables"})  # which programs with Horovod ask for
+    assert list(files) == [CLUSTER_FILE_NAME, FILE_NAME]
     roots = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in [node for text in files.values() for node in ast.walk(ast.parse(text))]:
         if isinstance(node, ast.Import):
             roots |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             roots.add((node.module or "").partition(".")[0])
-    assert roots - set(getattr(sys, "stdlib_module_names", roots)) <= {"tensorflow", "numpy", "__future__"}
+    assert roots - set(getattr(sys, "stdlib_module_names", roots)) <= {
+        "tensorflow",
+        "numpy",
+        "__future__",
+        "tf2_training",
+    }
 
 
 def test_helpers_are_made_without_importing_tensorflow() -> None:
-    code = (
-        "import sys; from migrator.vendoring import vendor; vendor(['ClusterTask']); print('tensorflow' in sys.modules)"
-    )
+    code = "import sys; from migrator.vendoring import vendor; vendor(['train_and_evaluate']); print('tensorflow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
 
-@pytest.mark.parametrize("path", sorted(RUNTIME.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(RUNTIME.rglob("*.py")), ids=lambda path: str(path.relative_to(RUNTIME)))
 def test_runtime_modules_are_read_without_parsing_them(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert vendoring._written_statements(text) == vendoring._parsed_statements(text)
+    assert written_statements(text) == parsed_statements(text)
 
 
 def test_statements_are_found_in_whatever_a_formatter_writes() -> None:
@@ -281,31 +302,122 @@ async def f(
 
 print(X)
 '''
-    found = vendoring._written_statements(text)
-    assert found == vendoring._parsed_statements(text)
+    found = written_statements(text)
+    assert found == parsed_statements(text)
     assert [one.name for one in found if one.name] == ["X", "Y", "C", "f"]
+
+
+# -- one file, or two -------------------------------------------------------------------------------------------------
+
+LOOP = ["RunConfig", "TrainSpec", "EvalSpec", "train_and_evaluate"]
+
+
+def test_two_files_for_clusters_and_one_for_one_device() -> None:
+    files = vendor([*LOOP, "configure_distributed", "make_strategy"])
+    cluster, training = files[CLUSTER_FILE_NAME], files[FILE_NAME]
+    assert (
+        "\ndef make_strategy(" in cluster
+        and "\nclass ReplicaRun(" in cluster
+        and "\ndef train_and_evaluate(" in cluster
+    )
+    assert "\nclass CheckpointEvaluator:" in training and "\nclass LocalRun:" in training
+    assert not set(definitions_of(cluster)) & set(definitions_of(training)) and "    strategy: Any" in training
+    assert "from tf2_training import (\n    CheckpointEvaluator," in cluster and "TF_CONFIG" not in training
+    assert list(vendor([*LOOP, "configure"], distributed=False)) == [FILE_NAME]
+    assert "\ndef train_and_evaluate(" in vendor(LOOP, distributed=False)[FILE_NAME]
+
+
+def test_what_reaches_a_helper_that_clusters_replace_goes_along_with_it() -> None:
+    cluster = vendor(["dnn_classifier"])[CLUSTER_FILE_NAME]
+    assert "\ndef dnn_classifier(" in cluster and "\ndef compile_canned(" in cluster
+    assert list(vendor(["dnn_classifier"], distributed=False)) == [FILE_NAME]
+
+
+def test_helpers_for_clusters_alone() -> None:
+    assert list(vendor(["current_task"], distributed=False)) == [CLUSTER_FILE_NAME]
+
+
+@pytest.mark.parametrize("name", [FILE_NAME, CLUSTER_FILE_NAME])
+def test_files_grow_and_keep_what_they_have(name: str) -> None:
+    less, more = vendor(["make_strategy", "train"]), vendor(["make_strategy", "train", *LOOP])
+    assert merge(name, less[name], more[name]) == more[name] == merge(name, more[name], less[name])
+    assert vendor(["make_strategy", *LOOP], existing=less) == more
+
+
+@pytest.mark.parametrize("name", [FILE_NAME, CLUSTER_FILE_NAME])
+def test_edited_files_grow_at_their_end(name: str) -> None:
+    less, more = vendor(["make_strategy", "train"]), vendor(["make_strategy", "train", *LOOP])
+    edited = (
+        less[name].replace("import tensorflow as tf\n", "import tensorflow as tf\nimport mine\n") + "\n\nmine.run()\n"
+    )
+    text = merge(name, edited, more[name])
+    assert set(definitions_of(text)) == set(definitions_of(more[name])) and free_names(text) == set()
+    assert all(line in text.split("\n") for line in edited.split("\n")) and "mine.run()\n\n\n" in text
+    assert text.count("import tensorflow as tf") == 1 and merge(name, text, more[name]) == text
+    assert borrowed(text, "tf2_training")[0] >= borrowed(more[name], "tf2_training")[0]
+
+
+def test_a_file_in_a_package_imports_its_neighbour() -> None:
+    text = vendor(["train_and_evaluate", "configure_distributed"], prefixes=["."])[CLUSTER_FILE_NAME]
+    assert "\nfrom .tf2_training import (\n    CheckpointEvaluator,\n" in text
+    again = vendor(["make_strategy"], existing={CLUSTER_FILE_NAME: text}, prefixes=["."])
+    assert "from tf2_training" not in again[CLUSTER_FILE_NAME] and "def make_strategy" in again[CLUSTER_FILE_NAME]
+
+
+def test_a_file_of_a_package_and_of_a_script_tries_both() -> None:
+    script, package = (vendor(LOOP, prefixes=[prefix])[CLUSTER_FILE_NAME] for prefix in ("", "."))
+    both = merge(CLUSTER_FILE_NAME, script, package)
+    assert "\ntry:\n    from .tf2_training import C" in both and "\n    from tf2_training import C" in both
+    assert both == vendor(LOOP, prefixes=["", "."])[CLUSTER_FILE_NAME] == merge(CLUSTER_FILE_NAME, both, script)
+    assert free_names(both) == set()
+    with pytest.raises(Edited, match="it was edited, and imports `tf2_training`, which this program cannot"):
+        merge(CLUSTER_FILE_NAME, script + "\n\nmine = 1\n", package)
+    assert merge(CLUSTER_FILE_NAME, both + "\n\nmine = 1\n", package) == both + "\n\nmine = 1\n"
+
+
+def test_columns_on_preprocessing_layers() -> None:
+    names = ["linear_estimator", "dnn_classifier"]
+    files = vendor(names, features="preprocessing")
+    assert "LinearColumns" in files[CLUSTER_FILE_NAME] and "LinearFeatures" not in "".join(files.values())
+    less = vendor(names[:1], features="preprocessing")
+    for name, text in files.items():
+        assert merge(name, less[name], text) == text
+
+
+def test_one_file_with_all_helpers_stays_as_it_is() -> None:
+    """As they were made when there was no other."""
+    files = vendor([*LOOP, "make_strategy", "configure_distributed"])
+    cluster = files[CLUSTER_FILE_NAME].partition("    train,\n)\n")[2]
+    old = files[FILE_NAME] + "\n\n" + cluster
+    assert merge(FILE_NAME, old, files[FILE_NAME]) == old
+    text = merge(FILE_NAME, old, vendor([*LOOP, "ModeKeys"])[FILE_NAME])
+    assert text.startswith(old) and text.endswith('PREDICT = "infer"\n')
 
 
 def test_helpers_for_one_device_grow_to_those_for_several() -> None:
     alone = vendor(["RunConfig", "configure", "train"], distributed=False)
-    assert "eval_strategy" not in alone
-    both = merge(alone, vendor(["RunConfig", "configure_distributed"]))
-    assert "    eval_strategy: Any = None" in both and "def configure_distributed(" in both
+    assert "eval_strategy" not in alone[FILE_NAME]
+    both = vendor(["RunConfig", "configure_distributed"], existing=alone)
+    assert (
+        "    eval_strategy: Any = None" in both[FILE_NAME] and "def configure_distributed(" in both[CLUSTER_FILE_NAME]
+    )
+    assert merge(FILE_NAME, alone[FILE_NAME], vendor(["RunConfig", "train"])[FILE_NAME]) == both[FILE_NAME]
 
 
 def test_edited_helpers_for_one_device_grow_where_they_were_left_alone() -> None:
-    alone = vendor(["RunConfig", "configure", "train"], distributed=False)
+    alone = vendor(["RunConfig", "configure", "train"], distributed=False)[FILE_NAME]
     edited = alone.replace('    """Trains from the newest', '    """Trains on from the newest')
     assert edited != alone
-    both = merge(edited, vendor(["RunConfig", "configure_distributed", "make_strategy"]))
-    assert "    eval_strategy: Any = None" in both and "def make_strategy(" in both and "Trains on from" in both
-    assert merge(both, vendor(["RunConfig", "configure_distributed", "make_strategy"])) == both
+    new = vendor(["RunConfig", "configure_distributed", "make_strategy"])[FILE_NAME]
+    both = merge(FILE_NAME, edited, new)
+    assert "    eval_strategy: Any = None" in both and "Trains on from" in both
+    assert merge(FILE_NAME, both, new) == both
     ast.parse(both)
 
 
 def test_what_was_edited_is_not_replaced() -> None:
-    alone = vendor(["RunConfig", "configure", "train"], distributed=False)
+    alone = vendor(["RunConfig", "configure", "train"], distributed=False)[FILE_NAME]
     edited = alone.replace("    model_dir: str | None = None", "    model_dir: str | None = 'model'")
     assert edited != alone
     with pytest.raises(Edited, match="`RunConfig` is for one device there and was edited"):
-        merge(edited, vendor(["RunConfig", "configure_distributed"]))
+        vendor(["RunConfig", "configure_distributed"], existing={FILE_NAME: edited})

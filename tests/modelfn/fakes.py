@@ -313,8 +313,11 @@ class World:
         helpers = Namespace(
             "tf2_training",
             BatchMean=metric("BatchMean"),
-            make_strategy=lambda *args, **kwargs: types.SimpleNamespace(scope=Scope),
             configure=lambda model, *args, **kwargs: model,
+        )
+        cluster = Namespace(
+            "tf2_cluster",
+            make_strategy=lambda *args, **kwargs: types.SimpleNamespace(scope=Scope),
             configure_distributed=lambda model, *args, **kwargs: model,
         )
-        return {"tensorflow": Namespace("tf", keras=keras), "tf2_training": helpers}
+        return {"tensorflow": Namespace("tf", keras=keras), "tf2_training": helpers, "tf2_cluster": cluster}

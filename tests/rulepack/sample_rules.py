@@ -189,6 +189,6 @@ class Program(ProgramRule):
             for inner, part in found
         ]
         helper = os.path.join(os.path.dirname(module.path), vendoring.FILE_NAME)
-        text = vendoring.vendor(["ClusterTask"])
+        text = vendoring.vendor(["ModeKeys"])[vendoring.FILE_NAME]
         yield self.diagnostic(module, node, "program", edits, new_files=[NewFile(helper, text)])
         yield self.diagnostic(module, node, "look at the rewritten program", severity=Severity.INFO)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from modelfn.programs import USE, manual_reason, migrate, model_fn, run, untouched
 
@@ -15,7 +17,7 @@ MEAN = 'loss_reduction="sum_over_batch_size"'
 def migrated(statements: str, head: str = V1) -> str:
     """The statements after the imports of a program, migrated."""
     text = migrate(f"{head}\n{statements}\n")
-    return text.split("from tf2_training import", 1)[1].split("\n\n", 1)[1].strip()
+    return re.split(r"\nfrom tf2_\w+ import ", text)[-1].split("\n\n", 1)[1].strip()
 
 
 def inner(call: str, head: str = V1) -> str:

@@ -55,7 +55,9 @@ def test_columns_of_sequences() -> None:
 
 def test_columns_of_sequences_in_a_graph() -> None:
     text = run(model_fn(SEQUENCES.format("features, params")), "bridge")[PATH].after.decode()
-    assert "x, lengths = sequence_input_layer(features, params)" in text and "graph_model, sequence_input_layer" in text
+    assert (
+        "x, lengths = sequence_input_layer(features, params)" in text and "EstimatorSpec, sequence_input_layer" in text
+    )
 
 
 TEAMS = "COLUMNS = tf.feature_column.shared_embedding_columns([A, B], 3, 'sum', None, 'teams', None, None, 1.0)"

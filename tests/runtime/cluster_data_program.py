@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.strategy import make_strategy
+from migrator.runtime.cluster.strategy import make_strategy
 
 X = np.arange(24, dtype="float32").reshape(12, 2) / 10
 

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from cluster_program import eval_input, train_input
 
-from migrator.runtime.cluster_graph import graph_model
+from migrator.runtime.cluster.graph import graph_model
 from migrator.runtime.config import RunConfig
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_graph import EstimatorSpec

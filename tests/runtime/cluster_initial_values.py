@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.parity.local_cluster import free_ports
-from migrator.runtime.strategy import make_strategy
+from migrator.runtime.cluster.strategy import make_strategy
 
 SHAPE = (64, 32)
 ROWS = np.arange(64 * 32, dtype=np.float32).reshape(SHAPE)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.cluster_train_and_evaluate import train_and_evaluate
+from migrator.runtime.cluster.strategy import make_strategy
+from migrator.runtime.cluster.train_and_evaluate import train_and_evaluate
+from migrator.runtime.cluster.training import configure_distributed
 from migrator.runtime.config import RunConfig
-from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.exporters import FinalExporter
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.serving import build_raw_serving_input_receiver_fn
-from migrator.runtime.strategy import make_strategy
 from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec
 from migrator.runtime.training import evaluate, train
 

@@ -9,8 +9,8 @@ import sys
 import cluster_program
 import tensorflow as tf
 
-from migrator.runtime.cluster import use_cluster
-from migrator.runtime.strategy import multi_worker_strategy
+from migrator.runtime.cluster.strategy import multi_worker_strategy
+from migrator.runtime.cluster.tasks import use_cluster
 
 
 def main(rank: str, tasks: str, port: str, model_dir: str, what: str, steps: str) -> dict[str, float]:

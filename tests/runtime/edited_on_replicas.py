@@ -13,8 +13,8 @@ from both_sides import old_program
 from line_program import read_events
 from replicating_programs import new_program
 
-from migrator.runtime.cluster import ClusterError
-from migrator.runtime.distribution import configure_distributed
+from migrator.runtime.cluster.tasks import ClusterError
+from migrator.runtime.cluster.training import configure_distributed
 
 keras_2 = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on several replicas")
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.cluster.training import configure_distributed
 from migrator.runtime.config import RunConfig
-from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
 

@@ -11,14 +11,14 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, create_model, model_fn, read_events
 
-from migrator.runtime import replicas
-from migrator.runtime.cluster import ClusterError
-from migrator.runtime.cluster_graph import graph_model
+from migrator.runtime.cluster import replicas
+from migrator.runtime.cluster.graph import graph_model
+from migrator.runtime.cluster.replicas import share_out
+from migrator.runtime.cluster.tasks import ClusterError
+from migrator.runtime.cluster.training import configure_distributed
 from migrator.runtime.config import RunConfig
-from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.inputs import read_input
 from migrator.runtime.prediction import predict
-from migrator.runtime.replicas import share_out
 from migrator.runtime.training import evaluate, report_batch_loss, train
 from migrator.runtime.v1_graph import EstimatorSpec
 from migrator.runtime.v1_hooks import GraphHook

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.cluster import ClusterError, ClusterTask, cluster_task, current_task, use_cluster
+from migrator.runtime.cluster.tasks import ClusterError, ClusterTask, cluster_task, current_task, use_cluster
 
 PROPERTIES = (
     *("task_type", "task_id", "is_chief", "num_worker_replicas", "num_ps_replicas", "global_id_in_cluster"),

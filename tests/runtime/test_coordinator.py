@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrator.runtime.coordinator import steps_per_call
+from migrator.runtime.cluster.coordinator import steps_per_call
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import tensorflow as tf
 from line_program import create_model, input_fn
 
 from migrator.runtime import execution
+from migrator.runtime.cluster.replicas import InStepGrouper
 from migrator.runtime.execution import StepGrouper
-from migrator.runtime.replicas import InStepGrouper
 from migrator.runtime.training import evaluate, train
 
 

@@ -10,9 +10,9 @@ import pytest
 import tensorflow as tf
 from cluster_program import X, Y
 
+from migrator.runtime.cluster.orders import largest_divisor, order_of, reading_once
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.optimizers_adam import AdamOptimizer
-from migrator.runtime.orders import largest_divisor, order_of, reading_once
 from migrator.runtime.training import configure
 
 pytestmark = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime import strategy
-from migrator.runtime.cluster import ClusterError, ClusterTask, cluster_task
-from migrator.runtime.config import RunConfig
-from migrator.runtime.strategy import (
+from migrator.runtime.cluster import strategy
+from migrator.runtime.cluster.strategy import (
     done_file,
     gather_in_order,
     make_strategy,
     multi_worker_strategy,
     start_as_whole,
 )
+from migrator.runtime.cluster.tasks import ClusterError, ClusterTask, cluster_task
+from migrator.runtime.config import RunConfig
 
 CHIEF, WORKER, PS = {"chief": ["a:1"]}, {"worker": ["b:1"]}, {"ps": ["c:1"]}
 

@@ -11,8 +11,8 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, input_fn, model_fn, read_events
 
-from migrator.runtime import cluster_graph
 from migrator.runtime.checkpoint_names import list_variables, load_variable
+from migrator.runtime.cluster import graph as cluster_graph
 from migrator.runtime.config import RunConfig
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import evaluate, train

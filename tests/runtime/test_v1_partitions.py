@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from line_program import input_fn
 
-from migrator.runtime.cluster_graph import graph_model
+from migrator.runtime.cluster.graph import graph_model
 from migrator.runtime.prediction import predict
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_graph import EstimatorSpec

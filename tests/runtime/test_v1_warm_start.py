@@ -12,7 +12,7 @@ import tensorflow as tf
 from line_program import input_fn
 
 from migrator.runtime import v1_tpu, v1_warm_start
-from migrator.runtime.cluster_graph import graph_model
+from migrator.runtime.cluster.graph import graph_model
 from migrator.runtime.training import evaluate, train
 from migrator.runtime.v1_checkpoints import saved_keys
 from migrator.runtime.v1_graph import EstimatorSpec, GraphModel

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.variable_partitions import PARTITIONER, partition_by_scope, partitioned
+from migrator.runtime.cluster.variable_partitions import PARTITIONER, partition_by_scope, partitioned
 
 pytestmark = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")
 FixedShards = tf.distribute.experimental.partitioners.FixedShardsPartitioner

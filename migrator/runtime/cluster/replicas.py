@@ -7,10 +7,10 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import ClusterError, cluster_task
+from migrator.runtime.cluster.tasks import ClusterError, cluster_task
+from migrator.runtime.cluster.worker_checkpoints import PAUSE
 from migrator.runtime.execution import StepGrouper
 from migrator.runtime.local_run import LocalRun
-from migrator.runtime.worker_checkpoints import PAUSE
 
 
 class ReplicaRun(LocalRun):

@@ -7,16 +7,16 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.cluster.replicas import ReplicaRun
+from migrator.runtime.cluster.strategy import make_strategy
+from migrator.runtime.cluster.training import configure_distributed
+from migrator.runtime.cluster.v1_partitions import restore_any_parts, start_as_parts, start_whole
+from migrator.runtime.cluster.v1_replicas import as_in_graph, call_all, first_copy, in_turn, spec_of_one, step_on
 from migrator.runtime.config import RunConfig
-from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.metrics import BatchMean
-from migrator.runtime.replicas import ReplicaRun
-from migrator.runtime.strategy import make_strategy
 from migrator.runtime.v1_graph import EstimatorSpec, Graph, GraphModel
 from migrator.runtime.v1_hooks import GraphRun
 from migrator.runtime.v1_initial_values import outside
-from migrator.runtime.v1_partitions import restore_any_parts, start_as_parts, start_whole
-from migrator.runtime.v1_replicas import as_in_graph, call_all, first_copy, in_turn, spec_of_one, step_on
 from migrator.runtime.v1_tensors import flat_tensors
 
 

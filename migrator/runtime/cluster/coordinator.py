@@ -10,9 +10,9 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.checkpoints import Checkpoints
-from migrator.runtime.cluster import ClusterError, cluster_task
+from migrator.runtime.cluster.orders import largest_divisor, order_of
+from migrator.runtime.cluster.tasks import ClusterError, cluster_task
 from migrator.runtime.local_run import LocalRun
-from migrator.runtime.orders import largest_divisor, order_of
 from migrator.runtime.summaries import StepLogger
 
 

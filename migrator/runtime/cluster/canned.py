@@ -7,11 +7,11 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.canned import CannedModel
-from migrator.runtime.cluster import current_task
+from migrator.runtime.cluster.strategy import make_strategy
+from migrator.runtime.cluster.tasks import current_task
+from migrator.runtime.cluster.training import configure_distributed
 from migrator.runtime.config import RunConfig
-from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.heads import Head
-from migrator.runtime.strategy import make_strategy
 
 LEAST_PART = 64 << 20
 """Bytes of a variable below which parameter servers do not share it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import cluster_task
+from migrator.runtime.cluster.tasks import cluster_task
 from migrator.runtime.train_and_evaluate import CheckpointEvaluator, EvalSpec, TrainSpec
 from migrator.runtime.training import train
 

@@ -15,7 +15,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.cluster import ClusterTask, cluster_task, use_cluster
+from migrator.runtime.cluster.tasks import ClusterTask, cluster_task, use_cluster
 
 
 def make_strategy(config: Any = None, variable_partitioner: Any = None) -> tf.distribute.Strategy:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from migrator.runtime.cluster.training import configure_distributed
 from migrator.runtime.config import RunConfig
-from migrator.runtime.distribution import configure_distributed
 from migrator.runtime.keras_models import speak_as_estimator
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from migrator.runtime.cluster.coordinator import CoordinatorRun
+from migrator.runtime.cluster.replicas import ReplicaRun, run_on_replicas
+from migrator.runtime.cluster.worker_checkpoints import WorkerCheckpoints
 from migrator.runtime.config import RunConfig
-from migrator.runtime.coordinator import CoordinatorRun
-from migrator.runtime.replicas import ReplicaRun, run_on_replicas
 from migrator.runtime.summaries import StepLogger
 from migrator.runtime.training import configure
-from migrator.runtime.worker_checkpoints import WorkerCheckpoints
 
 
 def configure_distributed(model: tf.keras.Model, config: RunConfig | None = None, **settings: Any) -> tf.keras.Model:
