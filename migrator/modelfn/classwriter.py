@@ -286,7 +286,8 @@ class LayerGenerator(ClassWriter):
                 given = call.args[0] if call.args else None
                 if given is not None and reads(given) and reads(given) <= set(self.plan.statics):
                     return f"name={self.plan.module.segment(given)}"
-        return "name=name" if "name" in self.plan.statics else ""
+        named = "name" in self.plan.statics and not self.plan.sublayers.is_numbered(self.plan, "name")
+        return "name=name" if named else ""
 
     def static_attribute(self, name: str) -> str:
         """As above; what Keras is given as the name it keeps."""

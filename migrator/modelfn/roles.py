@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
+from migrator.modelfn.names import enumerated, is_count
 from migrator.modelfn.translate import Time
 from migrator.preparing import arguments
 from migrator.project import Definition
@@ -14,6 +16,17 @@ from migrator.project import Definition
 
 def is_flag(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, bool)
+
+
+def is_number(node: ast.expr, around: Collection[ast.AST]) -> bool:
+    """Whether an expression is seen to be a number; `around` are the nodes in which it stands."""
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Mod):
+        return is_number(node.left, around) or is_number(node.right, around)
+    if isinstance(node, ast.Name):
+        loops = [loop for loop in around if isinstance(loop, ast.For)]
+        counters = [loop.target if is_count(loop.iter) else enumerated(loop)[0] for loop in loops]
+        return any(isinstance(counter, ast.Name) and counter.id == node.id for counter in counters)
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
 
 
 def defaults(definition: Definition) -> dict[str, ast.expr]:

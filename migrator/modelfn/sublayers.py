@@ -18,7 +18,7 @@ from migrator.modelfn.names import reads
 from migrator.modelfn.objects import is_keras_class, made_by_program
 from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_class
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
-from migrator.modelfn.roles import bound, defaults, flag_defaults, is_flag, parameters, role
+from migrator.modelfn.roles import bound, defaults, flag_defaults, is_flag, is_number, parameters, role
 from migrator.modelfn.translate import Layer, Time, Translations, Value, is_none
 from migrator.preparing.lift import snake
 from migrator.preparing.methods import lookup, method_of
@@ -249,6 +249,20 @@ class Sublayers:
             reuse=tuple((name, told(body.module, asked.get(name))) for name in sorted(reuse)),
             trains=sublayer.body.takes_training,
         )
+
+    def is_numbered(self, body: Body, parameter: str) -> bool:
+        """Whether a parameter of a helper is seen to be a number: a literal or counter, handed on by other helpers or not."""
+        for found in self.found.values():
+            for module, call in found.calls if found.body is body else ():
+                value = {**defaults(found.definition), **bound(found.definition, call)}.get(parameter)
+                if value is not None and is_number(value, list(module.ancestors(call))):
+                    return True
+                around = [other for other in self.found.values() if other.definition.node in module.ancestors(call)]
+                if isinstance(value, ast.Name) and any(
+                    value.id in other.body.statics and self.is_numbered(other.body, value.id) for other in around
+                ):
+                    return True
+        return False
 
     def _given_elsewhere(self, body: Body, definition: Definition) -> set[str]:
         """Parameters of a helper that are None unless given, to which another call gives a tensor."""

@@ -186,3 +186,34 @@ estimator = tf.estimator.Estimator(build(CONFIG, MODEL))
     for name in ("config", "model"):
         reason = manual_reason(source.replace("{rate}", f"{name}.rate"))
         assert f"`{name}` is a name that the generated function needs" in reason
+
+
+NUMBERED = """
+def inner(x, name):
+    return tf.layers.dense(x, 3, name="inner_{}".format(name))
+
+
+def outer(x, name):
+    return inner(x, name)
+
+"""
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "outer(outer(features['x'], 1), name=2)",
+        "outer(features['x'], 1 + len(PARAMS))",
+        "features['x']\nfor i in range(2):\n    predictions = outer(predictions, i)",
+        "features['x']\nfor i, _ in enumerate(PARAMS):\n    predictions = outer(predictions, i + 1)",
+    ],
+)
+def test_a_number_is_no_name_of_a_layer(calls: str) -> None:
+    after = migrate(model_fn(f"predictions = {calls}", before=NUMBERED))
+    assert "name=name" not in after and "super().__init__()" in after
+
+
+@pytest.mark.parametrize("name", ["'a'", "'a_%d' % 1", "PARAMS['name']"])
+def test_a_text_is_the_name_of_a_layer(name: str) -> None:
+    after = migrate(model_fn(f"predictions = outer(features['x'], {name})", before=NUMBERED))
+    assert after.count("super().__init__(name=name)") == 2
