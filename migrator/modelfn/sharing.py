@@ -224,7 +224,9 @@ def _use(plan: Body, first: Site, site: Site) -> None:
 
 
 def _moving(site: Site) -> Iterator[str | None]:
-    yield site.layer.moving
+    training = dict(site.layer.inputs or ()).get("training")
+    stays = training == "False" or (isinstance(training, ast.Constant) and not training.value)
+    yield None if stays else site.layer.moving
     for inner in site.layer.helper.sites if site.layer.helper is not None else ():
         yield from _moving(inner)
 

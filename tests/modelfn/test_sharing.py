@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import manual_reason, method, migrate, model_fn
+from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, method, migrate, model_fn
 from modelfn.symbolic import assert_same
 
 HELPER = """
@@ -362,7 +362,7 @@ def tower(x, training):
     [
         ("tf.layers.dense(x, i + 3, name='fc', reuse=tf.AUTO_REUSE)", "shared by all turns", ""),
         ("tf.layers.dense(x, 3, reuse=tf.AUTO_REUSE)", "shared by all turns", ""),
-        ("tf.layers.batch_normalization(x, name='bn', reuse=tf.AUTO_REUSE)", "in no certain order", ""),
+        ("tf.layers.batch_normalization(x, training=TRAIN, name='bn', reuse=tf.AUTO_REUSE)", "in no certain order", ""),
         ("tower(x, mode == tf.estimator.ModeKeys.TRAIN)", "in no certain order", NORMAL),
     ],
 )
@@ -374,3 +374,18 @@ def test_turns_that_may_share_are_left(call: str, reason: str, before: str) -> N
     predictions = x
     """
     assert reason in manual_reason(model_fn(body, before=before))
+
+
+@pytest.mark.parametrize("training", ["", ", training=False", ", training=0"])
+def test_a_shared_normalization_that_never_trains(training: str) -> None:
+    call = f"tf.layers.batch_normalization(features[{{!r}}], name='bn', reuse=tf.AUTO_REUSE{training})"
+    text = assert_same(model_fn(f"predictions = {call.format('x')} + {call.format('w')}"))
+    assert text.count("BatchNormalization(") == 1
+
+
+def test_a_shared_normalization_that_trains_is_left() -> None:
+    training = "training=mode == tf.estimator.ModeKeys.TRAIN"
+    call = f"tf.layers.batch_normalization(features[{{!r}}], name='bn', reuse=tf.AUTO_REUSE, {training})"
+    update = "with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):\n    "
+    body = f"predictions = {call.format('x')} + {call.format('w')}"
+    assert "moving statistics" in manual_reason(model_fn(body, end=f"{LOSS}\n{update}{TRAIN_OP}\n{SPEC}"))
