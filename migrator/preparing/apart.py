@@ -32,13 +32,13 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
         stores = [statement for statement in straight if _target(statement) == name]
         if not stores or _made(module, stores[-1]) is None:
             continue
+        while len(stores) > 1 and _reads(stores[-1], name) and _made(module, stores[-2]) is None:
+            stores.pop()  # the value of which the last variable is made, under its name
         last = stores[-1]
         found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
         below = [n for n in found if (n.lineno, n.col_offset) > (last.lineno, last.col_offset)]
         scope = module.scope(function.body[0])
-        inside = set(walk(last))
-        reading = [n for n in found if n in inside and isinstance(n.ctx, ast.Load)]
-        if reading or any(module.scope(n) is not scope for n in found) or _quoted(function, below):
+        if _reads(last, name) or any(module.scope(n) is not scope for n in found) or _quoted(function, below):
             continue
         assert isinstance(last, ast.Assign)
         new = _free(module, function, name, max(2, made[name]))
@@ -105,6 +105,10 @@ def _target(node: ast.AST) -> str | None:
     """The one name that a statement gives a value."""
     targets = node.targets if isinstance(node, ast.Assign) else []
     return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+
+
+def _reads(statement: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in walk(statement))
 
 
 def _straight(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import model_fn, run, units
+from modelfn.programs import migrate, model_fn, run, units
 from modelfn.symbolic import assert_same
 
 LOOP = """
@@ -137,3 +137,29 @@ def test_options_that_stay_what_they_are(change: tuple[str, str]) -> None:
     body = "predictions = block(block(features['x'], [4, 3]), [3], False)"
     outcomes = run(model_fn(body, before=FLAG.replace(*change)), style="auto")
     assert all("pool_2" not in outcome.after.decode() for outcome in outcomes.values())
+
+
+CHAIN = """
+variable = tf.get_variable("first", [3, 3])
+net = tf.matmul(features["x"], variable)
+variable = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+variable = tf.Variable(variable, dtype=tf.float32, trainable=False)
+predictions = tf.matmul(net, variable)
+"""
+
+
+def test_a_value_that_becomes_a_variable_under_its_name() -> None:
+    text = migrate(model_fn(CHAIN))
+    assert "weight_from_value(self, variable_2," in text and "tf.matmul(net, self.variable)" in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("variable = [[0.0", "if params['w']:\n    variable = 1\nvariable = [[0.0"),  # read by nobody, but who knows
+        ("variable = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]\n", "variable = variable.initialized_value()\n"),
+    ],
+)
+def test_chains_that_begin_with_the_first_variable(change: tuple[str, str]) -> None:
+    outcomes = run(model_fn(CHAIN.replace(*change)), style="auto")
+    assert any("variable_2" not in outcome.after.decode() for outcome in outcomes.values())
