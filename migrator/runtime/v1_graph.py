@@ -14,7 +14,7 @@ from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
 from migrator.runtime.v1_behavior import graph_behavior
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphRun, GraphSession, begin, name_variables
-from migrator.runtime.v1_initial_values import initial_value, outside
+from migrator.runtime.v1_initial_values import initial_value, outside, unique_name, whole
 from migrator.runtime.v1_order import order_writes
 from migrator.runtime.v1_tables import kept_tables
 from migrator.runtime.v1_tensors import flat_tensors, with_gaps
@@ -339,15 +339,15 @@ class Graph:
 
     def create(self, next_creator: Callable[..., Any], **arguments: Any) -> tf.Variable:
         """Makes a variable outside of the graph, or takes the one that another graph has made by that name."""
-        graph, keys = tf.compat.v1.get_default_graph(), tf.compat.v1.GraphKeys
-        model, name = self.model, arguments.get("name") or "Variable"
-        name = name[:-1] if name.endswith("/") else graph.unique_name(name)  # slots come with a whole scope
+        here, keys = tf.compat.v1.get_default_graph(), tf.compat.v1.GraphKeys
+        graph, model, name = whole(here), self.model, arguments.get("name") or "Variable"
+        name = name[:-1] if name.endswith("/") else unique_name(here, name)  # slots come with a whole scope
         collections = set(arguments.get("collections") or [keys.GLOBAL_VARIABLES])
         local = keys.LOCAL_VARIABLES in collections
         key = f"{self.mode}/{name}" if local else name
         variable = model.graphs.variables.get(key)
         if variable is None:
-            value = initial_value(graph, arguments["initial_value"])
+            value = initial_value(here, arguments["initial_value"])
             given = {name: arguments.get(name) for name in ("dtype", "constraint", "shape")}
             trainable = arguments.get("trainable", True) is not False and not local
             variable = outside(model.new_variable, value, arguments, trainable=trainable, name=name, **given)

@@ -14,6 +14,21 @@ def outside(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         return thread.submit(function, *args, **named).result()
 
 
+def whole(graph: Any) -> Any:
+    """The graph that `graph`, which may be that of a branch, is a part of."""
+    around = getattr(graph, "outer_graph", None)
+    return whole(around) if getattr(around, "building_function", False) else graph
+
+
+def unique_name(graph: Any, name: str) -> str:
+    """The name of a variable that code in `graph` makes: a branch has no names of its own in TensorFlow 1."""
+    if whole(graph) is graph:
+        return str(graph.unique_name(name))
+    name = graph.unique_name(name, mark_as_used=False)
+    with whole(graph).name_scope(None):
+        return str(whole(graph).unique_name(name))
+
+
 def initial_value(graph: Any, value: Any) -> Any:
     """The value that a variable starts with; a tensor of the graph under construction is computed on its own.
 

@@ -112,9 +112,12 @@ def test_weights_after_a_training(ops: str, tmp_path: Path) -> None:
 
 
 @needs_estimators
-def test_optimizers_in_branches_of_a_graph(tmp_path: Path) -> None:
+@pytest.mark.parametrize("second", ["MomentumOptimizer(rate, 0.9)", "AdamOptimizer(rate)"])
+def test_optimizers_in_branches_of_a_graph(second: str, tmp_path: Path) -> None:
     others = "[v for v in tf.trainable_variables() if v not in encoder]"  # by identity, as in TensorFlow 1
-    source, saved, estimator = trained(IN_TURN.replace('tf.trainable_variables("out")', others), tmp_path)
+    ops = IN_TURN.replace('tf.trainable_variables("out")', others)
+    ops = ops.replace("AdagradOptimizer", "AdamOptimizer").replace("MomentumOptimizer(rate, 0.9)", second)
+    source, saved, estimator = trained(ops, tmp_path)
     new = bridged_program(source, tmp_path)
     model = new.make_estimator(str(tmp_path / "new"), saved)
     train(model, new.input_fn)
