@@ -31,6 +31,7 @@ from .hook_lists import migrate_hooks
 from .hook_makers import HookMakers
 from .hooks import ANY, hook_reference
 from .modes import mode_reference
+from .resource_variables import mark_resources
 from .saver_listeners import migrate_listeners, saver_reference
 from .session_settings import drop_settings
 from .strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
@@ -361,6 +362,7 @@ class Driver:
                 self.edits.append(name_argument(self.module, call, argument, name))
         self.replace(call.func, self.need(helper, call))
         self.edits += delete_arguments(self.module, call, doomed)
+        mark_resources(self, given.get("model_fn"))
 
     def construction(
         self,

@@ -41,6 +41,11 @@ def reads_step_before(module: Module) -> bool:
     So it does for the variables that TensorFlow 2 makes (measured with 2.15); those of TensorFlow 1, also in TensorFlow 2
     after `disable_v2_behavior`, give the value after it.
     """
+    return has_resources(module)
+
+
+def has_resources(module: Module) -> bool:
+    """Whether the variables of a program are resources, as those of TensorFlow 2 are, and no references."""
     v2 = module.module_dialect == "v2" or any(
         entry.target.startswith("tensorflow.compat.v1") for entry in module.imports
     )

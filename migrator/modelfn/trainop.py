@@ -12,6 +12,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import check_seen, class_of_optimizer, is_training
+from migrator.modelfn.orderedsteps import check_ordered_steps
 from migrator.modelfn.stepcount import is_step
 from migrator.modelfn.sums import Change, makes_sums
 from migrator.modelfn.trainways import dependencies, ways
@@ -98,6 +99,7 @@ def train_op(plan: Plan) -> TrainOp | None:
                 "UPDATE_OPS are collected, but the train op does not run them", mine[0].call if mine else node
             )
     ordered = sorted(updates.values(), key=lambda update: update.at.index)
+    check_ordered_steps(plan, ordered)
     averages = [part.averages for way in every for part in way if part.averages is not None]
     changes = tuple({part.change: None for way in every for part in way if part.change is not None})
     if condition is not None or changes:

@@ -149,6 +149,16 @@ def _cut(node: ast.expr, variable: str) -> int | None:
 
 def written(plan: Body, choice: Choice, node: ast.AST) -> str:
     """The list of the chosen variables by the attributes of the model. Raises Unsupported where some are not known."""
+    parts = [_part(site, node) for site in sites_of(plan, choice, node)]
+    if not parts:
+        raise Unsupported("a list of variables is empty", node)
+    if len(parts) == 1 and parts[0].endswith(".trainable_variables"):
+        return parts[0][1:]
+    return f"[{', '.join(parts)}]"
+
+
+def sites_of(plan: Body, choice: Choice, node: ast.AST) -> list[Site]:
+    """The sites that make the chosen variables. Raises Unsupported where some are not known."""
     found: dict[int, tuple[Site, set[bool]]] = {}
     for name, path, sites in variable_pairs(plan):
         if not name or "late_weights" in path:
@@ -156,7 +166,7 @@ def written(plan: Body, choice: Choice, node: ast.AST) -> str:
         answers = {choice(name.replace("*", number) + ":0") for number in ("0", "7")}
         outer, seen = found.setdefault(id(sites[0]), (sites[0], set()))
         seen |= answers
-    parts: list[str] = []
+    chosen_sites: list[Site] = []
     for site in plan.sites:
         layer = site.layer
         if site.first is not None or not (layer.variables or layer.columns or layer.keras or layer.helper is not None):
@@ -170,12 +180,8 @@ def written(plan: Body, choice: Choice, node: ast.AST) -> str:
         if len(answers) > 1:
             raise Unsupported("a list of variables has some of those of one layer", node)
         if True in answers and _is_trained(site):
-            parts.append(_part(site, node))
-    if not parts:
-        raise Unsupported("a list of variables is empty", node)
-    if len(parts) == 1 and parts[0].endswith(".trainable_variables"):
-        return parts[0][1:]
-    return f"[{', '.join(parts)}]"
+            chosen_sites.append(site)
+    return chosen_sites
 
 
 def _of_columns(plan: Body, site: Site, choice: Choice, node: ast.AST) -> bool:

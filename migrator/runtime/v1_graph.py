@@ -16,6 +16,7 @@ from migrator.runtime.v1_behavior import graph_behavior
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphRun, GraphSession, begin, name_variables
 from migrator.runtime.v1_initial_values import initial_value, outside, unique_name, whole
 from migrator.runtime.v1_order import order_writes
+from migrator.runtime.v1_references import read_after_writes
 from migrator.runtime.v1_tables import kept_tables
 from migrator.runtime.v1_tensors import flat_tensors, with_gaps
 
@@ -334,7 +335,10 @@ class Graph:
             for hook in self.all_hooks():
                 begin(hook)
         if mode == "train":
-            order_writes(flat_tensors(spec.loss, self.update, self.summaries, read), flat_tensors(flat))
+            fetches = flat_tensors(spec.loss, self.update, self.summaries, read)
+            if not getattr(self.model.graphs.model_fn, "resources", False):
+                read_after_writes(fetches)
+            order_writes(fetches, flat_tensors(flat))
         return []
 
     def create(self, next_creator: Callable[..., Any], **arguments: Any) -> tf.Variable:

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.local_run import LocalRun
-from migrator.runtime.v1_order import reach, sources
+from migrator.runtime.v1_references import reach, sources
 
 
 class GraphHook(tf.keras.callbacks.Callback):

@@ -7,7 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-WRITES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign")
+from migrator.runtime.v1_references import WRITES, followers, reach, readers, sources
+
 CALLS = ("If", "While", "Case", "PartitionedCall", "StatefulPartitionedCall")
 
 
@@ -31,25 +32,5 @@ def order_writes(fetches: Iterable[Any], batch: Iterable[tf.Tensor]) -> None:
                 read_by[tensor.ref()] += needed & set(readers(op)) if op.type in CALLS else [op]
     arrived = [tensor.op for tensor in batch]
     for write, variable in writes:
-        later = reach([write], lambda op: [*readers(op), *op._control_outputs])
+        later = followers(write)
         write._add_control_inputs([*arrived, *(read for read in read_by[variable] if read not in later)])
-
-
-def reach(start: list[Any], following: Any) -> set[Any]:
-    """`start`, and all operations that `following` leads to from there."""
-    found, waiting = set(start), list(start)
-    while waiting:
-        new = set(following(waiting.pop())) - found
-        found |= new
-        waiting += new
-    return found
-
-
-def sources(op: tf.Operation) -> list[tf.Operation]:
-    """The operations whose results `op` takes."""
-    return [tensor.op for tensor in op.inputs]
-
-
-def readers(op: tf.Operation) -> list[tf.Operation]:
-    """The operations that take results of `op`."""
-    return [reader for tensor in op.outputs for reader in tensor.consumers()]
