@@ -10,7 +10,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.stepcount import is_step
 from migrator.modelfn.translate import bind, is_none
-from migrator.modelfn.variablelists import listed
+from migrator.modelfn.variablechoices import listed
 
 if TYPE_CHECKING:
     from migrator.modelfn.generate import Generator

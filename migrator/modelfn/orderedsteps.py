@@ -14,7 +14,8 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.trainways import dependencies
 from migrator.modelfn.updates import GRADIENTS, Update, gradient_arguments, is_method
-from migrator.modelfn.variablelists import chosen, listed, sites_of
+from migrator.modelfn.variablechoices import in_list
+from migrator.modelfn.variablelists import sites_of
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -65,9 +66,8 @@ def _moved(plan: Plan, update: Update) -> set[Site] | None:
             given, at = gradient_arguments(taking[0][0]).get("var_list"), taking[0][1]
     if given is None:
         return None
-    source, where = plan.followed_in(given, at, "train")
     try:
-        choice = listed(plan, source) or (chosen(plan, source, where) if source is not None else None)
+        choice = in_list(plan, given, at)
         return set(sites_of(plan, choice, given)) if choice is not None else None
     except Unsupported:
         return None

@@ -13,7 +13,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.tf1names import names_table
 from migrator.modelfn.translate import Time, bind
 from migrator.modelfn.updates import is_method
-from migrator.modelfn.variablelists import listed
+from migrator.modelfn.variablechoices import listed
 from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
 

@@ -22,6 +22,7 @@ from migrator.modelfn.updates import (
     gradient_arguments,
     is_method,
 )
+from migrator.modelfn.variablechoices import asks_for_variable
 from migrator.modelfn.variables import chosen_by_attributes
 from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
@@ -63,6 +64,8 @@ class TrainStepWriter(Writer):
             text = chosen_by_attributes(self, node)
             if text is not None:
                 return text
+        if isinstance(node, ast.Compare) and asks_for_variable(self.model, node, self.at):
+            raise Unsupported("the train op compares variables, which tensors do not answer", node)
         if isinstance(node, ast.Assign):
             if self._is_update(node.value):
                 return self.text(node.value)

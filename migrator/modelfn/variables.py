@@ -11,7 +11,8 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.scopes import Patterns, given_names, is_named, literal_pattern, scope_prefix, variable_pairs
 from migrator.modelfn.sums import nodes_of_sums
 from migrator.modelfn.updates import is_method
-from migrator.modelfn.variablelists import EVERY, chosen, listed, written
+from migrator.modelfn.variablechoices import EVERY, chosen, listed, needs_attributes
+from migrator.modelfn.variablelists import written
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def chosen_by_attributes(writer: Writer, node: ast.ListComp) -> str | None:
     if choice is None:
         return None
     names = list(variable_names(plan, "", snake(writer.shared.class_name) + "/", {}))
-    if ".op.name" not in ast.unparse(node) and all(_UNKNOWN not in a + b and choice(a) == choice(b) for a, b in names):
+    if not needs_attributes(node) and all(_UNKNOWN not in a + b and choice(a) == choice(b) for a, b in names):
         return None  # the names in Keras give the same answers
     return written(plan, choice, node)
 

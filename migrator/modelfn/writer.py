@@ -22,7 +22,7 @@ from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import tagged
 from migrator.modelfn.translate import Time, Value, format_call
-from migrator.modelfn.variablelists import listed
+from migrator.modelfn.variablechoices import listed
 from migrator.modelfn.variables import trainable_variables
 from migrator.symbols import Scope
 

@@ -74,7 +74,9 @@ def test_resources_keep_what_was_read() -> None:
 
 def bridged(dependency: str, head: str, end: str = "") -> str:
     """How the Estimator of a program with `dependency` is made, as a graph."""
-    train = f"with tf.control_dependencies({dependency}):\n    train_op = tf.train.AdamOptimizer().minimize(loss, {STEP})"
+    train = (
+        f"with tf.control_dependencies({dependency}):\n    train_op = tf.train.AdamOptimizer().minimize(loss, {STEP})"
+    )
     outcomes = run(program(train + end, before=f"{head}\n"), "bridge")
     assert [unit.tier for unit in units(outcomes)] == ["bridge"]
     return outcomes[PATH].after.decode().split("estimator = ")[1]

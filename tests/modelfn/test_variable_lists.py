@@ -24,7 +24,7 @@ BODY = """[
 
 
 def program(train: str, body: str = LAYERS) -> str:
-    return model_fn(body, end=f"{LOSS}\noptimizer = tf.train.GradientDescentOptimizer(0.1)\n{train}\n{SPEC}")
+    return model_fn(body, end=f"{LOSS}\noptimizer = tf.train.GradientDescentOptimizer(0.1)\n{train}\n{SPEC}", before="import re\n")
 
 
 def flat(text: str) -> str:
@@ -43,6 +43,9 @@ def flat(text: str) -> str:
         "[v for v in tf.trainable_variables() if v.name.startswith('body')]",
         "[v for v in tf.trainable_variables() if not v.op.name.startswith('head/')]",
         "[v for v in tf.trainable_variables() if 'head' not in v.name and 'fixed' not in v.name]",
+        "[v for v in tf.trainable_variables() if v not in tf.trainable_variables('head')]",
+        "[v for v in tf.trainable_variables() if re.match('body/', v.name)]",
+        "[v for v in tf.trainable_variables() if not re.compile('^head').search(v.op.name)]",
     ],
 )
 def test_the_variables_of_a_scope_are_those_of_its_attributes(listed: str) -> None:
@@ -54,6 +57,43 @@ def test_the_variables_of_a_scope_are_those_of_its_attributes(listed: str) -> No
     )
     assert f"body={flat(BODY)}" in flat(named)
     assert "self.optimizer.apply_gradients(zip(tape.gradient(loss, body), body))" in named
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ("[v for v in every if v not in head + scale]", "[*self.first.trainable_variables,LOOP]"),
+        ("[v for v in every if v in head or v in scale]", "[self.scale,*self.predictions.trainable_variables]"),
+        ("[v for v in every if v.op.name == 'body/first/bias']", "[self.first.bias]"),
+        ("tf.trainable_variables('body/first/kernel')", "[self.first.kernel]"),
+        ("[v for v in every if not re.search(r'first/k|dense|head', v.name)]", "[self.first.bias,self.scale]"),
+        ("[v for v in every if v.name.endswith('kernel:0')]", ""),
+    ],
+)
+def test_choices_by_lists_and_whole_names(listed: str, expected: str) -> None:
+    train = f"""
+every = tf.trainable_variables()
+head = tf.trainable_variables("head")
+scale = [v for v in every if v.name.endswith("scale:0")]
+mine = {listed}
+train_op = optimizer.minimize(loss, {STEP}, var_list=mine)
+"""
+    if not expected:  # of the layers in a loop, some variables only
+        assert "some of those of one layer" in manual_reason(program(train))
+        return
+    loop = "*(variableforlayerinself.dense_layersforvariableinlayer.trainable_variables)"
+    step = flat(method(migrate(program(train)), "train_step"))
+    assert f"mine={expected.replace('LOOP', loop)}" in step and "zip(tape.gradient(loss,mine),mine)" in step
+
+
+@pytest.mark.parametrize("test", ["v not in others", "v != w", "v not in [w]"])
+def test_variables_that_are_compared(test: str) -> None:
+    train = f"""
+others = [v for v in tf.trainable_variables() if v.shape[0] > 3]
+w = others[0]
+train_op = optimizer.minimize(loss, {STEP}, var_list=[v for v in tf.trainable_variables() if {test}])
+"""
+    assert "compares variables" in manual_reason(program(train))
 
 
 def test_a_choice_out_of_a_named_list() -> None:
@@ -138,7 +178,6 @@ train_op = tf.group(ops)
             "train_op = tf.group(one, tf.train.AdamOptimizer().minimize(loss, var_list=tf.trainable_variables('head')))",
             "move the same variables",
         ),
-        (f"train_op = optimizer.minimize(loss, {STEP}, tf.trainable_variables('body/first/kernel'))", "some of those of"),
         (f"train_op = optimizer.minimize(loss, {STEP}, tf.trainable_variables('nothing'))", "is empty"),
         (f"train_op = optimizer.minimize(loss, {STEP}, tf.trainable_variables(params['scope']))", "not a literal"),
         (
