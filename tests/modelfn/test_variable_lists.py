@@ -24,7 +24,9 @@ BODY = """[
 
 
 def program(train: str, body: str = LAYERS) -> str:
-    return model_fn(body, end=f"{LOSS}\noptimizer = tf.train.GradientDescentOptimizer(0.1)\n{train}\n{SPEC}", before="import re\n")
+    return model_fn(
+        body, end=f"{LOSS}\noptimizer = tf.train.GradientDescentOptimizer(0.1)\n{train}\n{SPEC}", before="import re\n"
+    )
 
 
 def flat(text: str) -> str:

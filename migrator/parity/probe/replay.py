@@ -122,12 +122,12 @@ class Replay:
         own = {name: self.writer.array(store.sample(distributed.value_of(variable))) for name, variable in stream.pairs}
         self.writer.event("initial", stream=stream.index, variables=own)
         values = {item["name"]: item["value"] for item in stream.variables}
-        averages = averages_at_start(model)
+        copies = copies_at_start(model)
         for name, variable in stream.pairs:
             value = self.reader.array(values[name])
             variable.assign(value.reshape([int(n) for n in variable.shape]))
-        for average, variable in averages:
-            average.assign(variable)
+        for copy, variable in copies:
+            copy.assign(variable)
 
     @staticmethod
     def _build(model: Any, features: Any) -> None:
@@ -305,11 +305,16 @@ def model_variables(model: Any) -> list[Any]:
     return distributed.joined(found, variable_name)
 
 
-def averages_at_start(model: Any) -> list[tuple[Any, Any]]:
-    """The moving averages of a graph that still have the values of their variables, with these."""
+def copies_at_start(model: Any) -> list[tuple[Any, Any]]:
+    """The slots and moving averages of a graph that start as copies of their variables, with these."""
     known: dict[str, Any] = getattr(model, "tf1_variables", None) or {}
-    pairs = [(known[name], known.get(name.rpartition("/")[0])) for name in known if name.endswith("/" + AVERAGE)]
-    return [(a, v) for a, v in pairs if v is not None and np.array_equal(a.numpy(), v.numpy())]
+    found = []
+    for name, copy in known.items():
+        variable = known.get(name.rpartition("/")[0])
+        if variable is not None and np.array_equal(copy.numpy(), variable.numpy()):
+            if name.endswith("/" + AVERAGE) or np.ptp(variable.numpy()):  # zeros may be equal by chance
+                found.append((copy, variable))
+    return found
 
 
 def variable_name(variable: Any) -> str:
