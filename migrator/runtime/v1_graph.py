@@ -14,7 +14,7 @@ from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
 from migrator.runtime.v1_behavior import graph_behavior
 from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphRun, GraphSession, begin, name_variables
-from migrator.runtime.v1_initial_values import initial_value, outside, unique_name, whole
+from migrator.runtime.v1_initial_values import initial_value, outermost_graph, outside, unique_name
 from migrator.runtime.v1_order import order_writes
 from migrator.runtime.v1_references import read_after_writes
 from migrator.runtime.v1_tables import kept_tables
@@ -344,7 +344,7 @@ class Graph:
     def create(self, next_creator: Callable[..., Any], **arguments: Any) -> tf.Variable:
         """Makes a variable outside of the graph, or takes the one that another graph has made by that name."""
         here, keys = tf.compat.v1.get_default_graph(), tf.compat.v1.GraphKeys
-        graph, model, name = whole(here), self.model, arguments.get("name") or "Variable"
+        graph, model, name = outermost_graph(here), self.model, arguments.get("name") or "Variable"
         name = name[:-1] if name.endswith("/") else unique_name(here, name)  # slots come with a whole scope
         collections = set(arguments.get("collections") or [keys.GLOBAL_VARIABLES])
         local = keys.LOCAL_VARIABLES in collections

@@ -14,19 +14,19 @@ def outside(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
         return thread.submit(function, *args, **named).result()
 
 
-def whole(graph: Any) -> Any:
+def outermost_graph(graph: Any) -> Any:
     """The graph that `graph`, which may be that of a branch, is a part of."""
     around = getattr(graph, "outer_graph", None)
-    return whole(around) if getattr(around, "building_function", False) else graph
+    return outermost_graph(around) if getattr(around, "building_function", False) else graph
 
 
 def unique_name(graph: Any, name: str) -> str:
     """The name of a variable that code in `graph` makes: a branch has no names of its own in TensorFlow 1."""
-    if whole(graph) is graph:
+    if outermost_graph(graph) is graph:
         return str(graph.unique_name(name))
     name = graph.unique_name(name, mark_as_used=False)
-    with whole(graph).name_scope(None):
-        return str(whole(graph).unique_name(name))
+    with outermost_graph(graph).name_scope(None):
+        return str(outermost_graph(graph).unique_name(name))
 
 
 def initial_value(graph: Any, value: Any) -> Any:

@@ -30,7 +30,7 @@ def read_after_writes(fetches: Iterable[Any]) -> None:
     for read in [op for op in needed if op.type == "ReadVariableOp" and op.inputs[0].ref() in writes]:
         own = writes[read.inputs[0].ref()]
         passed = {write for write in own if read not in later[write]}
-        for user, index in list(uses(read.outputs[0], needed)):
+        for user, index in list(users_of(read.outputs[0], needed)):
             before = [write for write in own if user in later[write] and user is not write]
             if passed.intersection(before):
                 key = (read.inputs[0].ref(), *sorted(write.name for write in before))
@@ -40,13 +40,13 @@ def read_after_writes(fetches: Iterable[Any]) -> None:
                 user._update_input(index, fresh[key])
 
 
-def uses(value: tf.Tensor, needed: set[Any]) -> Iterator[tuple[tf.Operation, int]]:
+def users_of(value: tf.Tensor, needed: set[Any]) -> Iterator[tuple[tf.Operation, int]]:
     """The operations that take a value, and at which place: where one only hands it on, those behind it too."""
     for user in value.consumers():
         if user in needed:
             yield from ((user, index) for index, tensor in enumerate(user.inputs) if tensor is value)
             if user.type == "Identity":
-                yield from uses(user.outputs[0], needed)
+                yield from users_of(user.outputs[0], needed)
 
 
 def followers(op: tf.Operation) -> set[Any]:
