@@ -36,6 +36,7 @@ from . import (
     repeated_layers,
     scoped_summaries,
 )
+from .derived_optimizers import hold_optimizers
 from .estimator_values import Construction
 from .graph_names import SCOPE, said_in_error
 from .graph_variables import VARIABLE
@@ -57,6 +58,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         return [each for place, way in ways for each in (way.values if way is not None else [place])]
 
     known = translations()
+    hold_optimizers(drafts)
     judge = _Judge(drafts, known)
 
     def spelled_out(module: Module, call: ast.Call) -> list[Change]:

@@ -94,6 +94,14 @@ def rate_of(body: Body, call: ast.Call) -> ast.expr | None:
     return own.given(call).get(own.rate) if own is not None else None
 
 
+def makes_optimizer(body: Body, node: ast.expr | None) -> bool:
+    """Whether an expression makes an optimizer, of TensorFlow or of the program."""
+    if not isinstance(node, ast.Call):
+        return False
+    known = body.module.resolve(node.func) in body.translations.optimizers
+    return known or body.sublayers.optimizer(body.module, node) is not None
+
+
 def is_training(body: Body, node: ast.expr) -> bool:
     """Whether an expression makes an optimizer, a schedule or a train op."""
     if not isinstance(node, ast.Call):

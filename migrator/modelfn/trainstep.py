@@ -11,6 +11,7 @@ from migrator.modelfn.conditionalwriter import dependency_lines, holds_op, op_li
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import binds
+from migrator.modelfn.optimizerclass import makes_optimizer
 from migrator.modelfn.replicas import check_replicas
 from migrator.modelfn.trainop import TrainOp, loss_text
 from migrator.modelfn.trainways import appended
@@ -87,6 +88,8 @@ class TrainStepWriter(Writer):
                 loss = loss_text(self.model, given.get("ys"), self.at, node)
                 return self._gradient(loss, self.text(given["xs"]))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not self.is_inner(node):
+            if makes_optimizer(self.model, self.model.followed_in(node, self.at, "train")[0]):
+                raise Unsupported("the train op hands an optimizer on", node)
             self.reads_loss |= node.id == self.loss_name or node.id in self.model.partial_losses
             if node.id == self.loss_name:
                 return 'losses["loss"]' if self.model.partial_losses else "loss"

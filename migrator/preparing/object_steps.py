@@ -17,7 +17,17 @@ from migrator.preparing.methods import Method, attributes, check_settled, class_
 from migrator.preparing.properties import as_methods
 from migrator.preparing.roots import calls_below
 from migrator.preparing.stuck import Stuck
-from migrator.preparing.unbox import Box, Unboxing, ancestors, base_call, box, is_getter, makers, method_calls
+from migrator.preparing.unbox import (
+    Box,
+    Unboxing,
+    ancestors,
+    base_call,
+    box,
+    is_getter,
+    makers,
+    method_calls,
+    optimizes,
+)
 from migrator.project import Definition
 from migrator.syntax import walk
 
@@ -147,8 +157,9 @@ class ObjectSteps:
             return inner
         changes = Unboxing(self.drafts, found).changes()
         key = definition.module.path, definition.name
-        several = self.drafts.model_classes.get(key, owner.name) != owner.name
-        self.drafts.model_classes[key] = "" if several else owner.name
+        if not optimizes(owner):
+            several = self.drafts.model_classes.get(key, owner.name) != owner.name
+            self.drafts.model_classes[key] = "" if several else owner.name
         self._taken_out |= {(base.module.path, base.name) for base in ancestors(project, owner)}
         return changes
 

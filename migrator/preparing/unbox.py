@@ -19,6 +19,7 @@ from migrator.syntax import statements, walk
 # Methods that change what an attribute or a new object is.
 _MAGIC = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__")
 # Names that generated methods and factories have for themselves.
+_STEPS = frozenset({"minimize", "compute_gradients", "apply_gradients"})
 _TAKEN = frozenset({"self", "training", "x", "y", "y_pred", "sample_weight", "config", "model", "model_dir"})
 
 
@@ -97,6 +98,11 @@ def ancestors(project: Project, owner: Definition) -> Iterator[Definition]:
         found = project.definition(owner.module, base)
         if found is not None and found != owner:
             yield from ancestors(project, found)
+
+
+def optimizes(owner: Definition) -> bool:
+    """Whether a class has methods of an optimizer, so that no model is called after it."""
+    return any(isinstance(node, ast.FunctionDef) and node.name in _STEPS for node in owner.node.body)
 
 
 def makers(project: Project, owner: Definition) -> Iterator[tuple[Definition, ast.Assign]]:
@@ -207,6 +213,8 @@ class Unboxing(Inliner):
         assert isinstance(owner.node, ast.ClassDef)
         start, end = module.line_span(function.body[0])[0], module.span(function.body[0])[0]
         indent = module.source[start:end].decode()
+        if optimizes(owner):
+            return []
         text = owner.module.segment(owner.node.body[0])
         both = self._documents and ast.get_docstring(function) is None and ast.get_docstring(owner.node) is not None
         if not both or indent.strip() or ("\n" in text and owner.node.body[0].col_offset != len(indent)):
@@ -260,8 +268,10 @@ class Unboxing(Inliner):
                 continue
             wanted = attribute.strip("_") or attribute
             wanted = wanted.lower() if attribute in self._constants else wanted
-            wanted = wanted if wanted not in taken else f"{self.found.name}_{wanted}"
-            while wanted in taken:
+            free = wanted == self.found.name and wanted not in self._own_names()  # it holds nothing any more
+            if not free:
+                wanted = wanted if wanted not in taken else f"{self.found.name}_{wanted}"
+            while wanted in taken and not free:
                 wanted += "_"
             taken = taken | {wanted}
             self.names[attribute] = wanted

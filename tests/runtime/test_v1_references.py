@@ -23,7 +23,7 @@ def losses(noise: Any) -> tuple[Any, Any]:
     weights = {name: random.randn(*shape).astype(np.float32) for name, shape in SHAPES.items()}
     generator, critic, out = (v1.get_variable(name, initializer=value) for name, value in weights.items())
     score = tf.tanh(tf.tanh(noise @ generator) @ critic) @ tf.identity(out)
-    return tf.reduce_mean(score), -tf.reduce_mean(tf.square(score))
+    return tf.reduce_mean(tf.square(score - 1.0)), -tf.reduce_mean(tf.square(score))  # both need the score, read before
 
 
 def minimize_in_order(noise: Any, step: Any) -> tuple[Any, Any]:
@@ -39,13 +39,12 @@ def clip_in_order(noise: Any, step: Any) -> tuple[Any, Any]:
     critic_loss, loss = losses(noise)
     critic = v1.trainable_variables("critic")
     kept = tf.identity(critic[0])
-    first = v1.train.GradientDescentOptimizer(0.5).minimize(critic_loss, var_list=critic)
+    with tf.control_dependencies([kept]):
+        first = v1.train.GradientDescentOptimizer(0.5).minimize(critic_loss, var_list=critic)
     with tf.control_dependencies([first]):
         clipped = [v1.assign(v, tf.clip_by_value(v, -0.4, 0.4)) for v in critic]
     with tf.control_dependencies(clipped):
-        second = v1.train.MomentumOptimizer(0.1, 0.9).minimize(
-            loss + 0.1 * tf.reduce_sum(kept * kept), step, var_list=v1.trainable_variables("generator")
-        )
+        second = v1.train.MomentumOptimizer(0.1, 0.9).minimize(loss, step, var_list=v1.trainable_variables("generator"))
         with tf.control_dependencies([second]):
             return loss, tf.group(v1.assign_sub(critic[1], 0.01 * tf.reduce_mean(kept) * tf.ones([2, 1])))
 
