@@ -28,6 +28,7 @@ from . import (
     conditional_steps,
     contrib_functions,
     dropout_by_condition,
+    entered_scopes,
     head_specs,
     metric_loops,
     normalization_by_condition,
@@ -64,7 +65,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
     def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         plain = optimize_loss.spelled_out(module, call) or normalization_by_condition.spelled_out(module, call)
         plain = plain or dropout_by_condition.spelled_out(module, call) or contrib_functions.spelled_out(module, call)
-        plain = plain or repeated_layers.spelled_out(module, call)
+        plain = plain or repeated_layers.spelled_out(module, call) or entered_scopes.spelled_out(module, call)
         changes = plain or argument_scopes.spelled_out(drafts.project, module, call)
         changes = changes or head_specs.spelled_out(drafts.project, module, call)
         changes = changes or conditional_steps.spelled_out(drafts.project, module, call)
