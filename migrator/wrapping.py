@@ -63,8 +63,8 @@ def aligned(lines: list[str]) -> list[str] | None:
     indent = len(lines[0]) - len(lines[0].lstrip())
     text, found = "\n".join(lines), [lines[0]]
     tokens = _tokens(text)
-    if tokens is None:
-        return None
+    if tokens is None or any("\t" in line[: len(line) - len(line.lstrip())] for line in lines):
+        return None  # tabs have no width that text below them could be aligned to
     opened: list[tuple[int, int, bool]] = []
     """Line and column of each open bracket, and whether text stands behind it on its line."""
     shifts, number = [0], 1

@@ -183,6 +183,8 @@ def test_aligned(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "\tvalue = call(\n\t\tfirst,\n\t)",
+        "\tvalue = call(first,\n\t\tsecond)",
         "train(first,\n      second)",
         "train(first,\n    second)",
         "train(\n        first,\n        second)",
