@@ -331,3 +331,21 @@ def merge_insertions(edits: Sequence[Edit]) -> list[Edit]:
 
 def _droppable(drop: Mapping[str, tuple[object, ...]], name: str, value: ast.expr) -> bool:
     return name in drop and (not drop[name] or is_literal(value, *drop[name]))
+
+
+def prefixed(node: ast.expr) -> tuple[str, ast.expr] | None:
+    """The text before an expression that ends a string: ``"nets." + name``, ``"nets.%s" % name``, ``f"nets.{name}"``."""
+    if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+        if isinstance(node.op, ast.Add):
+            return node.left.value, node.right
+        if isinstance(node.op, ast.Mod) and node.left.value.endswith("%s") and node.left.value.count("%") == 1:
+            return node.left.value[:-2], node.right
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        text = node.func.value.value if isinstance(node.func.value, ast.Constant) else None
+        if isinstance(text, str) and text.endswith("{}") and text.count("{") == 1 and len(node.args) == 1:
+            return text[:-2], node.args[0]
+    if isinstance(node, ast.JoinedStr) and len(node.values) == 2:
+        first, second = node.values
+        if isinstance(first, ast.Constant) and isinstance(second, ast.FormattedValue) and second.format_spec is None:
+            return str(first.value), second.value
+    return None

@@ -32,6 +32,10 @@ _IMPORT = re.compile(
     rb")",
     re.MULTILINE,
 )
+_BY_NAME = re.compile(rb"import_module\(\s*[fF]?[\"']([A-Za-z_][\w.]*)\.(?=[\"'%{])")
+"""An import of a module whose name is made at run time, in a package that is written down."""
+ALL = "*modules"
+"""Stands for all modules of a package."""
 _COMMENT = re.compile(rb"#[^\n]*")
 
 
@@ -49,6 +53,8 @@ def imported_names(raw: bytes) -> Iterator[tuple[str, str]]:
         return
     if b"\r" in raw:
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    for match in _BY_NAME.finditer(raw):
+        yield match.group(1).decode("utf-8", "replace"), ALL
     for match in _IMPORT.finditer(raw):
         module, names, modules = match.group("module", "names", "modules")
         if modules is not None:
@@ -113,6 +119,8 @@ class Importer:
 
     def _at(self, folder: str, dotted: str, member: str) -> tuple[str, ...]:
         base = folder.rstrip(os.sep) + os.sep + dotted.replace(".", os.sep) if dotted else folder
+        if member == ALL:
+            return tuple(path for name, path in self._files.items() if os.path.dirname(name) == base)
         inner = base + os.sep + member if member and member != "*" else base
         found = self._files.get(inner) or self._files.get(base)
         return (found,) if found else ()

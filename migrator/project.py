@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Union
 
+from migrator.calls import prefixed
 from migrator.diagnostics import Fix
 from migrator.module import Module
 from migrator.readers import Readers
@@ -97,6 +98,11 @@ class Project:
                 target = self.module_named(dotted, importer) if dotted.strip(".") else None
                 if target is not None:
                     yield dotted, target
+        for package in by_name(importer) if b"import_module" in importer.source else ():
+            for path in self.modules:
+                name = os.path.splitext(os.path.basename(path))[0]
+                if self.module_named(f"{package}.{name}", importer) is self.modules[path]:
+                    yield f"{package}.{name}", self.modules[path]
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -174,6 +180,15 @@ class Project:
             module = self.modules[path]
             for node in module.nodes(ast.Call):
                 yield module, node
+
+
+def by_name(module: Module) -> Iterator[str]:
+    """The packages of which a file imports a module whose name is made at run time: ``import_module("nets." + name)``."""
+    for call in module.nodes(ast.Call):
+        if len(call.args) == 1 and module.resolve(call.func) == "importlib.import_module":
+            parts = prefixed(call.args[0])
+            if parts is not None and parts[0].endswith(".") and not parts[0].startswith("."):
+                yield parts[0][:-1]
 
 
 def _root(path: str, dotted: str) -> str:

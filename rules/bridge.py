@@ -21,7 +21,7 @@ from .estimator_values import ESTIMATOR, Construction
 from .finishing import touches
 from .graph_code import GraphCode
 from .helpers import Helpers
-from .model_fns import model_fn_behind
+from .model_fns import model_fn_behind, refuse_unseen_module
 from .prediction_hooks import predicts_with_hooks
 from .reached import reached
 from .rewrite import ProgramRewrite
@@ -76,6 +76,7 @@ class BridgeRewrite(ProgramRewrite):
             with obstacles:
                 if "model_fn" not in construction.arguments:
                     raise Unsupported("the arguments of Estimator are not seen", construction.call)
+                refuse_unseen_module(construction.module, construction.arguments["model_fn"])
                 driver = self._driver(construction.module)
                 if (at := trains_on_tpu(self.project.modules.values())) is not None:
                     raise Unsupported("a model_fn that stays a graph does not train on TPUs", at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrator.calls import prefixed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.generate import Generated
 from migrator.modelfn.plan import Plan
@@ -13,6 +14,7 @@ from migrator.module import Module
 from migrator.preparing.handed import Handed, handed
 from migrator.project import Definition, Project
 from migrator.symbols import Scope
+from migrator.syntax import walk
 
 from .settled import returns_of
 
@@ -80,6 +82,30 @@ def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
                 return model_fn_behind(project, module, statement.value, depth + 1)
     return definition
+
+
+def refuse_unseen_module(module: Module, node: ast.expr) -> None:
+    """Refuse a model_fn of a module of which nothing is known, as its name is made at run time. Raises Unsupported."""
+    waiting: list[ast.expr] = [node]
+    seen: set[ast.AST] = set()
+    while waiting:
+        for part in walk(waiting.pop()):
+            if isinstance(part, ast.Call):
+                imports = module.resolve(part.func) == "importlib.import_module" or _is_import(module, part.func)
+                first = part.args[0] if part.args else None
+                if imports and not isinstance(first, ast.Constant) and (first is None or prefixed(first) is None):
+                    raise Unsupported("which module the model_fn is in is known at run time only: import it", part)
+            bound = module.bindings(part) if isinstance(part, ast.Name) else []
+            statement = (
+                module.parent(bound[0].node) if len(bound) == 1 and isinstance(bound[0].node, ast.Name) else None
+            )
+            if isinstance(statement, ast.Assign) and statement not in seen:
+                seen.add(statement)
+                waiting.append(statement.value)
+
+
+def _is_import(module: Module, node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "__import__" and not module.bindings(node)
 
 
 def plans_of(models: list[ModelFn], given: dict[str, ast.expr]) -> list[Plan]:

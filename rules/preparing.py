@@ -30,6 +30,7 @@ from . import (
     dropout_by_condition,
     entered_scopes,
     head_specs,
+    logged_modes,
     metric_loops,
     normalization_by_condition,
     optimize_loss,
@@ -72,7 +73,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         return changes or optimizer_tables.spelled_out(drafts.project, module, call)
 
     def rewritten(module: Module, function: ast.FunctionDef) -> list[Change]:
-        changes = metric_loops.unrolled(module, function)
+        changes = metric_loops.unrolled(module, function) or logged_modes.dropped(drafts, module, function)
         return changes or scoped_summaries.named(drafts.project, module, function)
 
     preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out, rewritten)

@@ -239,9 +239,12 @@ class ProgramRewrite(Rewritten):
 
     def _named(self, definition: Definition) -> ModelFn:
         taken = definition.module.bound_names | self.sublayers.reserved
-        origin = self.drafts.model_class(definition)
-        wanted = class_name(definition.name, taken, origin)
-        model = ModelFn(definition, wanted, factory_name(definition.name, taken, origin if wanted != origin else ""))
+        origin, name = self.drafts.model_class(definition), definition.name
+        if not origin and class_name(name, definition.module.bound_names) in self.sublayers.reserved:
+            stem = os.path.splitext(os.path.basename(definition.module.path))[0]
+            name = f"{stem}_{name.lstrip('_')}"  # another file has a model of that name
+        wanted = class_name(name, taken, origin)
+        model = ModelFn(definition, wanted, factory_name(name, taken, origin if wanted != origin else ""))
         self.sublayers.reserved |= {model.class_name, model.factory}
         return model
 

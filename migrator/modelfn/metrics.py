@@ -84,7 +84,11 @@ def _pairs(plan: Plan, node: ast.expr, at: Leaf, carried: set[Leaf]) -> list[Pai
         for number, step in enumerate(steps):
             if step.arms and node.id in step.kills and not all(_apart(_arm(step), _arm(s)) for s in steps[:number]):
                 raise Unsupported("the metrics are not written as a dict", step.node)
-        found = [pair for step in steps for pair in _step(plan, node.id, step, carried)]
+        found: list[Pair] = []
+        for step in steps:
+            gone = _removed(node.id, step)
+            kept = [pair for pair in found if gone is None or ast.dump(pair[0]) != ast.dump(gone)]
+            found = kept if gone is not None else [*found, *_step(plan, node.id, step, carried)]
         carried.update(steps)
         if steps:
             return found
@@ -101,6 +105,20 @@ def _pairs(plan: Plan, node: ast.expr, at: Leaf, carried: set[Leaf]) -> list[Pai
     elif isinstance(node, ast.Call) and _makes_dict(plan, node):
         return _given(plan, node, at, carried)
     raise Unsupported("the metrics are not written as a dict", node)
+
+
+def _removed(name: str, step: Leaf) -> ast.expr | None:
+    """The key of ``metrics.pop(key)`` or ``del metrics[key]``, where these run in any case."""
+    node = step.node
+    if step.arms:
+        return None
+    call = node.value if isinstance(node, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "pop" and call.args:
+        return call.args[0] if isinstance(call.func.value, ast.Name) and call.func.value.id == name else None
+    target = node.targets[0] if isinstance(node, ast.Delete) and len(node.targets) == 1 else None
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == name:
+        return target.slice
+    return None
 
 
 def _step(plan: Plan, name: str, step: Leaf, carried: set[Leaf]) -> list[Pair]:

@@ -101,8 +101,9 @@ class Case:
     timeout: float = 600.0
     variables: tuple[tuple[str, str], ...] = ()
     """Known pairs of a TF1 variable name and a Keras attribute path; ``*`` is a running number."""
-    derived: tuple[tuple[str, str], ...] = ()
-    """Such pairs as the migration of the old program knows them; they count where they fit the new one."""
+    derived: tuple[tuple[tuple[str, str], ...], ...] = ()
+    """Such pairs as a migration of the old program knows them, for each of its models; those of the model count that fit
+    best, where they do."""
     cluster: str = ""
     """Processes to run on, such as ``ps:1w2ps``; empty: one."""
     seeds: int = 5

@@ -129,7 +129,7 @@ def run_side(
                 "mode": "replay",
                 "dialect": case.dialect,
                 "variables": [list(pair) for pair in case.variables],
-                "derived": [list(pair) for pair in case.derived],
+                "derived": [[list(pair) for pair in pairs] for pairs in case.derived],
                 "recording": str(recording / (name if watched else "chief0")) if recording else "",
                 "cluster": {
                     "started": now,

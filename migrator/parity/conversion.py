@@ -86,8 +86,9 @@ def _newest(source: Path) -> Path:
     raise ConversionError(f"{source}: its newest checkpoint, {name}, is not there")
 
 
-def _program(order: Order, target: Path) -> tuple[Program, list[tuple[str, str]]]:
-    """The program to run, and the pairs of a TF1 name and an attribute path that the migration of the old one knows."""
+def _program(order: Order, target: Path) -> tuple[Program, list[list[tuple[str, str]]]]:
+    """The program to run, and the pairs of a TF1 name and an attribute path that the migration of the old one knows, for each
+    of its models."""
     sandbox.copy_program(order.old.folder, target, skip=target)
     start = order.old.start()
     if order.new is None and (order.old.folder / FILE_NAME).exists():
@@ -101,7 +102,7 @@ def _program(order: Order, target: Path) -> tuple[Program, list[tuple[str, str]]
         _check_rows(order)
     path, entry = (target / start, "") if start and order.old.path.is_file() else (target, start)
     made = replace(order.old, path=path, entry=entry)
-    return order.new or made, [pair for unit in units for pair in unit.variables]
+    return order.new or made, [list(unit.variables) for unit in units]
 
 
 def _check_rows(order: Order) -> None:
@@ -115,7 +116,9 @@ def _check_rows(order: Order) -> None:
         )
 
 
-def _run(program: Program, pairs: list[tuple[str, str]], source: Path, order: Order, root: Path) -> dict[str, Any]:
+def _run(
+    program: Program, pairs: list[list[tuple[str, str]]], source: Path, order: Order, root: Path
+) -> dict[str, Any]:
     box = sandbox.make(root, program)
     start = sandbox.script_of(box, program.start())
     report = root / "report.json"

@@ -46,7 +46,7 @@ def run_side(
         "mode": case.mode,
         "dialect": case.dialect,
         "variables": [list(pair) for pair in case.variables],
-        "derived": [list(pair) for pair in case.derived],
+        "derived": [[list(pair) for pair in pairs] for pairs in case.derived],
         "recording": str(recording) if recording else "",
     }
     config_file = box.root / "config.json"
@@ -165,7 +165,7 @@ def _with_names(case: Case, root: Path) -> Case:
         return case
     finally:
         shutil.rmtree(target, ignore_errors=True)
-    return replace(case, derived=tuple(pair for unit in units for pair in unit.variables))
+    return replace(case, derived=tuple(unit.variables for unit in units))
 
 
 def _migrated(case: Case, root: Path) -> Case:
@@ -179,5 +179,7 @@ def _migrated(case: Case, root: Path) -> Case:
     path = target / start if start and case.old.path.is_file() else target
     entry = "" if case.old.path.is_file() else start
     program = replace(case.old, path=path, entry=entry, python=case.new_python)
+    if len(units) > 1:  # whose models may have variables of the same names
+        return replace(case, new=program, derived=tuple(unit.variables for unit in units))
     pairs = tuple(pair for unit in units for pair in unit.variables)
     return replace(case, new=program, variables=case.variables + pairs)

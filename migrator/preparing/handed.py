@@ -57,12 +57,12 @@ def _follow(project: Project, module: Module, node: ast.expr, found: Handed, dep
     looked_up = _table(node)
     if looked_up is not None:
         table, others = looked_up
-        place = _display(project, module, table, found)
+        place = display(project, module, table, found)
         if place is None:
             raise Stuck("what the table holds is not seen", node)
-        home, display = place
+        home, shown = place
         found.read |= {table, node}
-        for value in display.values:
+        for value in shown.values:
             _follow(project, home, value, found, depth + 1)
         for value in others:
             _follow(project, module, value, found, depth + 1)
@@ -140,8 +140,10 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _display(project: Project, module: Module, node: ast.expr, found: Handed) -> tuple[Module, ast.Dict] | None:
-    """The display that a name of this or another module is bound to, once and for all."""
+def display(
+    project: Project, module: Module, node: ast.expr, found: Handed | None = None
+) -> tuple[Module, ast.Dict] | None:
+    """The display that a name of this or another module is bound to, once and for all. Its holder comes to what was `found`."""
     home, name = module, node.id if isinstance(node, ast.Name) else ""
     scope = module.scope(node).lookup(name) if name else None
     binding = scope.bindings[name][0] if scope is not None and len(scope.bindings[name]) == 1 else None
@@ -156,7 +158,7 @@ def _display(project: Project, module: Module, node: ast.expr, found: Handed) ->
     value = statement.value if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
     if scope is None or not isinstance(value, ast.Dict) or None in value.keys:
         return None
-    if (home, scope, name) not in found.holders:
+    if found is not None and (home, scope, name) not in found.holders:
         found.holders.append((home, scope, name))
     return home, value
 

@@ -52,12 +52,12 @@ def written_out(module: Module, call: ast.Call, partial: ast.Call) -> list[Chang
     scope = module.scope(call.func).lookup(call.func.id)
     if module.loads_of(call.func.id, scope) == [call.func]:
         changes.append(Change(module.delete_statement(statement)))
-        changes += _idle_import(module, partial.func)
+        changes += idle_import(module, partial.func)
     return changes
 
 
-def _idle_import(module: Module, function: ast.expr) -> list[Change]:
-    """Removes the import of functools if nothing but this call used it."""
+def idle_import(module: Module, function: ast.expr) -> list[Change]:
+    """Removes the import of a library if nothing but this call used it."""
     root = function.value if isinstance(function, ast.Attribute) else function
     for entry in module.imports:
         single = len(getattr(entry.statement, "names", ())) == 1

@@ -11,6 +11,7 @@ from migrator.module import Module
 from migrator.preparing.apart import named_apart
 from migrator.preparing.asserted import asserted_in_place
 from migrator.preparing.callables import called_object, inner_root, plain_partial
+from migrator.preparing.chosen_names import table_of_names
 from migrator.preparing.closures import handed_closure, nested_functions
 from migrator.preparing.copied import without_copies
 from migrator.preparing.draft import Change, Drafts
@@ -170,7 +171,7 @@ class Preparation(ObjectSteps):
         """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads; a lambda a `def`."""
         if isinstance(node, ast.Lambda):
             return lambda_function(self.drafts, module, node)
-        plain = plain_partial(self.drafts.project, module, node)
+        plain = table_of_names(self.drafts, module, node) or plain_partial(self.drafts.project, module, node)
         if plain:
             return plain
         node = inner_root(module, node)

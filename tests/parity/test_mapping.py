@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator.parity.probe.mapping import MappingError, Variable, expand, fitting, match, normalise
+from migrator.parity.probe.mapping import MappingError, Variable, best_fitting, expand, fitting, match, normalise
 
 
 def variables(*items: tuple[str, tuple[int, ...]], trainable: bool = True) -> list[Variable]:
@@ -150,3 +150,11 @@ def test_pairs_of_a_migration_count_where_they_fit() -> None:
     assert fitting([first, first, (old[2], new[2])]) == [first]
     assert fitting([first, (old[1], new[0])]) == []
     assert fitting([first, (old[1], new[1])]) == [first, (old[1], new[1])]
+
+
+def test_of_several_models_that_counts_which_fits_best() -> None:
+    """Two models of a program may both have a ``dense/kernel``, of other sizes."""
+    old, new = variables(("a", (2,)), ("b", (2,))), variables(("x", (2,)), ("y", (2,)), ("z", (3,)))
+    right = [(old[0], new[0]), (old[1], new[1])]
+    assert best_fitting([[(old[0], new[1])], right, [(old[0], new[2]), (old[1], new[0])]]) == right
+    assert best_fitting([]) == []

@@ -29,7 +29,7 @@ class _Done(BaseException):
 class Conversion:
     """One checkpoint and the model that gets its values."""
 
-    def __init__(self, path: str, explicit: Sequence[Sequence[str]], weights_only: bool) -> None:
+    def __init__(self, path: str, explicit: Sequence[Sequence[Sequence[str]]], weights_only: bool) -> None:
         import tensorflow as tf
 
         self.reader = tf.train.load_checkpoint(path)
@@ -100,14 +100,14 @@ class Conversion:
         shapes = [tuple(int(n) for n in variable.shape) for variable in variables]
         fresh = [mapping.Variable(variable_name(v), s, key=k) for k, (v, s) in enumerate(zip(variables, shapes))]
         by_name = {variable.name: variable for variable in old}
-        explicit = []
-        for pattern, path in self.explicit:
-            expanded, targets = mapping.expand(pattern, names), resolve(model, path)
-            if len(expanded) == len(targets):
-                for name, target in zip(expanded, targets):
-                    explicit += [
-                        (by_name[name], fresh[k]) for k, variable in enumerate(variables) if variable is target
-                    ]
+        models: list[list[tuple[mapping.Variable, mapping.Variable]]] = []
+        for entries in self.explicit:
+            models.append([])
+            for pattern, path in entries:
+                expanded, targets = mapping.expand(pattern, names), resolve(model, path)
+                for name, target in zip(expanded, targets) if len(expanded) == len(targets) else ():
+                    models[-1] += [(by_name[name], fresh[k]) for k, v in enumerate(variables) if v is target]
+        explicit = mapping.best_fitting(models) if len(models) > 1 else [pair for pairs in models for pair in pairs]
         found = {}
         for pair in mapping.match(old, fresh, explicit, ordered=False):
             variable = variables[pair.new.key]

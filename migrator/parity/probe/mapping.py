@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +126,11 @@ def fitting(pairs: Sequence[tuple[Variable, Variable]]) -> list[tuple[Variable, 
     for variable in (variable for pair in found for variable in pair):
         count[id(variable)] += 1
     return [(old, new) for old, new in found if _size(old) == _size(new) and count[id(old)] == count[id(new)] == 1]
+
+
+def best_fitting(models: Iterable[Sequence[tuple[Variable, Variable]]]) -> list[tuple[Variable, Variable]]:
+    """The fitting pairs of the one of several models that has most of them."""
+    return max(map(fitting, models), key=len, default=[])
 
 
 def _renumbered(variables: Sequence[Variable]) -> dict[int, tuple[str, ...]]:

@@ -42,7 +42,7 @@ class Replay:
         self.folder: str = config["output"]
         self.limit: int = config.get("steps") or 0
         self.explicit: list[tuple[str, str]] = [(a, b) for a, b in config.get("variables", ())]
-        self.derived: list[tuple[str, str]] = [(a, b) for a, b in config.get("derived", ())]
+        self.derived: list[list[tuple[str, str]]] = [[(a, b) for a, b in pairs] for pairs in config.get("derived", ())]
         self.notes: set[str] = set()
         self.conform = batches.Conform(self.reader, self.note)
         self.budget = FULL_STEP_BYTES
@@ -150,8 +150,10 @@ class Replay:
         ]
         explicit = [pair for entry in self.explicit for pair in self._known(model, old, new, *entry, said=True)]
         taken = {id(variable) for pair in explicit for variable in pair}
-        derived = [pair for entry in self.derived for pair in self._known(model, old, new, *entry)]
-        explicit += mapping.fitting([pair for pair in derived if not taken & {*map(id, pair)}])
+        derived = [
+            [pair for entry in entries for pair in self._known(model, old, new, *entry)] for entries in self.derived
+        ]
+        explicit += mapping.best_fitting([p for p in pairs if not taken & {*map(id, p)}] for pairs in derived)
         return mapping.match(old, new, explicit)
 
     def _known(
