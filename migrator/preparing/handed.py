@@ -33,7 +33,7 @@ class Handed:
     def strangers(self, project: Project, read: set[ast.expr]) -> list[tuple[Module, ast.expr]]:
         """What reads a holder and is not among what `read` has."""
         places = [place for holder in self.holders for place in project.readers.of(*holder)]
-        return [(module, node) for module, node in places if node not in read and not _asks(module, node)]
+        return [(module, node) for module, node in places if node not in read and not asks(module, node)]
 
 
 def handed(project: Project, module: Module, node: ast.expr) -> Handed | None:
@@ -163,7 +163,7 @@ def display(
     return home, value
 
 
-def _asks(module: Module, node: ast.expr) -> bool:
+def asks(module: Module, node: ast.expr) -> bool:
     """Whether a read asks for the keys of a table only, or if there is anything: ``name in MODELS``, ``for name in MODELS``,
     ``sorted(MODELS)``, ``make is None``."""
     parent = module.parent(node)

@@ -10,7 +10,8 @@ from migrator.modelfn.render import Renderer
 from migrator.module import Module
 from migrator.preparing.apart import named_apart
 from migrator.preparing.asserted import asserted_in_place
-from migrator.preparing.callables import called_object, inner_root, plain_partial
+from migrator.preparing.callables import CALL, called_object, inner_root, plain_partial
+from migrator.preparing.chosen_classes import table_of_functions
 from migrator.preparing.chosen_names import table_of_names
 from migrator.preparing.closures import handed_closure, nested_functions
 from migrator.preparing.copied import without_copies
@@ -20,7 +21,7 @@ from migrator.preparing.idle import taken_away, unsaid
 from migrator.preparing.inherited import called, calls_above, maker_moved_down, moved_down, named_object
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, nested_function
-from migrator.preparing.methods import Method, class_of, fills, method_of
+from migrator.preparing.methods import Method, class_of, fills, lookup, method_of
 from migrator.preparing.object_steps import Judge, ObjectSteps
 from migrator.preparing.own_attributes import as_variables, reader
 from migrator.preparing.partials import filled_in, written_out
@@ -171,7 +172,8 @@ class Preparation(ObjectSteps):
         """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads; a lambda a `def`."""
         if isinstance(node, ast.Lambda):
             return lambda_function(self.drafts, module, node)
-        plain = table_of_names(self.drafts, module, node) or plain_partial(self.drafts.project, module, node)
+        plain = table_of_names(self.drafts, module, node) or table_of_functions(self.drafts, module, node)
+        plain = plain or plain_partial(self.drafts.project, module, node)
         if plain:
             return plain
         node = inner_root(module, node)
@@ -257,7 +259,7 @@ class Preparation(ObjectSteps):
             return []
         found = method_of(project, module, call.func)
         if found is None:
-            return []
+            return self._unnamed(module, call)
         if found.own:
             return self._inlined_method(module, call, found)
         definition = Definition(found.module, found.function)
@@ -267,6 +269,19 @@ class Preparation(ObjectSteps):
         if self._inlined(definition) or len(calls) == 1 or fills(found):
             return self._inlined_method(module, call, found)
         return self._lifted_calls(found, calls)
+
+    def _unnamed(self, module: Module, call: ast.Call) -> list[Change]:
+        """``Net(params)(x)`` and ``Net(params).build(x)``: the object gets a name, where its method makes layers."""
+        function = call.func
+        made, name = (function.value, function.attr) if isinstance(function, ast.Attribute) else (function, CALL)
+        owner = self.drafts.project.definition(module, made.func) if isinstance(made, ast.Call) else None
+        if owner is None or not isinstance(owner.node, ast.ClassDef) or not isinstance(made, ast.Call):
+            return []
+        method = lookup(self.drafts.project, owner, name)
+        definition = Definition(method[0].module, method[1]) if method is not None else None
+        if definition is None or not (self._makes_layers(definition) or self._inlined(definition)):
+            return []
+        return named_object(self.drafts, module, made)
 
     def _function_call(self, module: Module, call: ast.Call, definition: Definition) -> list[Change]:
         function = definition.node

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import PATH, joined, manual_reason, migrate_all
+from modelfn.programs import PATH, joined, manual_reason, migrate_all, model_fn
 
 HEAD = "import functools\n\nimport tensorflow as tf\n"
 BODY = """\
@@ -112,3 +112,27 @@ def test_a_partial_around_a_bound_method() -> None:
 def test_what_is_not_followed_is_left(head: str, estimator: str, reason: str) -> None:
     source = f"{HEAD}from elsewhere import rates, x\n{head}\n\nestimator = tf.estimator.Estimator({estimator})\n"
     assert reason in manual_reason(source)
+
+
+NETWORK = """
+
+class Network:
+    def __init__(self, units):
+        self.units = units
+
+    def {}(self, x):
+        return tf.layers.dense(x, self.units)
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "body"),
+    [
+        ("__call__", 'predictions = Network(3)(features["x"])'),
+        ("build", 'predictions = Network(3).build(features["x"])'),
+        ("__call__", 'predictions = Network(units=params["units"])(features["x"])'),
+    ],
+)
+def test_an_object_without_a_name_in_a_model_fn(method: str, body: str) -> None:
+    text = migrate_all({PATH: model_fn(body, before=NETWORK.format(method))})[PATH]
+    assert "class Network(tf.keras.Model):" in text and "self.predictions = tf.keras.layers.Dense(" in text
