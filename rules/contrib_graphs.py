@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from migrator.calls import delete_arguments, rename_keyword
+from migrator.calls import delete_arguments, operand, rename_keyword
 from migrator.diagnostics import Edit
-from migrator.modelfn.translate import is_none
+from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
+from migrator.syntax import walk
 
 from .contrib_functions import successor
 from .tensorflow_names import tensorflow_root
@@ -34,6 +35,7 @@ _LAYERS = {
 _CRF = (
     "crf_log_likelihood crf_sequence_score crf_unary_score crf_binary_score crf_log_norm crf_decode viterbi_decode"
 ).split()
+_METRICS = ("streaming_covariance", "streaming_pearson_correlation")
 _FUSED = ("LSTMBlockFusedCell", "TimeReversedFusedRNN")
 # Where TensorFlow 2 keeps what contrib had.
 _CELLS = "BasicLSTMCell LSTMCell GRUCell BasicRNNCell MultiRNNCell DropoutWrapper ResidualWrapper DeviceWrapper RNNCell"
@@ -59,6 +61,8 @@ def contrib_helper(module: Module, node: ast.expr, name: str) -> str | None:
     if (package, short) in (("feature_column", "sequence_input_layer"), ("seq2seq", "sequence_loss")):
         return short
     if package == "training" and short == "create_train_op":
+        return short
+    if package == "metrics" and short in _METRICS:
         return short
     if package == "opt" and short == "LazyAdamOptimizer":
         return "GraphLazyAdamOptimizer"
@@ -105,11 +109,32 @@ def _summary(module: Module, call: ast.Call, short: str) -> tuple[str | None, li
     if short in ("always_record_summaries", "never_record_summaries") and not call.args + call.keywords:
         end = module.span(call)[1] - 1
         return "summary.record_if", [Edit(module.path, end, end, str(short.startswith("always")))]
+    if short == "record_summaries_every_n_global_steps" and None not in named:
+        changed = _every_n_steps(module, call)
+        return ("summary.record_if", changed) if changed else (None, [])
     if short == "all_summary_ops" and not call.args + call.keywords:
         return "compat.v1.summary.all_v2_summary_ops", []
     if short in _VALUES and len(call.args) < 3 and named <= {"name", "tensor", "step"}:
         return f"summary.{short}", [rename_keyword(module, k, "data") for k in call.keywords if k.arg == "tensor"]
     return None, []
+
+
+def _every_n_steps(module: Module, call: ast.Call) -> list[Edit] | None:
+    """The arguments of `record_summaries_every_n_global_steps(n, global_step)` as a condition.
+
+    None where they hold a name of TensorFlow, which others rewrite.
+    """
+    given = bind(call, "n global_step", "record_summaries_every_n_global_steps")
+    root = tensorflow_root(module, call.func)
+    inside = {node for value in given.values() for node in walk(value)}
+    if "n" not in given or root is None or any(node in inside for node, _ in module.references()):
+        return None
+    tf, _ = root
+    step = f"{tf}.compat.v1.train.get_or_create_global_step()"
+    if not is_none(given.get("global_step")):
+        step = operand(module, call, given["global_step"])
+    start, end = module.span(call.func)[1], module.span(call)[1]
+    return [module.edit((start, end), f"({tf}.equal({step} % {operand(module, call, given['n'])}, 0))")]
 
 
 def is_module_alias(module: Module, node: ast.expr, name: str) -> bool:

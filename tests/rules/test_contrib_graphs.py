@@ -67,6 +67,14 @@ def migrated(imports: str, network: str) -> tuple[str, str]:
          "tf.summary.create_file_writer('logs', max_queue=3)"),
         ("", "[tf.contrib.summary.always_record_summaries(), tf.contrib.summary.never_record_summaries()]",
          "[tf.summary.record_if(True), tf.summary.record_if(False)]"),
+        ("", "tf.contrib.summary.record_summaries_every_n_global_steps(n + 1)",
+         "tf.summary.record_if(tf.equal(tf.compat.v1.train.get_or_create_global_step() % (n + 1), 0))"),
+        ("", "tf.contrib.summary.record_summaries_every_n_global_steps(100, global_step=step[0])",
+         "tf.summary.record_if(tf.equal(step[0] % 100, 0))"),
+        ("", "tf.contrib.metrics.streaming_pearson_correlation(x, t, weights=w)[0]",
+         "streaming_pearson_correlation(x, t, weights=w)[0]"),
+        ("from tensorflow.contrib import metrics", "metrics.streaming_covariance(x, t)[0]",
+         "streaming_covariance(x, t)[0]"),
     ],
 )  # fmt: skip
 def test_what_stands_for_contrib(imports: str, network: str, becomes: str) -> None:
@@ -93,6 +101,11 @@ def test_a_name_of_the_function_hides_the_helper() -> None:
         ("", "tf.contrib.summary.scalar('x', x, family='f')", "tf.contrib.summary.scalar is not migrated yet"),
         ("", "list(map(tf.contrib.summary.scalar, x, y))", "tf.contrib.summary.scalar is not migrated yet"),
         ("", "tf.contrib.summary.image('x', x, step=1)", "tf.contrib.summary.image is not migrated yet"),
+        (
+            "",
+            "tf.contrib.summary.record_summaries_every_n_global_steps(100, tf.cast(x, tf.int64))",
+            "tf.contrib.summary.record_summaries_every_n_global_steps is not migrated yet",
+        ),
         ("", "tf.contrib.opt.NadamOptimizer(0.1)", "tf.contrib.opt.NadamOptimizer is not migrated yet"),
         ("", "tf.contrib.layers.softmax(x, None)", "tf.contrib.layers.softmax is not migrated yet"),
         ("", "tf.contrib.cudnn_rnn.CudnnLSTM(1, 2)(x)", "tf.contrib.cudnn_rnn.CudnnLSTM is not migrated yet"),

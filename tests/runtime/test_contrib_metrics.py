@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from migrator.runtime.metrics_contrib import BestF1Score, PearsonCorrelation
+from migrator.runtime.v1_metrics import streaming_covariance, streaming_pearson_correlation
 
 slim = pytest.importorskip("tf_slim").metrics
 random = np.random.RandomState(0)
@@ -76,3 +77,28 @@ def test_matrices_and_batches_without_weight() -> None:
     np.testing.assert_allclose(metric.result(), np.corrcoef(labels.ravel(), predictions.ravel())[0, 1], rtol=1e-5)
     np.testing.assert_allclose(metric.result(), whole.result(), rtol=1e-5)
     assert np.isnan(PearsonCorrelation().result())
+
+
+@pytest.mark.parametrize("column", [False, True], ids=["", "column"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("ours", [streaming_covariance, streaming_pearson_correlation])
+def test_same_value_in_graphs(ours: Callable[..., Any], weighted: bool, column: bool) -> None:
+    theirs = getattr(slim, ours.__name__)
+    values = [expected(lambda y, p, w=None: build(p, y, w), RATINGS, weighted, column) for build in (theirs, ours)]
+    assert 0.01 < abs(values[0]) < 1.0
+    np.testing.assert_allclose(values[1], values[0], rtol=1e-6)
+
+
+def test_what_an_update_of_a_graph_returns() -> None:
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
+        p = tf.compat.v1.placeholder("float32", [None])
+        pairs = [
+            build(p, p * p + 1.0, name=build.__name__) for build in (streaming_covariance, slim.streaming_covariance)
+        ]
+        both = [streaming_pearson_correlation(p, p * p, updates_collections="updates")[1]]
+        assert graph.get_collection("updates") == both
+        session.run(tf.compat.v1.local_variables_initializer())
+        assert np.isnan(session.run([value for value, _ in pairs])).all()
+        for scores in SCORES:
+            ours, theirs = session.run([update for _, update in pairs], {p: scores})
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6)
