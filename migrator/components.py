@@ -107,8 +107,12 @@ class Importer:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._at(folder, tail, member)
-        if tail.partition(".")[0] not in self._names:  # most imports: of the standard library and of packages
+        head = tail.partition(".")[0]
+        if head not in self._names:  # most imports: of the standard library and of packages
             return ()
+        package = self._package(folder)
+        if os.path.basename(package) == head and (found := self._at(os.path.dirname(package), tail, member)):
+            return found  # what the package calls by its own name is no module of this name inside of it
         # The folder of a script is on its path, and so may be any folder above it.
         while True:
             found = self._at(folder, tail, member)
@@ -116,6 +120,13 @@ class Importer:
             if found or parent == folder:
                 return found
             folder = parent
+
+    def _package(self, folder: str) -> str:
+        """The outermost package that a folder is in; empty if it is in none."""
+        package = ""
+        while folder in self._files and folder != package:
+            package, folder = folder, os.path.dirname(folder)
+        return package
 
     def _at(self, folder: str, dotted: str, member: str) -> tuple[str, ...]:
         base = folder.rstrip(os.sep) + os.sep + dotted.replace(".", os.sep) if dotted else folder

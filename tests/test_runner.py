@@ -101,6 +101,15 @@ def test_files_that_do_not_import_each_other_stay_apart() -> None:
     assert grouped(**texts) == [("a",), ("b",), ("c",)]
 
 
+def test_a_package_with_a_module_of_its_own_name() -> None:
+    files = dict.fromkeys(("/r/net/net.py", "/r/net/utils.py", "/r/net/data.py"), b"import tensorflow\n")
+    files["/r/net/task.py"] = b"import tensorflow\nfrom net import utils\nfrom net.data import read\n"
+    scripts = [component.files for component in components(files)]  # the folder of a script comes first
+    assert ("/r/net/net.py", "/r/net/data.py", "/r/net/task.py") in scripts
+    package = [component.files for component in components({**files, "/r/net/__init__.py": b""})]
+    assert package == [("/r/net/net.py",), ("/r/net/utils.py", "/r/net/data.py", "/r/net/task.py")]
+
+
 def test_helpers_without_tensorflow_are_context_only() -> None:
     files = {"/r/constants.py": b"N = 1\n"}
     files |= {f"/r/m{number}.py": b"import tensorflow\nimport constants\nEstimator\n" for number in range(3)}
