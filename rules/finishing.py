@@ -19,8 +19,9 @@ from .graph_names import graph_name_fixes
 from .helpers import Helpers
 from .hyperparameters import HPARAMS, MODULES
 from .modes import reads_alias
+from .sessions import SESSIONS
 from .translations import is_refused, needs_graph, translations
-from .unused_code import GRAPH_SCOPES, old_name
+from .unused_code import GRAPH_SCOPES, inside_unused, old_name, said_of_unused
 
 
 def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple[int, int]]) -> list[Fix]:
@@ -60,7 +61,7 @@ def finished(module: Module, driver: Driver, helpers: Helpers, spans: list[tuple
                 raise Unsupported("two rewrites of one place get in each other's way", None)
             continue  # its turn comes in the next round
         own += [e for e in outside if e not in own]
-    own += _leftovers(module, own, spans, helpers)
+    own += _leftovers(driver, own, spans, helpers)
     return own + helpers.import_edits()
 
 
@@ -73,24 +74,32 @@ def _swallowed(edit: Edit, spans: list[tuple[int, int]], replaced: list[tuple[in
     return within((edit.start, edit.end), replaced)
 
 
-def _leftovers(module: Module, own: list[Edit], spans: list[tuple[int, int]], helpers: Helpers) -> list[Edit]:
+def _leftovers(driver: Driver, own: list[Edit], spans: list[tuple[int, int]], helpers: Helpers) -> list[Edit]:
     """The edits of names of the old library in code that nothing names. Refuses all other such names that nobody rewrites:
     the program would stop at them."""
-    found: list[Edit] = []
+    module, found = driver.module, list[Edit]()
     for node, name in module.references():
         span = module.span(node)
+        function = inside_unused(module, node, helpers.unused) if name in SESSIONS else None
+        if function is not None:
+            driver.remark(node, said_of_unused(function, name))
         if within(span, spans) or touches(span, own) or not (is_refused(name) or name in GRAPH_SCOPES):
             continue
         statement = module.statement(node)
-        alias = isinstance(statement, ast.Assign) and statement.value is node  # goes when nothing reads it
+        # Goes when nothing reads it, but for the attribute of a class.
+        alias = isinstance(statement, ast.Assign) and statement.value is node
+        alias = alias and not isinstance(module.parent(statement), ast.ClassDef)
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or alias:
             continue
         if module.dialect(node) != "v2" or needs_graph(name):
             unused = within(span, helpers.unused)
+            function = inside_unused(module, node, helpers.unused) if unused else None
             edits = old_name(module, node, name, helpers.tensorflow(), helpers.need) if unused else None
+            if function is not None and edits is None:
+                driver.remark(node, said_of_unused(function, name))
             if edits is not None:
                 found += [edit for edit in edits if edit not in (*own, *found)]
-            elif is_refused(name) and not reads_alias(module, node):
+            elif function is None and is_refused(name) and not reads_alias(module, node):
                 _refuse(name, node)
     return found
 

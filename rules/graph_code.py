@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from functools import cached_property
 
 from migrator.diagnostics import Edit, Fix
 from migrator.modelfn.errors import Obstacles, Unsupported
@@ -22,9 +23,10 @@ from .exporters import OUTPUTS, export_output
 from .graph_heads import OPTIMIZERS, rewrite_heads
 from .graph_optimizers import rewrite_optimizer_classes
 from .graph_specs import GraphSpecs
-from .sessions import session_reference
+from .sessions import SESSIONS, session_reference
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
+from .unused_code import inside_unused, said_of_unused, unused_spans
 from .variable_objects import variable_fixes
 
 # Tables that a program fills as it runs: Estimators keep their entries in checkpoints, for all modes.
@@ -102,15 +104,29 @@ class GraphCode:
         """The edits of names that none of the edits in `own` rewrites. What stands in the way goes to the obstacles."""
         found: list[Edit] = []
         for node, name in self._references():
+            before = len(self.obstacles.found)
             with self.obstacles:
                 found += self._left([*own, *found], node, name)
+            if len(self.obstacles.found) > before and (function := self._unused(node)) is not None:
+                del self.obstacles.found[before:]
+                self.driver.remark(node, said_of_unused(function, name))
         return found
+
+    def _unused(self, node: ast.expr) -> ast.FunctionDef | None:
+        return inside_unused(self.module, node, self._unused_spans)
+
+    @cached_property
+    def _unused_spans(self) -> list[Span]:
+        return unused_spans(self.project.modules.values(), self.module)
 
     def _left(self, own: list[Edit], node: ast.expr, name: str) -> list[Edit]:
         module = self.module
         if name in _FILLED:
             raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} keeps its entries in checkpoints", node)
-        session_reference(self.driver, node, name)
+        if name in SESSIONS and (function := self._unused(node)) is not None:
+            self.driver.remark(node, said_of_unused(function, name))
+        else:
+            session_reference(self.driver, node, name)
         if node in self.driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
             return []
         if name.startswith("tensorflow.contrib."):

@@ -46,6 +46,7 @@ from .rewrite import ProgramRewrite
 from .sessions import refuse_hub_modules
 from .shared_programs import Results, Sharing, is_native, sharing_code
 from .unseen_receivers import refuse_unseen_receivers
+from .unused_code import inside_unused, unused_spans
 from .without_tpu import settle_tpus
 
 if TYPE_CHECKING:
@@ -146,7 +147,9 @@ class EstimatorProgram(ProgramRule):
                 continue
             drafts = _started(project, group)
             constructions = self._in(drafts, group)
+            called = functools.partial(_is_called, drafts.project)
             other = [x for module in group for x in self._not_yet(drafts, drafts.project.modules[module.path])]
+            other = [x for x in other if not constructions or called(x[0], x[1])]
             if constructions and not any(c.module.path in project.editable for c in constructions):
                 yield self._elsewhere(drafts, group, constructions[0])
                 yield from mode_files(self, group)
@@ -411,6 +414,11 @@ class EstimatorProgram(ProgramRule):
         for name, where, node in rewrite.programs():
             place = rewrite.drafts.location(where, node)
             yield ProgramUnit(name, place, "manual", reason, files, others=tuple(others))
+
+
+def _is_called(project: Project, module: Module, node: ast.AST) -> bool:
+    """Whether a place is in code of the program that its Estimators may reach."""
+    return inside_unused(module, node, unused_spans(project.modules.values(), module)) is None
 
 
 def _independent(rewrite: ProgramRewrite, problem: Unsupported) -> Iterator[Unsupported]:

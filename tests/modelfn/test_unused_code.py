@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import PATH, manual_reason, migrate, migrate_all, model_fn
+from modelfn.programs import PATH, manual_reason, migrate, migrate_all, model_fn, run
 
 BODY = "predictions = tf.layers.dense(features['x'], 1)"
 UNUSED = """
@@ -49,7 +49,8 @@ def test_a_file_of_helpers() -> None:
         "table = {'dice': dice}\n",
         "table = [outer]\n",
         "chosen = globals()[name]\n",
-        "chosen = getattr(module, name)\n",
+        "import program\nchosen = getattr(program, name)\n",
+        "import sys\nchosen = getattr(sys.modules[__name__], name)\n",
         "chosen = getattr(module, 'outer')\n",
         "def main():\n    return outer(1)\n\nmain()\n",
     ],
@@ -61,9 +62,78 @@ def test_what_may_be_called_keeps_the_program(rest: str) -> None:
     assert "in code that does not move" in manual_reason(f"{source}\n{rest}")
 
 
-def test_what_nothing_holds_keeps_the_program() -> None:
-    unused = "\n\ndef twist(x):\n    return tf.contrib.framework.nest(x)\n"
-    assert "tf.contrib.framework" in manual_reason(model_fn(BODY, before=unused))
+def test_a_table_of_settings_finds_no_functions() -> None:
+    assert KEPT in migrate(
+        model_fn(BODY, before=f"import tensorflow as tf\n{UNUSED}") + "\nsize = getattr(flags, name)\n"
+    )
+
+
+TWIST = "\n\ndef twist(x):\n    return tf.contrib.framework.nest(x)\n"
+
+
+def test_what_nothing_holds_stays_with_a_remark() -> None:
+    source = model_fn(BODY, before=TWIST)
+    assert TWIST in migrate(source)
+    remark = (
+        "`twist` keeps tf.contrib.framework.nest, and would stop at it: no code of the Estimator's program calls it"
+    )
+    assert remark in [diagnostic.message for diagnostic in run(source)[PATH].remaining]
+
+
+@pytest.mark.parametrize(
+    "unused",
+    [
+        "def twist(x=tf.contrib.framework.nest):\n    return x\n",
+        "class Twist(tf.contrib.framework.Nest):\n    pass\n",
+        "class Twist:\n    nest = tf.contrib.framework.nest\n    nests = [tf.contrib.framework.nest]\n",
+        "@tf.contrib.framework.nest\ndef twist(x):\n    return x\n",
+    ],
+)
+def test_what_runs_keeps_the_program(unused: str) -> None:
+    assert "tf.contrib.framework" in manual_reason(model_fn(BODY, before=f"\n\n{unused}"))
+
+
+@pytest.mark.parametrize("call", ["main(None)", "tf.app.run(main)", "tf.app.run()"])
+def test_what_the_main_block_calls_keeps_the_program(call: str) -> None:
+    after = f"""\
+def main(_):
+    twist(1)
+    estimator = tf.estimator.Estimator(model_fn, params=PARAMS)
+
+
+if __name__ == "__main__":
+    {call}
+"""
+    assert "tf.contrib.framework" in manual_reason(model_fn(BODY, before=TWIST, after=after))
+
+
+def test_the_main_block_of_another_program() -> None:
+    tool = """\
+import tensorflow as tf
+
+
+def tower(x):
+    return tf.layers.dense(x, 1, name="out")
+
+
+def average(path):
+    with tf.Session() as session:
+        return session.run(tf.contrib.framework.load_variable(path, "w"))
+
+
+if __name__ == "__main__":
+    tf.app.run(average)
+"""
+    program = model_fn("predictions = tool.tower(features['x'])", before="import tool\nimport tensorflow as tf\n")
+    program = program.replace("estimator = ", "if __name__ == '__main__':\n    estimator = ")
+    files = {PATH: program, "tool.py": tool}
+    after = migrate_all(files)
+    assert "class Tower(tf.keras.layers.Layer):" in after["tool.py"]
+    assert "with tf.compat.v1.Session() as session:" in after["tool.py"]
+    said = [diagnostic.message for outcome in run(files).values() for diagnostic in outcome.remaining]
+    assert any(
+        message.startswith("`average` opens a session, and needs tf.compat.v1.disable_eager") for message in said
+    )
 
 
 OLD = """
