@@ -94,10 +94,14 @@ class Project:
     def imported(self, importer: Module) -> Iterator[tuple[str, Module]]:
         """The modules of the project that a file imports, or imports something of, as it names them."""
         for entry in importer.imports:
-            for dotted in (entry.target, entry.target.rpartition(".")[0]):
-                target = self.module_named(dotted, importer) if dotted.strip(".") else None
-                if target is not None:
-                    yield dotted, target
+            head, _, _ = entry.target.rpartition(".")
+            whole = self.module_named(entry.target, importer) if entry.target.strip(".") else None
+            if whole is not None:
+                yield entry.target, whole
+            above = self.module_named(head, importer) if head.strip(".") else None
+            # What holds a module is a package: a module of its name, in it or beside it, is another one.
+            if above is not None and (whole is None or os.path.basename(above.path) == "__init__.py"):
+                yield head, above
         for package in by_name(importer) if b"import_module" in importer.source else ():
             for path in self.modules:
                 name = os.path.splitext(os.path.basename(path))[0]
