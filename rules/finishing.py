@@ -19,7 +19,7 @@ from .graph_names import graph_name_fixes
 from .helpers import Helpers
 from .hyperparameters import HPARAMS, MODULES
 from .modes import reads_alias
-from .sessions import SESSIONS
+from .sessions import SESSIONS, has_own_graph
 from .translations import is_refused, needs_graph, translations
 from .unused_code import GRAPH_SCOPES, inside_unused, old_name, said_of_unused
 
@@ -81,7 +81,7 @@ def _leftovers(driver: Driver, own: list[Edit], spans: list[tuple[int, int]], he
     for node, name in module.references():
         span = module.span(node)
         function = inside_unused(module, node, helpers.unused) if name in SESSIONS else None
-        if function is not None:
+        if function is not None and not has_own_graph(module, node):
             driver.remark(node, said_of_unused(function, name))
         if within(span, spans) or touches(span, own) or not (is_refused(name) or name in GRAPH_SCOPES):
             continue

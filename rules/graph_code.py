@@ -23,7 +23,7 @@ from .exporters import OUTPUTS, export_output
 from .graph_heads import OPTIMIZERS, rewrite_heads
 from .graph_optimizers import rewrite_optimizer_classes
 from .graph_specs import GraphSpecs
-from .sessions import SESSIONS, session_reference
+from .sessions import session_reference
 from .tensorflow_names import tensorflow_root, via_version_1_import
 from .translations import is_old_only, is_refused
 from .unused_code import inside_unused, said_of_unused, unused_spans
@@ -123,10 +123,13 @@ class GraphCode:
         module = self.module
         if name in _FILLED:
             raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} keeps its entries in checkpoints", node)
-        if name in SESSIONS and (function := self._unused(node)) is not None:
-            self.driver.remark(node, said_of_unused(function, name))
-        else:
+        try:
             session_reference(self.driver, node, name)
+        except Unsupported:
+            function = self._unused(node)
+            if function is None:
+                raise
+            self.driver.remark(node, said_of_unused(function, name))
         if node in self.driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
             return []
         if name.startswith("tensorflow.contrib."):

@@ -287,7 +287,7 @@ class EstimatorProgram(ProgramRule):
                 keep_horovod(drafts, [module.path for module in rewrite.group])
                 around = reached(project, group, False)
                 for module in around:
-                    refuse_hub_modules(module)
+                    refuse_hub_modules(module, functools.partial(_is_called, project))
                 settle_tpus(drafts, [module.path for module in around])
                 settle_annotations(drafts, [module.path for module in around])
                 prepared(drafts, lambda: self._in(drafts, group))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
@@ -27,7 +28,7 @@ def session_reference(driver: Driver, node: ast.expr, name: str) -> None:
     module = driver.module
     if name not in SESSIONS and name not in _READERS and name != _MODULE:
         return
-    own = on_own_graph(module, node) or _with_own_graph(module, module.parent(node))
+    own = has_own_graph(module, node)
     if name in SESSIONS and not own:
         raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
     if name == _MODULE and not own:
@@ -38,11 +39,16 @@ def session_reference(driver: Driver, node: ast.expr, name: str) -> None:
         )
 
 
-def refuse_hub_modules(module: Module) -> None:
-    """Raises Unsupported where a module of a program that becomes layers makes a `hub.Module`."""
+def has_own_graph(module: Module, node: ast.expr) -> bool:
+    """Whether a reference to a session, or to what needs one, is inside of a graph of its own, or a session is given one."""
+    return on_own_graph(module, node) or _with_own_graph(module, module.parent(node))
+
+
+def refuse_hub_modules(module: Module, called: Callable[[Module, ast.AST], bool]) -> None:
+    """Raises Unsupported where a module of a program that becomes layers makes a `hub.Module` in code that is `called`."""
     if b"tensorflow_hub" in module.source:
         for node, name in module.references():
-            if name == _MODULE and not on_own_graph(module, node):
+            if name == _MODULE and not on_own_graph(module, node) and called(module, node):
                 raise Unsupported(_OF_MODULES, node)
 
 

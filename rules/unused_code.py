@@ -90,7 +90,7 @@ def said_of_unused(function: ast.FunctionDef, name: str) -> str:
     if name in SESSIONS:
         keeps = "opens a session, and needs tf.compat.v1.disable_eager_execution() before"
     else:
-        keeps = f"keeps {name.replace('tensorflow', 'tf', 1)}, and would stop at it"
+        keeps = f"keeps {name.replace('tensorflow.', 'tf.', 1)}, and would stop at it"
     return f"`{function.name}` {keeps}: no code of the Estimator's program calls it"
 
 

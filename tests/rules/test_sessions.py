@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from modelfn.programs import model_fn, run, units
 from test_bridge import PROGRAM, migrated
@@ -74,9 +76,30 @@ def test_a_saver_reads_what_tensorflow_1_wrote() -> None:
     ],
 )
 def test_sessions_on_the_graph_of_nobody_are_refused(helper: str, reason: str) -> None:
-    after, said, units = migrated(program(helper))
+    names = "".join(f"\nprint({name})\n" for name in re.findall(r"^def (\w+)", helper, re.MULTILINE))
+    after, said, units = migrated(program(helper + names))
     assert units[0].startswith("manual: ") and any(reason in text for text in (*said, *units)), (said, units)
     assert "tf.estimator.Estimator(" in after
+
+
+@pytest.mark.parametrize(
+    ("helper", "kept"),
+    [
+        (
+            "def f():\n    return tf.Session()\n",
+            "`f` opens a session, and needs tf.compat.v1.disable_eager_execution()",
+        ),
+        (
+            "import tensorflow_hub as hub\n\ndef net(x):\n    return hub.Module('m')(x)\n",
+            "`net` keeps tensorflow_hub.Module",
+        ),
+    ],
+)
+def test_sessions_that_nothing_opens_stay(helper: str, kept: str) -> None:
+    after, said, units = migrated(program(helper))
+    assert units == ["bridge: --style bridge"]
+    assert any(text.startswith(kept) for text in said), said
+    assert helper[helper.index("def ") :].replace("tf.S", "tf.compat.v1.S") in after
 
 
 def test_a_hub_module_on_a_graph_of_its_own_stays() -> None:
