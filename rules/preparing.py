@@ -18,6 +18,7 @@ from migrator.preparing.methods import lookup, method_of
 from migrator.preparing.partials import PARTIAL
 from migrator.preparing.returns import own_returns
 from migrator.preparing.roots import calls_below
+from migrator.preparing.starred import named_one_by_one
 from migrator.preparing.steps import Preparation
 from migrator.project import Definition, Project
 from migrator.syntax import children, statements, walk
@@ -67,6 +68,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         plain = optimize_loss.spelled_out(module, call) or normalization_by_condition.spelled_out(module, call)
         plain = plain or dropout_by_condition.spelled_out(module, call) or contrib_functions.spelled_out(module, call)
         plain = plain or repeated_layers.spelled_out(module, call) or entered_scopes.spelled_out(module, call)
+        plain = plain or named_one_by_one(drafts.project, module, call)
         changes = plain or argument_scopes.spelled_out(drafts.project, module, call)
         changes = changes or head_specs.spelled_out(drafts.project, module, call)
         changes = changes or conditional_steps.spelled_out(drafts.project, module, call)

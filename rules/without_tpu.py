@@ -88,6 +88,10 @@ def _metrics(module: Module, node: ast.expr) -> Iterator[Edit]:
             given = ", ".join(module.segment(element) for element in tensors.elts)
             yield module.edit(node, f"{module.segment(function)}({given})")
             return
+        if isinstance(tensors, ast.Name) and isinstance(function, (ast.Name, ast.Attribute)):
+            if all(isinstance(value, (ast.List, ast.Tuple)) for value in _assigned(module, tensors)):
+                yield module.edit(node, f"{module.segment(function)}(*{tensors.id})")
+                return
         if isinstance(tensors, ast.Dict) and isinstance(function, (ast.Name, ast.Attribute)):
             pairs = [
                 f"{key.value!s}={module.segment(value)}"
