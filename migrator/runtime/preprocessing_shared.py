@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.preprocessing_columns import EmbeddingColumn
-from migrator.runtime.shared_embeddings import SHARED_TABLES
+from migrator.runtime.shared_embeddings import SHARED_TABLES, shared_table_name
 
 
 class SharedTableColumn(EmbeddingColumn):
@@ -48,10 +48,7 @@ def shared_table_columns(
     Raises:
         ValueError: if the columns differ in their number of categories, or in their kind.
     """
-    plain = [getattr(column, "categorical_column", column) for column in categorical_columns]  # of weighted ones
-    if len({(type(column), column.num_buckets) for column in plain}) != 1:
-        raise ValueError(f"Columns that share a table must be alike, given: {categorical_columns}")
-    names = sorted(column.name for column in categorical_columns)
-    name = shared_embedding_collection_name or "_".join([*names, "shared_embedding"])
+    default_name = shared_table_name(categorical_columns)
+    name = shared_embedding_collection_name or default_name
     settings = (dimension, combiner, initializer, max_norm, trainable)
     return [SharedTableColumn(name, column, *settings) for column in categorical_columns]

@@ -106,6 +106,18 @@ class SharedTables:
             )
 
 
+def shared_table_name(categorical_columns: Sequence[Any]) -> str:
+    """The name that TensorFlow 1 gives a table by default: the names of its columns, in order.
+
+    Raises:
+        ValueError: if the columns differ in their number of categories, or in their kind.
+    """
+    plain = [getattr(column, "categorical_column", column) for column in categorical_columns]  # of weighted ones
+    if len({(type(column), column.num_buckets) for column in plain}) != 1:
+        raise ValueError(f"Columns that share a table must be alike, given: {categorical_columns}")
+    return "_".join([*sorted(column.name for column in categorical_columns), "shared_embedding"])
+
+
 def shared_embedding_columns(
     categorical_columns: Sequence[Any],
     dimension: int,
@@ -125,12 +137,9 @@ def shared_embedding_columns(
         trainable: whether the table is trained.
 
     Raises:
-        ValueError: if the columns differ in their number of categories.
+        ValueError: if the columns differ in their number of categories, or in their kind.
     """
-    plain = [getattr(column, "categorical_column", column) for column in categorical_columns]  # of weighted ones
-    if len({(type(column), column.num_buckets) for column in plain}) != 1:
-        raise ValueError(f"Columns that share a table must be alike, given: {categorical_columns}")
-    names = sorted(column.name for column in categorical_columns)
-    name = shared_embedding_collection_name or "_".join([*names, "shared_embedding"])
-    tables = SharedTables(name, plain[0].num_buckets, dimension, initializer, trainable)
+    default_name = shared_table_name(categorical_columns)
+    name = shared_embedding_collection_name or default_name
+    tables = SharedTables(name, categorical_columns[0].num_buckets, dimension, initializer, trainable)
     return [SharedEmbeddingColumn(column, tables, combiner, max_norm) for column in categorical_columns]
