@@ -174,6 +174,8 @@ def rewrite(
         edits += optimizers.head_edits(module, given.get("head"), f"`head` of {short}")
     if dialect == "v2" and "n_classes" in kind.signature.split() and _may_be_binary(given.get("n_classes")):
         added.append("interpolate_auc=True")
+    if dialect == "v2" and (not short.startswith("Baseline") or {"head", "loss_reduction"} & given.keys()):
+        added.append('summary_tags="v2"')
     if said:
         reason = construction.dialect_reason
         remark(call, f"{short} is that of TensorFlow {dialect[1]}, as {reason}: {', '.join(said)}")

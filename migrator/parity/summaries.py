@@ -16,9 +16,6 @@ _UNLIKE = re.compile(
     r"(^|/)(global_step/sec|examples/sec|checkpoint_path)$|fraction_(over_\d+_)?of_\d+_full$|^(graph|queue)/"
 )
 """Tags whose values depend on time, or that only an Estimator has."""
-_OF_CANNED = re.compile(r"(^|/)(fraction_of_zero_(values|weights)|activation|average_loss)$|^(linear/)?bias$")
-"""Tags of what canned Estimators write of their layers and of the loss of one example."""
-CANNED = "not compared: summaries of the layers of canned Estimators, which the Keras models do not write"
 _KIND = re.compile(r"/(image|audio)(/\d+)?$")
 """What the summary ops of TensorFlow 1 add to a tag, and those of TensorFlow 2 do not."""
 _COPY = re.compile(r"_\d+$")
@@ -32,18 +29,12 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader) -> list[Diff
         report.notes.append(NOT_WRITTEN)
         return []
     found = []
-    canned = any(old.of("canned"))
     for folder, tags in left.items():
         others = right.get(folder, {})
         for tag, series in tags.items():
             if _UNLIKE.search(tag):
                 continue
-            partner = _partner(tag, others)
-            if canned and partner is None and _OF_CANNED.search(tag):
-                if CANNED not in report.notes:
-                    report.notes.append(CANNED)
-                continue
-            message = _apart(series, partner, report.tolerance)
+            message = _apart(series, _partner(tag, others), report.tolerance)
             if message:
                 found.append(Difference("summaries", f"{folder_text(folder)}: {tag}", message))
     return found

@@ -10,18 +10,43 @@ import tensorflow as tf
 from migrator.runtime.config import RunConfig
 from migrator.runtime.feature_columns import ConstantLogits, DenseNetwork, LinearFeatures
 from migrator.runtime.heads import Head, RegressionHead, class_head
+from migrator.runtime.layer_summaries import summarize_output, summarize_weights, when_recording
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
+
+
+def summary_scope(part: str, summary_tags: str) -> str:
+    """What TensorFlow 1 (``v1``) puts before the tags of a part's summaries, and TensorFlow 2 (``v2``) does not."""
+    return f"{part}/" if summary_tags == "v1" else ""
+
+
+class LinearPart(LinearFeatures):
+    """A linear model that writes summaries of its weights in training, and of its output if that has an `output_tag`."""
+
+    def __init__(self, *args: Any, summary_scope: str, output_tag: str = "") -> None:
+        super().__init__(*args)
+        self.summary_scope, self.output_tag = summary_scope, output_tag
+
+    def call(self, features: Any, training: bool = False) -> tf.Tensor:
+        logits = super().call(features)
+        if training:
+            summarize_weights(self.summary_scope, self)
+            if self.output_tag:
+                summarize_output(self.output_tag, logits)
+        return logits
 
 
 class CannedModel(tf.keras.Model):
     """A head on the sum of the logits of its parts, each of which may have an optimizer of its own.
 
-    Input: features by name. Output: the predictions of the head.
+    Input: features by name. Output: the predictions of the head. `summary_tags`: see `compile_canned`.
     """
 
-    def __init__(self, head: Head, parts: Sequence[tf.keras.layers.Layer], optimizers: Sequence[Any]) -> None:
+    def __init__(
+        self, head: Head, parts: Sequence[tf.keras.layers.Layer], optimizers: Sequence[Any], summary_tags: str = "v1"
+    ) -> None:
         super().__init__(autocast=False)  # float64 features are bucketized as they are
+        self.summary_tags = summary_tags
         self.head, self.parts = head, list(parts)
         self.part_optimizers = list(optimizers)
         self.loss_metric = BatchMean(name="loss")
@@ -48,18 +73,32 @@ class CannedModel(tf.keras.Model):
         """One step of each optimizer for its part; metrics are left to the evaluation."""
         features, labels = data
         with tf.GradientTape() as tape:
-            loss = self.compute_loss(features, labels, self(features, training=True))
+            outputs = self(features, training=True)
+            loss = self.compute_loss(features, labels, outputs)
+
+        def write_scalars() -> None:
+            scalars = self.head.training_scalars(features, labels, outputs, mean=self.summary_tags == "v1")
+            for tag, value in scalars.items():
+                tf.summary.scalar(tag, value)
+
+        when_recording(write_scalars)
         variables = [part.trainable_variables for part in self.parts]
         for optimizer, *step in zip(self.part_optimizers, tape.gradient(loss, variables), variables):
             optimizer.apply_gradients(zip(*step))
         return {"loss": self.loss_metric.result()}
 
 
-def compile_canned(head: Head, parts: Any, config: RunConfig | None, model_dir: str | None) -> tf.keras.Model:
-    """Compiles a `CannedModel`. `parts` are layers, each with its optimizer or a function that makes it."""
+def compile_canned(
+    head: Head, parts: Any, config: RunConfig | None, model_dir: str | None, summary_tags: str
+) -> tf.keras.Model:
+    """Compiles a `CannedModel`. `parts` are layers, each with its optimizer or a function that makes it.
+
+    `summary_tags`: which Estimators summaries have the tags of: ``v1``, ``dnn/dnn/logits/activation`` for example, or
+    ``v2``, ``dnn/logits/activation``, which also have no ``average_loss``.
+    """
     layers, optimizers = zip(*parts)
     made = [optimizer() if callable(optimizer) else optimizer for optimizer in optimizers]
-    model = CannedModel(head, layers, made)
+    model = CannedModel(head, layers, made, summary_tags)
     model.compile(optimizer=made[0], steps_per_execution=100)
     return configure(model, config, model_dir=model_dir)
 
@@ -71,10 +110,13 @@ def linear_estimator(
     sparse_combiner: str = "sum",
     model_dir: str | None = None,
     config: RunConfig | None = None,
+    summary_tags: str = "v1",
 ) -> tf.keras.Model:
     """``estimator.LinearEstimator``: a weighted sum of feature columns."""
-    linear = LinearFeatures(feature_columns, head.units, sparse_combiner)
-    return compile_canned(head, [(linear, optimizer)], config, model_dir)
+    linear = LinearPart(
+        feature_columns, head.units, sparse_combiner, summary_scope=summary_scope("linear", summary_tags)
+    )
+    return compile_canned(head, [(linear, optimizer)], config, model_dir, summary_tags)
 
 
 def linear_classifier(
@@ -115,10 +157,12 @@ def dnn_estimator(
     batch_norm: bool = False,
     model_dir: str | None = None,
     config: RunConfig | None = None,
+    summary_tags: str = "v1",
 ) -> tf.keras.Model:
     """``estimator.DNNEstimator``: a network of dense layers; see `DenseNetwork`."""
-    network = DenseNetwork(head.units, hidden_units, feature_columns, activation_fn, dropout, batch_norm)
-    return compile_canned(head, [(network, optimizer)], config, model_dir)
+    scope = summary_scope("dnn", summary_tags) + "dnn/"
+    network = DenseNetwork(head.units, hidden_units, feature_columns, activation_fn, dropout, batch_norm, scope)
+    return compile_canned(head, [(network, optimizer)], config, model_dir, summary_tags)
 
 
 def dnn_classifier(
@@ -164,21 +208,25 @@ def dnn_linear_combined_estimator(
     linear_sparse_combiner: str = "sum",
     model_dir: str | None = None,
     config: RunConfig | None = None,
+    summary_tags: str = "v1",
 ) -> tf.keras.Model:
     """``estimator.DNNLinearCombinedEstimator``: "wide and deep", each with an optimizer of its own."""
     parts: list[Any] = []
     if dnn_feature_columns:
         if not dnn_hidden_units:
             raise ValueError("dnn_hidden_units must be given where dnn_feature_columns are.")
+        scope = summary_scope("dnn", summary_tags) + "dnn/"
         network = DenseNetwork(
-            head.units, dnn_hidden_units, dnn_feature_columns, dnn_activation_fn, dnn_dropout, batch_norm
+            head.units, dnn_hidden_units, dnn_feature_columns, dnn_activation_fn, dnn_dropout, batch_norm, scope
         )
         parts.append((network, dnn_optimizer))
     if linear_feature_columns:
-        parts.append((LinearFeatures(linear_feature_columns, head.units, linear_sparse_combiner), linear_optimizer))
+        scope = summary_scope("linear", summary_tags)
+        columns = (linear_feature_columns, head.units, linear_sparse_combiner)
+        parts.append((LinearPart(*columns, summary_scope=scope, output_tag=f"{scope}linear"), linear_optimizer))
     if not parts:
         raise ValueError("Give linear_feature_columns or dnn_feature_columns.")
-    return compile_canned(head, parts, config, model_dir)
+    return compile_canned(head, parts, config, model_dir, summary_tags)
 
 
 def dnn_linear_combined_classifier(
@@ -202,10 +250,14 @@ def dnn_linear_combined_regressor(
 
 
 def baseline_estimator(
-    head: Head, optimizer: Any, model_dir: str | None = None, config: RunConfig | None = None
+    head: Head,
+    optimizer: Any,
+    model_dir: str | None = None,
+    config: RunConfig | None = None,
+    summary_tags: str = "v1",
 ) -> tf.keras.Model:
     """``estimator.BaselineEstimator``: the same prediction for every example."""
-    return compile_canned(head, [(ConstantLogits(head.units), optimizer)], config, model_dir)
+    return compile_canned(head, [(ConstantLogits(head.units), optimizer)], config, model_dir, summary_tags)
 
 
 def baseline_classifier(

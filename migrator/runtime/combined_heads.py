@@ -43,6 +43,12 @@ class CombinedHead(Head):
         losses = [head.loss(features, labels[name], outputs_of(outputs, name)) for name, head in self.heads.items()]
         return tf.add_n([loss * weight for loss, weight in zip(losses, self.head_weights)])
 
+    def training_scalars(self, features: Any, labels: Any, outputs: Any, mean: bool) -> dict[str, tf.Tensor]:
+        scalars: dict[str, tf.Tensor] = {}
+        for name, head in self.heads.items() if mean else ():
+            scalars.update(head.training_scalars(features, labels[name], outputs_of(outputs, name), mean))
+        return scalars
+
     def metrics(self) -> dict[str, Any]:
         """New metrics, by the names of heads and by their own."""
         return {

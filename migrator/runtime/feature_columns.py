@@ -7,6 +7,8 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.layer_summaries import summarize_output
+
 
 class LinearFeatures(tf.keras.layers.Layer):
     """``tf.compat.v1.feature_column.linear_model``: a weighted sum of columns, plus a bias.
@@ -68,6 +70,7 @@ class DenseNetwork(tf.keras.layers.Layer):
         activation_fn: of the hidden layers.
         dropout: share of each hidden layer that is dropped in training; None: nothing.
         batch_norm: whether each hidden layer is normalized, behind its activation.
+        summary_scope: what the tags of its summaries begin with, for the output of each layer in training.
 
     Input: features by name. Output: float32 of shape ``[batch, units]``.
     """
@@ -80,9 +83,11 @@ class DenseNetwork(tf.keras.layers.Layer):
         activation_fn: Callable[[tf.Tensor], tf.Tensor] | None = tf.nn.relu,
         dropout: float | None = None,
         batch_norm: bool = False,
+        summary_scope: str = "dnn/dnn/",
         name: str = "dnn",
     ) -> None:
         super().__init__(name=name, autocast=False)
+        self.summary_scope = summary_scope
         self.input_layer = tf.keras.layers.DenseFeatures(feature_columns, name="input_layer", autocast=False)
         self.hidden_layers = []
         for index, width in enumerate(hidden_units):
@@ -91,14 +96,20 @@ class DenseNetwork(tf.keras.layers.Layer):
                 layers.append(tf.keras.layers.Dropout(dropout))
             if batch_norm:
                 layers.append(tf.keras.layers.BatchNormalization(momentum=0.999, name=f"batchnorm_{index}"))
-            self.hidden_layers += layers
+            self.hidden_layers.append(layers)
         self.logits_layer = tf.keras.layers.Dense(units, name="logits")
 
     def call(self, features: Any, training: bool = False) -> tf.Tensor:
         net = self.input_layer(features, training=training)
-        for layer in self.hidden_layers:
-            net = layer(net, training=training)
-        return self.logits_layer(net)
+        for index, layers in enumerate(self.hidden_layers):
+            for layer in layers:
+                net = layer(net, training=training)
+            if training:
+                summarize_output(f"{self.summary_scope}hiddenlayer_{index}", net)
+        logits = self.logits_layer(net)
+        if training:
+            summarize_output(f"{self.summary_scope}logits", logits)
+        return logits
 
 
 class ConstantLogits(tf.keras.layers.Layer):

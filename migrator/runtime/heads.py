@@ -92,6 +92,18 @@ class Head(tf.Module):
         metrics["average_loss"].update_state(losses, sample_weight=weights)
         self.update_metrics(metrics, labels, outputs, weights)
 
+    def training_scalars(self, features: Any, labels: Any, outputs: Any, mean: bool) -> dict[str, tf.Tensor]:
+        """What an Estimator writes for TensorBoard in training beside the loss, by tag: the loss under the head's name.
+
+        `mean`: also the mean of losses that are summed, by the weights of the examples.
+        """
+        _, losses, weights = self.evaluated(features, labels, outputs)
+        loss, suffix = self.reduce(losses, weights), getattr(self, "suffix", "")
+        scalars = {f"loss{suffix}": loss} if suffix else {}
+        if mean and self.loss_reduction == "sum":
+            scalars[f"average_loss{suffix}"] = loss / total_weight(losses, weights)
+        return scalars
+
     def reduce(self, losses: tf.Tensor, weights: tf.Tensor | None) -> tf.Tensor:
         """The loss of the batch, a scalar."""
         weights = 1.0 if weights is None else weights
@@ -104,6 +116,12 @@ class Head(tf.Module):
         if self.loss_reduction == "mean":
             return mean_by_total_weight(losses, weights)
         raise ValueError(f"loss_reduction {self.loss_reduction!r} is unknown.")
+
+
+def total_weight(losses: tf.Tensor, weights: tf.Tensor | None) -> tf.Tensor:
+    """The sum of the weights of all losses, 1 for each if None."""
+    ones = tf.ones_like(losses)
+    return tf.reduce_sum(ones if weights is None else weights * ones)
 
 
 class ClassHead(Head):

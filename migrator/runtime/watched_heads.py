@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.callbacks import watch
+from migrator.runtime.heads import total_weight
 
 
 def watch_head(model: Any) -> Any:
@@ -21,9 +22,8 @@ def watch_head(model: Any) -> Any:
         loss = compute_loss(x, y, y_pred, sample_weight)
         if model.head.loss_reduction == "sum":
             _, losses, weights = model.head.evaluated(x, y, y_pred)
-            total = tf.reduce_sum(tf.ones_like(losses) if weights is None else weights * tf.ones_like(losses))
             watch(model, "Sum", loss)
-            watch(model, "truediv", loss / total)
+            watch(model, "truediv", loss / total_weight(losses, weights))
         for name in ("probabilities", "logistic"):
             if name in y_pred:
                 watch(model, name, y_pred[name])

@@ -13,19 +13,17 @@ from migrator.parity.compare import compare
 from migrator.parity.probe import summaries
 from migrator.parity.probe.store import Reader, Writer
 from migrator.parity.report import DIFFERENT, EQUAL, CaseReport
-from migrator.parity.summaries import CANNED, NOT_WRITTEN
+from migrator.parity.summaries import NOT_WRITTEN
 
 Tags = dict[str, list[list[Any]]]
 LOSS: Tags = {"loss": [[1, 0.5], [11, 0.25]]}
 
 
-def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags], canned: bool = False) -> CaseReport:
+def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags]) -> CaseReport:
     """The verdict on two programs with the same losses that wrote these tags to these folders."""
     for side, folders in (("old", old), ("new", new)):
         writer = Writer(str(folder / side))
         writer.event("step", stream=0, step=1, loss=1.0, batch=[None, None], others=[], sums={}, values={})
-        if canned:
-            writer.event("canned")
         for name, tags in folders.items():
             writer.event("summaries", folder=name, tags=tags)
         writer.close()
@@ -83,11 +81,13 @@ def test_nothing_is_said_of_programs_without_summaries(tmp_path: Path) -> None:
     assert not judged(tmp_path, {}, {"program/logs": LOSS}).notes
 
 
-def test_what_canned_estimators_write_of_their_layers(tmp_path: Path) -> None:
-    layers: Tags = {"dnn/dnn/logits/activation": [[1, None]], "linear/bias": [[1, 0.0]], "average_loss": [[1, 0.5]]}
-    report = judged(tmp_path / "canned", {"program/m": {**LOSS, **layers}}, {"program/m": LOSS}, canned=True)
-    assert not report.differences and report.notes == [CANNED]
-    assert judged(tmp_path / "own", {"program/m": {**LOSS, **layers}}, {"program/m": LOSS}).verdict == DIFFERENT
+def test_a_summary_of_a_layer_that_is_missing(tmp_path: Path) -> None:
+    layers: Tags = {"dnn/dnn/logits/activation": [[1, None]], "linear/bias": [[1, 0.0]]}
+    report = judged(tmp_path, {"program/m": {**LOSS, **layers}}, {"program/m": {**LOSS, "linear/bias": [[1, 0.5]]}})
+    assert [str(one) for one in report.differences] == [
+        "summaries: m: dnn/dnn/logits/activation: is missing in the new program",
+        "summaries: m: linear/bias: step 1: old 0, new 0.5",
+    ]
 
 
 def test_event_files_of_both_versions_are_read(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ V2 = "import tensorflow as tf\n"
 ADAGRAD = "tf.keras.optimizers.Adagrad(0.05, initial_accumulator_value=0.1, epsilon=0.0)"
 LEGACY = "tf.keras.optimizers.legacy."
 MEAN = 'loss_reduction="sum_over_batch_size"'
+TAGS = 'summary_tags="v2"'
 
 
 def migrated(statements: str, head: str = V1) -> str:
@@ -77,21 +78,21 @@ def test_of_tensorflow_1(old: str, new: str) -> None:
         (
             "DNNClassifier([8], COLUMNS)",
             f"dnn_classifier(hidden_units=[8], feature_columns=COLUMNS, optimizer={LEGACY}Adagrad(0.001), {MEAN}, "
-            "interpolate_auc=True)",
+            f"interpolate_auc=True, {TAGS})",
         ),
         (
             "DNNClassifier([8], COLUMNS, None, 3, None, None, 'RMSProp', tf.nn.relu, 0.1, CONFIG)",
             "dnn_classifier(hidden_units=[8], feature_columns=COLUMNS, model_dir=None, n_classes=3, weight_column=None, "
             f"label_vocabulary=None, optimizer={LEGACY}RMSprop(0.001), activation_fn=tf.nn.relu, dropout=0.1, "
-            f"config=CONFIG, {MEAN})",
+            f"config=CONFIG, {MEAN}, {TAGS})",
         ),
         (
             "LinearRegressor(COLUMNS, optimizer=tf.keras.optimizers.Adam(0.1))",
-            f"linear_regressor(feature_columns=COLUMNS, optimizer={LEGACY}Adam(0.1), {MEAN})",
+            f"linear_regressor(feature_columns=COLUMNS, optimizer={LEGACY}Adam(0.1), {MEAN}, {TAGS})",
         ),
         (
             "LinearRegressor(COLUMNS, optimizer=tf.keras.optimizers.legacy.Adam(0.1))",
-            f"linear_regressor(feature_columns=COLUMNS, optimizer={LEGACY}Adam(0.1), {MEAN})",
+            f"linear_regressor(feature_columns=COLUMNS, optimizer={LEGACY}Adam(0.1), {MEAN}, {TAGS})",
         ),
         ("BaselineRegressor()", f"baseline_regressor(optimizer={LEGACY}Ftrl(0.3), {MEAN})"),
     ],

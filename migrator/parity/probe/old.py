@@ -296,8 +296,6 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
 
     def watched_init(self: Any, *args: Any, **named: Any) -> None:
         init(self, *args, **named)
-        if any(".canned." in base.__module__ for base in type(self).__mro__):
-            recorder.writer.event("canned")
         _own_folder(recorder, self)
 
     base._call_model_fn, base.train, base.evaluate = watched_call_model_fn, watched_train, watched_evaluate

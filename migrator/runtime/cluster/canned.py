@@ -27,12 +27,18 @@ def canned_strategy() -> tf.distribute.Strategy:
     return make_strategy(variable_partitioner=partitioner)
 
 
-def compile_canned(head: Head, parts: Any, config: RunConfig | None, model_dir: str | None) -> tf.keras.Model:
-    """Compiles a `CannedModel`. `parts` are layers, each with its optimizer or a function that makes it."""
+def compile_canned(
+    head: Head, parts: Any, config: RunConfig | None, model_dir: str | None, summary_tags: str
+) -> tf.keras.Model:
+    """Compiles a `CannedModel`. `parts` are layers, each with its optimizer or a function that makes it.
+
+    `summary_tags`: which Estimators summaries have the tags of: ``v1``, ``dnn/dnn/logits/activation`` for example, or
+    ``v2``, ``dnn/logits/activation``, which also have no ``average_loss``.
+    """
     layers, optimizers = zip(*parts)
     strategy = config.strategy if config is not None and config.strategy is not None else canned_strategy()
     with strategy.scope():
         made = [optimizer() if callable(optimizer) else optimizer for optimizer in optimizers]
-        model = CannedModel(head, layers, made)
+        model = CannedModel(head, layers, made, summary_tags)
         model.compile(optimizer=made[0], steps_per_execution=100)
     return configure_distributed(model, config, model_dir=model_dir)
