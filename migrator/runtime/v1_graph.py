@@ -13,7 +13,15 @@ from migrator.runtime.config import RunConfig
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
 from migrator.runtime.v1_behavior import graph_behavior
-from migrator.runtime.v1_hooks import GraphHook, GraphHooks, GraphRun, GraphSession, begin, name_variables
+from migrator.runtime.v1_hooks import (
+    GraphHook,
+    GraphHooks,
+    GraphRun,
+    GraphSession,
+    begin,
+    name_variables,
+    summarize_loss,
+)
 from migrator.runtime.v1_initial_values import initial_value, outermost_graph, outside, unique_name
 from migrator.runtime.v1_order import order_writes
 from migrator.runtime.v1_references import read_after_writes
@@ -332,6 +340,8 @@ class Graph:
             self.fresh = mode == "train" and bool(tf.compat.v1.get_collection("new_variables"))
             if self.all_hooks():
                 name_variables(tf.compat.v1.get_default_graph())
+                if mode == "train":
+                    summarize_loss(tf.compat.v1.get_default_graph(), spec.loss)
             for hook in self.all_hooks():
                 begin(hook)
         if mode == "train":

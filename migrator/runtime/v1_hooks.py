@@ -62,6 +62,12 @@ def name_variables(graph: tf.Graph) -> None:
         tf.identity(variable.read_value(), name.split(":")[0] + "/")  # a slash keeps the name
 
 
+def summarize_loss(graph: tf.Graph, loss: tf.Tensor) -> None:
+    """Adds the summary of the loss that each Estimator adds, for hooks that merge all; the model writes it by itself."""
+    if all(summary.op.name != "loss" for summary in graph.get_collection(tf.compat.v1.GraphKeys.SUMMARIES)):
+        tf.compat.v1.summary.scalar("loss", loss)
+
+
 class GraphSession:
     """What hooks and `init_fn` know as the session: runs tensors and operations of a traced graph by themselves.
 
