@@ -14,6 +14,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 from migrator.module import Module
 from migrator.project import Project
+from migrator.symbols import dotted
 from migrator.syntax import walk
 from migrator.text import within
 
@@ -99,7 +100,9 @@ class ColumnEdits:
             if not within(module.span(node), inside):
                 driver.handled.add(node)
                 yield from edits
-        yield from idle_imports(module, rewritten) if rewritten else ()
+        if rewritten:
+            yield from idle_imports(module, rewritten)
+            yield from idle_aliases(module, rewritten, driver.project)
 
     def modules(self, project: Project, program: Iterable[str]) -> set[str]:
         """Paths of files beside those of a program that make columns for it."""
@@ -125,6 +128,26 @@ def idle_imports(module: Module, rewritten: list[Rewritten]) -> Iterator[Edit]:
         if all((entry.target + ".").startswith((_PREFIX, _OF_CONTRIB)) for entry in entries) and gone.issuperset(
             map(id, read)
         ):
+            yield module.delete_statement(statement)
+
+
+def idle_aliases(module: Module, rewritten: list[Rewritten], project: Project) -> Iterator[Edit]:
+    """Deletions of names for all feature columns, such as ``fc = tf.feature_column``, that nothing else reads."""
+    gone = {id(inner) for node, _ in rewritten for inner in walk(node)}
+    others = [other for other in project.modules.values() if other is not module]
+    for statement in (node for node in walk(module.tree) if isinstance(node, ast.Assign)):
+        target = statement.targets[0]
+        means = f"{module.resolve(statement.value)}." if dotted(statement.value) else ""
+        if means not in (_PREFIX, _OF_CONTRIB) or not isinstance(target, ast.Name) or len(statement.targets) > 1:
+            continue
+        name = target.id
+        uses = [node for node in walk(module.tree) if isinstance(node, ast.Name) and node.id == name]
+        elsewhere = any(entry.alias.name == name for other in others for entry in other.imports) or any(
+            node.attr == name for other in others for node in other.nodes(ast.Attribute)
+        )
+        if elsewhere or any(other.star_import for other in others) or "__all__" in module.analysis.root.bindings:
+            continue
+        if all(use is target or id(use) in gone for use in uses):
             yield module.delete_statement(statement)
 
 

@@ -90,6 +90,20 @@ def test_an_import_of_functions_goes_with_them() -> None:
     assert "from tensorflow." not in after
 
 
+def test_a_name_for_all_columns_goes_with_them() -> None:
+    after = text(run(canned('[fc.numeric_column("a")]', IMPORT + "fc = tf.feature_column\n")))
+    assert 'COLUMNS = [NumericColumn("a")]' in after and "fc = " not in after
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["print(fc)", "fc = choose()", "__all__ = ['fc']", "def f(fc):\n    pass\nfc.__name__", "other = fc = 1", "del fc"],
+)
+def test_a_name_for_all_columns_that_something_else_reads_stays(more: str) -> None:
+    before = canned('[tf.feature_column.numeric_column("a")]', f"{IMPORT}fc = tf.feature_column\n{more}\n")
+    assert "fc = tf.feature_column\n" in text(run(before))
+
+
 def test_a_name_of_the_program_is_not_taken() -> None:
     after = text(run(canned('[tf.feature_column.numeric_column("a")]', IMPORT + "class NumericColumn: pass\n")))
     assert 'COLUMNS = [tf2_training.NumericColumn("a")]' in after
