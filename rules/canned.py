@@ -19,7 +19,6 @@ from migrator.calls import (
     parentheses,
 )
 from migrator.diagnostics import Edit
-from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.syntax import walk
@@ -27,6 +26,7 @@ from migrator.syntax import walk
 from .canned_heads import CONTRIB, loss_reduction
 from .canned_optimizers import OptimizerArguments
 from .estimator_values import PREFIX, Construction
+from .foreign_columns import refuse_foreign_columns
 
 _CLASSIFIER = "model_dir n_classes weight_column label_vocabulary"
 _REGRESSOR = "model_dir label_dimension weight_column"
@@ -135,7 +135,7 @@ def rewrite(
     kind = CANNED[construction.name]
     given = arguments_of(call, construction.name, dialect)
     short = construction.name.rsplit(".", 1)[1]
-    _check_columns(module, given)
+    refuse_foreign_columns(optimizers.project, module, given)
     warm = not is_none(given.get("warm_start_from"))
     factory = need(kind.factory, call)
     edits = [module.edit(call.func, need("with_warm_start", call) if warm else factory)]
@@ -217,14 +217,3 @@ def _finish(
 
 def _may_be_binary(n_classes: ast.expr | None) -> bool:
     return not (isinstance(n_classes, ast.Constant) and n_classes.value != 2)
-
-
-def _check_columns(module: Module, given: dict[str, ast.expr]) -> None:
-    """Refuse columns that are made by another library."""
-    for name, value in given.items():
-        if not name.endswith("feature_columns"):
-            continue
-        for node in walk(value):
-            library = module.resolve(node.func) if isinstance(node, ast.Call) else None
-            if library is not None and library.endswith("_column") and not library.startswith("tensorflow."):
-                raise Unsupported(f"`{name}` has a feature column of another library, {library}", node)

@@ -300,6 +300,23 @@ def test_layout_and_comments_stay() -> None:
             "import tensorflow_hub as hub\ne = tf.estimator.DNNRegressor([8], [hub.text_embedding_column('a', 'b')])  # HERE",
             "`feature_columns` has a feature column of another library, tensorflow_hub.text_embedding_column",
         ),
+        *(
+            (
+                f"import tensorflow_hub as hub\nTEXT = hub.text_embedding_column('a', 'b')  # HERE\n{made}",
+                "of another library",
+            )
+            for made in (
+                "e = tf.estimator.DNNRegressor([8], [TEXT])",
+                "MORE = [TEXT]\nMORE += C\ne = tf.estimator.DNNRegressor([8], feature_columns=MORE)",
+                "def columns():\n    found = list(C)\n    found.append(TEXT)\n    return found\n"
+                "e = tf.estimator.DNNRegressor([8], columns())",
+            )
+        ),
+        (
+            "from lib import my_column\ndef make():\n    mine = my_column('a')  # HERE\n    columns = [mine]\n"
+            "    return tf.estimator.LinearRegressor(columns)\ne = make()",
+            "`feature_columns` has a feature column of another library, lib.my_column",
+        ),
         (
             "e = tf.estimator.LinearRegressor(C)\ne.get_variable_shapes()  # HERE",
             "`.get_variable_shapes` of an Estimator",
