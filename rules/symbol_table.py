@@ -160,7 +160,7 @@ def _examine(node: ast.expr, name: str, module: Module) -> Optional[Rewrite]:
     row, levels = found
     if levels and not row.plain and row.kind != "manual":
         return None
-    target = inner(node, levels)
+    target = node if row.kind == "manual" else inner(node, levels)
     table = endpoints()
     both = row.name in table.changed or row.name in table.same
     if explicit == "v1":

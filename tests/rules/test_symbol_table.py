@@ -207,6 +207,8 @@ def test_left_alone(source: str) -> None:
         ("tf.where(c, x, y)", "broadcasts"),
         ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b)", "stop_gradient"),
         ("tf.contrib.training.HParams(a=1)", "dataclass"),
+        ("tf.contrib.factorization.KMeansClustering(3)", "no part of TensorFlow 2 trains such models"),
+        ("from tensorflow.contrib.tensor_forest.client import random_forest\nrandom_forest.Model(p)", "no part of"),
         ("tf.train.get_global_step()", "optimizer.iterations"),
         ("tf.scatter_sub(v, i, x)", "variable.scatter_sub(tf.IndexedSlices(values, indices))"),
         ("tf.GraphKeys.UPDATE_OPS", "collections"),
