@@ -180,4 +180,6 @@ def test_products_are_written_out(call: str, written: str) -> None:
 
 
 def test_products_whose_arguments_are_hidden_are_left() -> None:
-    manual_reason(model_fn(f"{WEIGHTS}parts = list(reversed([b, w]))\npredictions = tf.nn.xw_plus_b(features['x'], *parts)"))
+    manual_reason(
+        model_fn(f"{WEIGHTS}parts = list(reversed([b, w]))\npredictions = tf.nn.xw_plus_b(features['x'], *parts)")
+    )
