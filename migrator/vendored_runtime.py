@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from migrator.vendored_library import Library, read_library, written_statements
+from migrator.vendored_library import Definition, Library, read_library, written_statements
 
 TRAINING_MODULE = "tf2_training"
 CLUSTER_MODULE = "tf2_cluster"
@@ -86,11 +86,11 @@ def _runtime_texts() -> dict[str, str]:
 
 def _on_preprocessing(library: Library) -> Library:
     """The same for programs whose columns are those of `migrator.runtime.preprocessing_columns`."""
-    definitions = {}
-    for name, definition in library.definitions.items():
-        source = definition.source
+    definitions: dict[str, Definition] = {}
+    for name in library.definitions:
+        name = _PREPROCESSED.get(name, name)  # where the other one stood, as classes may derive from it
+        source = library.definitions[name].source
         for old, new in _PREPROCESSED.items():
             source = source.replace(old, new)
-        if name not in _PREPROCESSED:
-            definitions[name] = replace(definition, source=source)
+        definitions.setdefault(name, replace(library.definitions[name], source=source))
     return replace(library, definitions=definitions)
