@@ -11,7 +11,8 @@ import pytest
 import tensorflow as tf
 
 from migrator.parity.probe.clipping import clip_gradients_by_norm
-from migrator.runtime import canned, cluster_canned
+from migrator.runtime import canned
+from migrator.runtime.cluster import canned as cluster_canned
 from migrator.runtime.config import RunConfig
 from migrator.runtime.exporting import export_saved_model
 from migrator.runtime.optimizers import AdagradOptimizer
