@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
 
 from migrator.calls import prefixed
 from migrator.module import Module
@@ -20,9 +19,11 @@ from migrator.preparing.globals import OuterNames, member
 from migrator.preparing.handed import display
 from migrator.preparing.partials import idle_import
 from migrator.preparing.stuck import Stuck
-from migrator.project import Project
+from migrator.project import Definition, Project
+from migrator.syntax import walk
 
 _ASKED = frozenset({"features", "mode"})
+_SPECS = ("EstimatorSpec", "create_estimator_spec")
 Entry = tuple[str, str]
 """The text of a key of the table, and that of the function."""
 
@@ -73,7 +74,7 @@ def _of_module(
             home, key = module, node.slice
     if home is None or key is None or isinstance(key, ast.Constant):
         return None
-    found = list(_model_fns(home))
+    found = _model_fns(drafts.project, home)
     if home is module and any(f.lineno > node.lineno for f in found):
         raise Stuck("a function that it may be stands below", node)
     texts = [f.name if home is module else member(drafts, module, node, home, f.name, names, node) for f in found]
@@ -96,7 +97,7 @@ def _of_package(
     entries: list[Entry] = []
     for path, other in sorted(project.modules.items()):
         name = os.path.splitext(os.path.basename(path))[0]
-        own = next((f for f in _model_fns(other) if f.name == node.attr), None)
+        own = next((f for f in _model_fns(project, other) if f.name == node.attr), None)
         if own is None or project.module_named(f"{package}.{name}", module) is not other:
             continue
         if not any(e.top_level and e.target == f"{package}.{name}" and e.name == name for e in module.imports):
@@ -127,20 +128,38 @@ def _of_modules(project: Project, module: Module, node: ast.expr) -> tuple[str, 
     entries: list[Entry] = []
     for key, value in zip(table.keys, table.values):
         home = project.module_named(module.qualified(value) or "", module)
-        if key is None or home is None or not any(f.name == node.attr for f in _model_fns(home)):
+        if key is None or home is None or not any(f.name == node.attr for f in _model_fns(project, home)):
             return None
         entries.append((module.segment(key), f"{module.segment(value)}.{node.attr}"))
     return module.segment(choice.slice), entries, None
 
 
-def _model_fns(module: Module) -> Iterator[ast.FunctionDef]:
-    """The functions of a module that look like model_fns. Raises Stuck where one is decorated."""
+def _model_fns(project: Project, module: Module) -> list[ast.FunctionDef]:
+    """The functions of a module that look like model_fns; those alone that make a spec, where any does.
+
+    Raises Stuck where one is decorated.
+    """
+    found = []
     for statement in module.tree.body:
         if isinstance(statement, ast.FunctionDef) and not statement.name.startswith("_"):
             if _ASKED <= {a.arg for a in (*statement.args.args, *statement.args.kwonlyargs)}:
-                if statement.decorator_list:
-                    raise Stuck("a decorated model_fn is not followed", statement)
-                yield statement
+                found.append(statement)
+    found = [f for f in found if _makes_spec(project, Definition(module, f))] or found
+    for function in found:
+        if function.decorator_list:
+            raise Stuck("a decorated model_fn is not followed", function)
+    return found
+
+
+def _makes_spec(project: Project, function: Definition, depth: int = 5) -> bool:
+    """Whether a function names an EstimatorSpec, itself or in what it calls."""
+    for node in walk(function.node):
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name.endswith(_SPECS):
+            return True
+    calls = (node for node in walk(function.node) if isinstance(node, ast.Call) and depth)
+    others = (project.definition(function.module, call.func) for call in calls)
+    return any(o is not None and o != function and _makes_spec(project, o, depth - 1) for o in others)
 
 
 def _is_builtin(module: Module, node: ast.expr, name: str) -> bool:

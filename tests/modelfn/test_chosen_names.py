@@ -14,7 +14,7 @@ def {name}(features, labels, mode):
 """
 TF = "import tensorflow as tf\n\n\n"
 DEEP, WIDE = NET.format(name="deep", units=3), NET.format(name="wide", units=1)
-NETS = f"{TF}{DEEP}\n\n{WIDE}\n\ndef _hidden(features, mode):\n    pass\n\n\ndef helper(x):\n    return x\n"
+NETS = f"{TF}{DEEP}\n\n{WIDE}\n\ndef _hidden(features, mode):\n    pass\n\n\ndef net(features, mode):\n    return features\n"
 MAIN = """\
 import importlib
 import sys
