@@ -43,6 +43,16 @@ def late(plan: Body, layer: Layer, loops: Iterable[Loop]) -> Layer:
     )
 
 
+def made_when_called(helper: Body) -> bool:
+    """Whether a layer of the program's own has no weights until it is called, so that it may be made and left unused."""
+    return all(
+        made_when_called(site.layer.helper)
+        if site.layer.helper is not None
+        else site.layer.late or site.layer.built or not site.layer.weight
+        for site in helper.sites
+    )
+
+
 def check_names(plan: Body, sites: list[Site]) -> None:
     """Refuse each `tf.Variable` of this kind that has no name of its own: TensorFlow 1 numbers those that share one."""
     seen: set[str] = set()

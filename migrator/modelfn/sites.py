@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Optional
 from migrator.modelfn.built import built, is_known
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.lateweights import check_names, late
+from migrator.modelfn.lateweights import check_names, late, made_when_called
 from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder, settled
 from migrator.modelfn.scope_defaults import check_scopes, with_defaults
@@ -136,7 +136,7 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, turns: Turns) -> Iterator[
     loops: list[Loop] = [*leaf.loops, *turns]
     layer = late(plan, layer, loops)
     over_tensors = not layer.built and any(turns_time(loop, plan.times.of) > Time.MODE for loop in loops)
-    if shaped and (layer.helper is not None or (layer.weight and not layer.late)):
+    if shaped and (not made_when_called(layer.helper) if layer.helper is not None else layer.weight and not layer.late):
         raise Unsupported("variables are made under a condition on a shape", call)
     yield Site(call, leaf, layer, over_tensors=over_tensors, turns=turns)
 

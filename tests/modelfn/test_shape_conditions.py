@@ -84,6 +84,60 @@ def block(x, units):
     assert "        if x.shape[-1] != self.units:\n            x = self.dense_1(x)\n" in text
 
 
+SHAPE_LIST = """
+
+def get_shape_list(tensor, expected_rank=None):
+    if expected_rank is not None:
+        assert_rank(tensor, expected_rank)
+    shape = tensor.shape.as_list()
+    unknown = [index for (index, dim) in enumerate(shape) if dim is None]
+    if not unknown:
+        return shape
+    dynamic = tf.shape(tensor)
+    for index in unknown:
+        shape[index] = dynamic[index]
+    return shape
+
+
+def mapped(x, units):
+    return tf.tanh(tf.layers.dense(x, units))
+
+
+def bent(x, units):
+    return tf.layers.dense(x, units) + tf.get_variable("bend", [units])
+
+"""
+LISTED = """
+x = features["x"]
+shape = get_shape_list(x, expected_rank=2)
+width = shape[1]
+if width != params["units"]:
+    x = mapped(x, params["units"])
+predictions = tf.layers.dense(x, 1)
+"""
+
+
+def test_sizes_that_a_function_of_the_program_lists() -> None:
+    text = migrate(model_fn(LISTED, before=SHAPE_LIST))
+    assert '    if width != self.params["units"]:\n        x = self.mapped(x)\n' in method(text, "call")
+    assert "if " not in method(text, "__init__")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("mapped(x, params", "bent(x, params", "variables are made under a condition on a shape"),
+        ("return shape\n\n\ndef mapped", "return measure(shape)\n\n\ndef mapped", "a condition over tensors"),
+        ("tensor.shape.as_list()", "other.shape.as_list()", "a condition over tensors"),
+        ("dynamic = tf.shape(tensor)", "dynamic = tf.cast(tensor, tf.int32)", "a condition over tensors"),
+    ],
+)
+def test_other_lists_are_refused(old: str, new: str, reason: str) -> None:
+    source = model_fn(LISTED, before=SHAPE_LIST)
+    assert old in source
+    assert reason in manual_reason(source.replace(old, new))
+
+
 def test_a_variable_as_wide_as_a_tensor() -> None:
     body = """
     x = features["x"]
