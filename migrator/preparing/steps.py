@@ -21,7 +21,7 @@ from migrator.preparing.idle import taken_away, unsaid
 from migrator.preparing.inherited import called, calls_above, maker_moved_down, moved_down, named_object
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, nested_function
-from migrator.preparing.methods import Method, class_of, fills, lookup, method_of
+from migrator.preparing.methods import Method, check_settled, class_of, fills, lookup, method_of
 from migrator.preparing.object_steps import Judge, ObjectSteps
 from migrator.preparing.own_attributes import as_variables, reader
 from migrator.preparing.partials import filled_in, written_out
@@ -79,10 +79,11 @@ class Preparation(ObjectSteps):
             self._tidy()
 
     def _step(self) -> list[Change]:
-        for module, node in self._roots():
-            changes = self._try(module, node, lambda: self._root(module, node))
-            if changes:
-                return changes
+        for step in (self._named_root, self._root):  # all of an object's Estimators are seen by its methods first
+            for module, node in self._roots():
+                changes = self._try(module, node, lambda: step(module, node))
+                if changes:
+                    return changes
         reachable = self._reachable()
         for definition in reachable:
             for call in calls_below(definition.module, definition.node):
@@ -168,8 +169,8 @@ class Preparation(ObjectSteps):
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
-    def _root(self, module: Module, node: ast.expr) -> list[Change]:
-        """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads; a lambda a `def`."""
+    def _named_root(self, module: Module, node: ast.expr) -> list[Change]:
+        """What stands for a model_fn comes to name a function or a method of an object that has a name."""
         if isinstance(node, ast.Lambda):
             return lambda_function(self.drafts, module, node)
         plain = table_of_names(self.drafts, module, node) or table_of_functions(self.drafts, module, node)
@@ -182,6 +183,11 @@ class Preparation(ObjectSteps):
             return called_as
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
             return named_object(self.drafts, module, node.value)
+        return []
+
+    def _root(self, module: Module, node: ast.expr) -> list[Change]:
+        """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads."""
+        node = inner_root(module, node)
         makers = maker_moved_down(self.drafts, module, node)
         if makers:
             return makers
@@ -202,13 +208,44 @@ class Preparation(ObjectSteps):
         inner = self._inner_calls(found) or self._own_attributes(found)
         if inner:
             return inner
-        estimator = params_of(self.drafts.project, module, node)
-        self._left.add((found.owner.module.path, found.owner.name))
-        reserved = RESERVED - ({PARAMS} if estimator else set())
+        places = self._places(found)
+        estimators = [params_of(self.drafts.project, *place) for place in places]
+        reserved = RESERVED - ({PARAMS} if all(estimators) else set())
         extra, new, changes = self._lifted(found, module, node, reserved, root=True)
+        self._left.add((found.owner.module.path, found.owner.name))
         if found.function.name in self._moved_down | GENERIC:  # the class is the model
             self.drafts.model_classes[found.module.path, new] = found.owner.name
-        receiver = module.segment(found.receiver)
+        for place, estimator in zip(places, estimators):
+            changes += self._handed_root(found, *place, estimator, extra, new)
+        return changes
+
+    def _places(self, found: Method) -> list[tuple[Module, ast.expr]]:
+        """All model_fns of Estimators that are this method. Raises Stuck where it is used in another way as well."""
+        project = self.drafts.project
+
+        def is_it(module: Module, node: ast.expr) -> bool:
+            other = method_of(project, module, node) if isinstance(node, ast.Attribute) else None
+            return other is not None and other.function is found.function
+
+        roots = dict.fromkeys((module, inner_root(module, node)) for module, node in self._roots())
+        places = [place for place in roots if is_it(*place)]
+        name = found.function.name
+        for module in project.modules.values():
+            for node in module.nodes(ast.Attribute) if name.encode() in module.source else ():
+                if node.attr == name and (module, node) not in places and is_it(module, node):
+                    raise Stuck(f"`{name}` is used for more than an Estimator", node)
+        if name == CALL and self._method_calls(found):
+            raise Stuck("an object that makes a model is called elsewhere", found.function)
+        return places
+
+    def _handed_root(
+        self, found: Method, module: Module, node: ast.expr, estimator: ast.Call | None, extra: dict[str, str], new: str
+    ) -> list[Change]:
+        """The edits that give an Estimator the function `new` that a method becomes, with what it reads of its object."""
+        assert isinstance(node, ast.Attribute)
+        check_settled(self.drafts.project, found, set(extra.values()), module, node)
+        changes: list[Change] = []
+        receiver = module.segment(node.value)
         given = [f"{name}={receiver}.{attribute}" for name, attribute in extra.items() if name != PARAMS]
         if estimator is not None and PARAMS in extra:
             changes.append(Change(keywords(module, estimator, {PARAMS: f"{receiver}.{extra[PARAMS]}"})))

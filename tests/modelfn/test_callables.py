@@ -136,3 +136,32 @@ class Network:
 def test_an_object_without_a_name_in_a_model_fn(method: str, body: str) -> None:
     text = migrate_all({PATH: model_fn(body, before=NETWORK.format(method))})[PATH]
     assert "class Network(tf.keras.Model):" in text and "self.predictions = tf.keras.layers.Dense(" in text
+
+
+@pytest.mark.parametrize("name", ["__call__", "model_fn"])
+@pytest.mark.parametrize("objects", [("net",), ("net", "other")])
+def test_several_estimators_of_one_method(name: str, objects: tuple[str, ...]) -> None:
+    """The method moves once, and all of them are given what it becomes."""
+    method = "" if name == "__call__" else f".{name}"
+    makes = [f"{target} = Net({units})" for units, target in enumerate(objects, 3)]
+    estimators = [f"e{n} = tf.estimator.Estimator({objects[n % len(objects)]}{method}, {PARAMS})" for n in range(2)]
+    text = migrate_all({PATH: HEAD + _net(name) + _main(*makes, *estimators)})[PATH]
+    factory = "create_net_model" if name == "__call__" else "create_model"
+    for n in range(2):
+        assert f"    e{n} = {factory}(units={3 + n % len(objects)}, {PARAMS})\n" in text
+    assert text.count("(tf.keras.Model)") == 1 and "class Net:" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("__call__", "net(1, 2, 'train', {})"),
+        ("model_fn", "net.model_fn(1, 2, 'train', {})"),
+        ("model_fn", "print(net.model_fn)"),
+    ],
+)
+def test_a_method_that_is_used_elsewhere_stays(name: str, use: str) -> None:
+    method = "" if name == "__call__" else f".{name}"
+    main = _main("net = Net(3)", f"estimator = tf.estimator.Estimator(net{method}, {PARAMS})", use)
+    reason = manual_reason(HEAD + _net(name) + main)
+    assert "is used for more than an Estimator" in reason or "is called elsewhere" in reason
