@@ -54,6 +54,10 @@ def one(before: str, after: str, head: str = V1) -> None:
         ("tf.py_func(f, [x], tf.float32)", "tf.numpy_function(f, [x], tf.float32)"),
         ("tf.count_nonzero(x, keep_dims=True)", "tf.math.count_nonzero(x, keepdims=True)"),
         ("tf.contrib.data.map_and_batch(f, 3)", "tf.data.experimental.map_and_batch(f, 3)"),
+        (
+            "tf.data.experimental.map_and_batch_with_legacy_function(f, batch_size=3)",
+            "tf.data.experimental.map_and_batch(f, batch_size=3)",
+        ),
         ("tf.contrib.framework.nest.flatten(x)", "tf.nest.flatten(x)"),
         # casts
         ("tf.to_float(x)", "tf.cast(x, tf.float32)"),
