@@ -208,8 +208,14 @@ def free_names(text: str) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - known
 
 
-@pytest.mark.parametrize("distributed", [True, False])
-@pytest.mark.parametrize("name", sorted({*training_library().definitions, *cluster_library().definitions}))
+TWICE = set(training_library().definitions) & set(cluster_library().definitions)
+
+
+@pytest.mark.parametrize(
+    ("name", "distributed"),
+    [(name, True) for name in sorted({*training_library().definitions, *cluster_library().definitions})]
+    + [(name, False) for name in sorted(TWICE)],
+)
 def test_every_helper_stands_alone(name: str, distributed: bool) -> None:
     files = vendor([name], distributed=distributed)
     for text in files.values():
