@@ -40,9 +40,9 @@ def is_for_one_device(name: str) -> bool:
     return name in training_library().definitions
 
 
-def is_distributed(text: str) -> bool:
-    """Whether a file has definitions for several devices or machines, as where it was made when there was no other."""
-    return "\nclass ClusterError(" in text or bool(_FIELD_OF_CLUSTERS.search(text))
+def is_distributed(text: str, alone: bool = False) -> bool:
+    """Whether the file for one device is that of programs for several; `alone`: whether it has all that these need."""
+    return "\nclass ClusterError(" in text or (not alone and bool(_FIELD_OF_CLUSTERS.search(text)))
 
 
 @functools.lru_cache(maxsize=4)

@@ -67,7 +67,8 @@ def vendor(
       SyntaxError: a file of `existing` cannot be parsed.
       Edited: a file of `existing` cannot have what is missing.
     """
-    existing, texts, wanted = existing or {}, {}, set(names)
+    existing, texts = existing or {}, {}
+    wanted = set(names) - held_alone(existing.get(FILE_NAME, ""))
     on_cluster = {name for name in wanted if module_of(name, distributed) == CLUSTER_MODULE}
     if on_cluster:
         library, wanted = cluster_library(features), wanted - on_cluster
@@ -94,8 +95,19 @@ def merge(path: str, existing: str | None, new: str) -> str:
     if not all(name in file.library.definitions for name in names):
         library = read_library({"new": new})
         imports = {name: entry for name, entry in library.imports.items() if entry.module != TRAINING_MODULE}
-        file = replace(file, library=replace(library, imports=imports, lent=frozenset(lent)))
+        library = replace(library, imports=imports, lent=frozenset(lent))
+        file = replace(file, library=library) if isinstance(file, _Cluster) else _File(library)
     return file.text(names, existing)
+
+
+def held_alone(text: str) -> frozenset[str]:
+    """The helpers in a file that has those for clusters, too, as where it was made when there was no other; else none."""
+    if not (is_vendored(text) and is_distributed(text, alone=True)):
+        return frozenset()
+    try:
+        return frozenset(definitions_of(text))
+    except SyntaxError:
+        return frozenset()
 
 
 def is_vendored(text: str | bytes) -> bool:

@@ -13,7 +13,7 @@ from migrator.module import Module
 from migrator.project import Project
 from migrator.symbols import Scope, normalize
 from migrator.syntax import walk
-from migrator.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE, is_for_one_device
+from migrator.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE
 
 from .hyperparameters import HPARAMS
 from .import_roots import in_package, package_prefix, relative_prefix
@@ -27,12 +27,12 @@ _SEARCH_PATH = {"sys.path", "site.addsitedir"}
 class Helpers:
     """The helpers that one file needs, and the imports that bring them.
 
-    `module_of` tells which file beside the program has a helper, `home` the folder of both. `stays` says that an import of
+    `module_of` tells which file of a folder has a helper, `home` the folder of both. `stays` says that an import of
     ``tensorflow.compat.v1`` is not replaced by one of TensorFlow itself.
     """
 
     def __init__(
-        self, module: Module, project: Project, home: str, module_of: Callable[[str], str], stays: bool = False
+        self, module: Module, project: Project, home: str, module_of: Callable[[str, str], str], stays: bool = False
     ) -> None:
         self.module = module
         self.stays = stays
@@ -57,9 +57,7 @@ class Helpers:
 
     def need(self, name: str, at: ast.AST | None = None) -> str:
         """Asks for a helper where the code at `at` needs it; returns how that code writes it."""
-        imported, home = self._imported.get(name), self._module_of(name)
-        if imported not in (home, None) and not is_for_one_device(name):
-            return name  # out of one that has all helpers, as there was no other
+        home = self._module_of(name, self.folder)
         self.names.add(name)
         scope = self.module.scope(at) if at is not None else self.module.analysis.root
         holder = scope.lookup(name)
@@ -69,7 +67,7 @@ class Helpers:
         )
         targets = [self.module.resolve(alias) or ""] if alias is not None else [normalize(b.target) for b in bound]
         old = all(t.startswith("tensorflow.estimator.") or t in HPARAMS for t in targets)  # its import goes
-        if imported == home or holder is None or old:
+        if self._imported.get(name) == home or holder is None or old:
             self._plain.setdefault(home, set()).add(name)
             return name
         self._check_free(home, scope, at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import os
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
-from migrator.vendored_runtime import CLUSTER_MODULE, module_of
+from migrator.sources import Unusable, load
+from migrator.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE, module_of
 
 from .distribution import TRAINING
 from .driver import Driver
@@ -52,6 +54,8 @@ class Rewritten:
         self._drivers: dict[str, Driver] = {}
         self._helpers: dict[str, Helpers] = {}
         self._edits: dict[str, list[Edit]] = {}
+        self._alone: dict[str, str] = {}
+        """By folder, the text of a file that has all helpers."""
         self._translations: Translations = translations(features)
         updates_run = any(b"UPDATE_OPS" in m.source or b"update_ops" in m.source for m in project.modules.values())
         self.sublayers = Sublayers(project, self._translations, updates_run)
@@ -82,9 +86,22 @@ class Rewritten:
         """Whether the program may train on several devices or machines: as it says, or as others do who use its Estimators."""
         return not self.used & TRAINING if self.several is None else self.several
 
-    def module_of(self, name: str) -> str:
-        """The module beside the program that has a helper."""
-        return module_of(name, self.distributed)
+    def module_of(self, name: str, folder: str) -> str:
+        """The module of a folder that has a helper, or is to have it."""
+        if folder not in self._alone:
+            self._alone[folder] = self._one_file(os.path.join(folder, vendoring.FILE_NAME))
+        held = vendoring.held_alone(self._alone[folder])
+        return TRAINING_MODULE if name in held else module_of(name, self.distributed)
+
+    def _one_file(self, path: str) -> str:
+        """The text of a file of helpers that has those for clusters, too, whether or not the program imports it; else nothing."""
+        known, text = self.project.modules.get(path), ""
+        if known is not None:
+            text = known.text
+        elif os.path.isfile(path):
+            with contextlib.suppress(Unusable):  # told where helpers are written
+                text = load(path).text
+        return text if vendoring.held_alone(text) else ""
 
     def new_files(self) -> Iterator[NewFile]:
         """The files of vendored helpers."""
@@ -93,9 +110,8 @@ class Rewritten:
             folders.setdefault(helpers.folder, []).append(helpers)
         for folder, users in sorted(folders.items()):
             paths = {name: os.path.join(folder, name) for name in vendoring.FILE_NAMES}
-            existing = {
-                name: self.project.modules[path].text for name, path in paths.items() if path in self.project.modules
-            }
+            alone = self._alone.get(folder)  # others are merged where they are written
+            existing = {vendoring.FILE_NAME: alone} if alone else {}
             names = sorted({name for helpers in users for name in helpers.names})
             prefixes = {"." if helpers.prefix else "" for helpers in users if CLUSTER_MODULE in helpers.modules}
             files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)

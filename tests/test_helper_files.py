@@ -163,6 +163,16 @@ def test_an_edited_file_for_one_device_that_cannot_grow_is_told() -> None:
     assert Path(FILE_NAME).read_text() == edited and helpers() == [FILE_NAME]
 
 
+def test_the_same_where_the_program_imports_it_already() -> None:
+    assert apply(task=MODEL + READ + ALONE).exit_code == 0
+    edited = Path(FILE_NAME).read_text().replace("    model_dir: str | None = None", "    model_dir: str | None = 'm'")
+    Path(FILE_NAME).write_text(edited)
+    more = MODEL.replace(HEAD, "").replace("def model_fn", "def other_fn") + LOOP.replace("model_fn", "other_fn")
+    result = apply(task=Path("task.py").read_text() + re.sub(r"\bestimator\b(?= =|,)", "other", more))
+    assert "E011" in result.output and "`RunConfig` is for one device there and was edited" in result.output
+    assert Path(FILE_NAME).read_text() == edited and helpers() == [FILE_NAME]
+
+
 def test_programs_for_one_device_and_for_clusters_share_a_folder() -> None:
     assert apply(one=MODEL + READ + ALONE, two=MODEL + READ + LOOP).exit_code == 0 and helpers() == BOTH
     assert "tf2_cluster" not in Path("one.py").read_text()
@@ -224,14 +234,27 @@ def test_programs_with_all_helpers_in_one_file_stay_as_they_are() -> None:
     Path(FILE_NAME).write_text(old := one_file())
     assert migrate(".", "--apply").exit_code == 0 and helpers() == [FILE_NAME]
     assert (Path("task.py").read_text(), Path(FILE_NAME).read_text()) == (text, old)
-    assert apply(other=MODEL + READ + LOOP).exit_code == 0 and helpers() == BOTH
+    assert apply(other=MODEL + READ + LOOP).exit_code == 0 and helpers() == [FILE_NAME]
     assert (Path("task.py").read_text(), Path(FILE_NAME).read_text()) == (text, old)
+    assert "from tf2_training import (\n    BatchMean,\n" in Path("other.py").read_text()
+
+
+def test_what_they_lack_comes_in_a_second_file() -> None:
+    Path(FILE_NAME).write_text(old := one_file())
+    canned = "Estimator(model_fn", "LinearRegressor([tf.feature_column.numeric_column('x')]"
+    assert apply(task=HEAD + READ + LOOP.replace(*canned)).exit_code == 0 and helpers() == BOTH
+    text = Path("task.py").read_text()
+    assert "\nfrom tf2_cluster import linear_regressor\n" in text
+    assert "\nfrom tf2_training import EvalSpec, TrainSpec, train_and_evaluate\n" in text
+    now = Path(FILE_NAME).read_text()
+    assert (
+        all(definition.source in now for definition in definitions_of(old).values()) and "\nclass CannedModel(" in now
+    )
 
 
 def test_what_a_file_imports_from_there_goes_on_to_come_from_there() -> None:
     imports = f"{HEAD}\nfrom tf2_training import configure_distributed, make_strategy\n"
     task = MODEL.replace(HEAD, imports) + READ + LOOP + "print(make_strategy(), configure_distributed)\n"
     Path(FILE_NAME).write_text(old := one_file())
-    assert apply(task=task).exit_code == 0 and helpers() == BOTH and Path(FILE_NAME).read_text() == old
-    text = Path("task.py").read_text()
-    assert "\nfrom tf2_cluster import train_and_evaluate\n" in text and "tf2_cluster.make_strategy" not in text
+    assert apply(task=task).exit_code == 0 and helpers() == [FILE_NAME] and Path(FILE_NAME).read_text() == old
+    assert "tf2_training import BatchMean, EvalSpec, TrainSpec, train_and_evaluate\n" in Path("task.py").read_text()
