@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from modelfn.programs import HELPERS, PATH, migrate_all, run, units
+from modelfn.programs import PATH, migrate_all, run, units
+
+from migrator.vendoring import FILE_NAMES
 
 
 def old_program(source: str, folder: Path) -> types.ModuleType:
@@ -22,7 +24,7 @@ def old_program(source: str, folder: Path) -> types.ModuleType:
 def new_program(source: str, folder: Path, features: str = "columns") -> types.ModuleType:
     """The migrated program; `features` says what becomes of its feature columns."""
     files = migrate_all({PATH: source}, features)
-    loaded(HELPERS[:-3], folder / HELPERS, files[HELPERS])  # the program imports it by this name
+    load_helpers(files, folder)
     return loaded("new_program", folder / "new.py", files[PATH])
 
 
@@ -30,8 +32,15 @@ def bridged_program(source: str, folder: Path) -> types.ModuleType:
     """The migrated program, whose model_fns stay graphs."""
     outcomes = run(source, "bridge")
     assert {unit.tier for unit in units(outcomes)} == {"bridge"}, units(outcomes)
-    loaded(HELPERS[:-3], folder / HELPERS, outcomes[HELPERS].after.decode())
+    load_helpers({path: outcome.after.decode() for path, outcome in outcomes.items()}, folder)
     return loaded("new_program", folder / "new.py", outcomes[PATH].after.decode())
+
+
+def load_helpers(files: Mapping[str, str], folder: Path) -> None:
+    """Those of a program, which imports them by these names."""
+    for name in FILE_NAMES:
+        if name in files:
+            loaded(name[:-3], folder / name, files[name])
 
 
 def loaded(name: str, path: Path, source: str) -> types.ModuleType:

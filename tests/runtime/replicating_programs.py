@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from pathlib import Path
 
-from both_sides import HELPERS, PATH, loaded
+from both_sides import PATH, load_helpers, loaded
 
 from migrator.engine import migrate_component
 from migrator.settings import Settings
@@ -85,5 +85,5 @@ def new_program(source: str, strategy: str, folder: Path) -> types.ModuleType:
     """The migrated program, with its helpers."""
     folder.mkdir(parents=True, exist_ok=True)
     files = migrated(source, strategy)
-    loaded(HELPERS[:-3], folder / HELPERS, files[HELPERS])  # the program imports it by this name
+    load_helpers(files, folder)
     return loaded("new_program", folder / PATH, files[PATH])

@@ -54,7 +54,7 @@ def new(source: str, made: str, decayed: bool, made_of: str, folder: Path) -> tu
         "from migrator.runtime.optimizers import KernelOptimizer\n"
         "from migrator.runtime.shaped_slots import ShapedSlotsOptimizer\n"
     ).body
-    kept = [n for n in kept if not (isinstance(n, ast.ImportFrom) and n.module == "tf2_training")]
+    kept = [n for n in kept if not (isinstance(n, ast.ImportFrom) and n.module in ("tf2_training", "tf2_cluster"))]
     path = folder / "new.py"  # AutoGraph asks for the lines of a file
     path.write_text(ast.unparse(ast.Module([*helpers, *kept], [])))
     scope = runpy.run_path(str(path))

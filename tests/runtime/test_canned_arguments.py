@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from modelfn.programs import HELPERS, PATH, run, units
+from modelfn.programs import PATH, run, units
 from tensorflow.python.ops import nn_ops
 
 from migrator.parity.probe import dropout
 from migrator.parity.probe.contrib import Contrib
+from migrator.vendoring import FILE_NAMES
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator"),
@@ -252,19 +253,17 @@ def migrated(text: str) -> dict[str, Any]:
     """The names of a program after migration, run with the helpers that were written for it."""
     outcomes = run(text)
     assert all(unit.tier == "native" for unit in units(outcomes)), [unit.reason for unit in units(outcomes)]
-    namespaces: list[dict[str, Any]] = []
-    names = [path[:-3] for path in (HELPERS, "tf2_cluster.py") if path in outcomes]
+    found: dict[str, Any] = {}
+    files = [name for name in (*FILE_NAMES, PATH) if name in outcomes]
     try:
-        for name in names:
-            sys.modules[name] = types.ModuleType(name)
-            namespaces.append(vars(sys.modules[name]))
-            exec(compile(outcomes[f"{name}.py"].after, f"{name}.py", "exec", dont_inherit=True), namespaces[-1])
-        namespaces.append({})
-        exec(compile(outcomes[PATH].after, PATH, "exec", dont_inherit=True), namespaces[-1])
+        for name in files:
+            module = sys.modules[name[:-3]] = types.ModuleType(name[:-3])
+            exec(compile(outcomes[name].after, name, "exec", dont_inherit=True), vars(module))
+            found.update(vars(module))
     finally:
-        for name in names:
-            del sys.modules[name]
-    return {name: value for namespace in namespaces for name, value in namespace.items()}
+        for name in files:
+            sys.modules.pop(name[:-3], None)
+    return found
 
 
 def paired(model: tf.keras.Model, old: dict[str, Any]) -> dict[str, tf.Variable]:
