@@ -21,7 +21,7 @@ from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.roles import bound, defaults, flag_defaults, is_flag, is_number, parameters, role
 from migrator.modelfn.translate import Layer, Time, Translations, Value, is_none
 from migrator.preparing.lift import snake
-from migrator.preparing.methods import lookup, method_of
+from migrator.preparing.methods import lookup, method_of, method_of_new
 from migrator.project import Definition
 from migrator.syntax import walk
 
@@ -146,7 +146,7 @@ class Sublayers:
             found = lookup(self.project, owner, "__init__") if owner is not None else None
         else:
             method = method_of(self.project, module, call.func)
-            found = (method.owner, method.function) if method is not None else None
+            found = (method.owner, method.function) if method is not None else method_of_new(self.project, module, call)
         if found is None or is_keras_class(self.translations, found[0]) or derives(self.translations, found[0]):
             return None
         return Definition(found[0].module, found[1])

@@ -60,6 +60,13 @@ def method_of(project: Project, module: Module, node: ast.expr) -> Method | None
     return Method(holder, function, receiver, kind)
 
 
+def method_of_new(project: Project, module: Module, call: ast.Call) -> tuple[Definition, ast.FunctionDef] | None:
+    """The method that a call runs on an object which it makes: ``Net(params)(x)`` or ``Net(params).build(x)``."""
+    made, name = (call.func.value, call.func.attr) if isinstance(call.func, ast.Attribute) else (call.func, "__call__")
+    owner = project.definition(module, made.func) if isinstance(made, ast.Call) else None
+    return lookup(project, owner, name) if owner is not None and isinstance(owner.node, ast.ClassDef) else None
+
+
 def _method_above(project: Project, module: Module, call: ast.Call, name: str) -> Method | None:
     """The method of a base class that ``super().name`` or ``super(Net, self).name`` is, where no class has several bases."""
     if not isinstance(call.func, ast.Name) or call.func.id != "super" or module.bindings(call.func):

@@ -21,7 +21,7 @@ from migrator.preparing.idle import taken_away, unsaid
 from migrator.preparing.inherited import called, calls_above, maker_moved_down, moved_down, named_object
 from migrator.preparing.lambdas import functools_partial, lambda_function
 from migrator.preparing.lift import keywords, nested_function
-from migrator.preparing.methods import Method, check_settled, class_of, fills, lookup, method_of
+from migrator.preparing.methods import Method, check_settled, class_of, fills, method_of, method_of_new
 from migrator.preparing.object_steps import Judge, ObjectSteps
 from migrator.preparing.own_attributes import as_variables, reader
 from migrator.preparing.partials import filled_in, written_out
@@ -85,6 +85,12 @@ class Preparation(ObjectSteps):
                 if changes:
                     return changes
         reachable = self._reachable()
+        for definition in reachable:
+            module = definition.module
+            for call in calls_below(module, definition.node):  # before the methods of a class are taken out of it
+                changes = self._unnamed(module, call)
+                if changes:
+                    return changes
         for definition in reachable:
             for call in calls_below(definition.module, definition.node):
                 module = definition.module
@@ -296,7 +302,7 @@ class Preparation(ObjectSteps):
             return []
         found = method_of(project, module, call.func)
         if found is None:
-            return self._unnamed(module, call)
+            return []
         if found.own:
             return self._inlined_method(module, call, found)
         definition = Definition(found.module, found.function)
@@ -309,16 +315,14 @@ class Preparation(ObjectSteps):
 
     def _unnamed(self, module: Module, call: ast.Call) -> list[Change]:
         """``Net(params)(x)`` and ``Net(params).build(x)``: the object gets a name, where its method makes layers."""
-        function = call.func
-        made, name = (function.value, function.attr) if isinstance(function, ast.Attribute) else (function, CALL)
-        owner = self.drafts.project.definition(module, made.func) if isinstance(made, ast.Call) else None
-        if owner is None or not isinstance(owner.node, ast.ClassDef) or not isinstance(made, ast.Call):
-            return []
-        method = lookup(self.drafts.project, owner, name)
+        made = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        method = method_of_new(self.drafts.project, module, call)
         definition = Definition(method[0].module, method[1]) if method is not None else None
-        if definition is None or not (self._makes_layers(definition) or self._inlined(definition)):
+        if definition is None or not isinstance(made, ast.Call):
             return []
-        return named_object(self.drafts, module, made)
+        if not (self._makes_layers(definition) or self._inlined(definition)):
+            return []
+        return self._try(module, made, lambda: named_object(self.drafts, module, made))
 
     def _function_call(self, module: Module, call: ast.Call, definition: Definition) -> list[Change]:
         function = definition.node

@@ -165,3 +165,23 @@ def test_a_method_that_is_used_elsewhere_stays(name: str, use: str) -> None:
     main = _main("net = Net(3)", f"estimator = tf.estimator.Estimator(net{method}, {PARAMS})", use)
     reason = manual_reason(HEAD + _net(name) + main)
     assert "is used for more than an Estimator" in reason or "is called elsewhere" in reason
+
+
+def test_objects_within_one_another_are_all_named_first() -> None:
+    """Else the method is gone from the class where the second one calls it."""
+    body = 'predictions = tf.layers.dense(Network(4)(Network(3)(features["x"])), 1)'
+    text = migrate_all({PATH: model_fn(body, before=NETWORK.format("__call__"))})[PATH]
+    assert text.count("tf.keras.layers.Dense(units)") == 1 and "compat.v1" not in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'predictions = Network(3)(features["x"]) if params["deep"] else features["x"]',
+        'predictions = sum([Network(3)(features["x"]) for i in range(2)])',
+        'predictions = Network(3).__call__(features["x"]) if params["deep"] else features["x"]',
+    ],
+)
+def test_objects_that_get_no_name_keep_the_program(body: str) -> None:
+    source = model_fn(body, before=NETWORK.format("__call__"))
+    assert "a class makes layers in a method that is not followed" in manual_reason(source)
