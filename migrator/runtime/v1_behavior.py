@@ -25,13 +25,21 @@ def graph_behavior() -> Iterator[None]:
             return compute_gradients(self, loss, *args, **named)
 
     optimizer.compute_gradients = compute_outside
-    tf.compat.v1.disable_tensor_equality()
     try:
-        with layers_of_whole_graph():
+        with layers_of_whole_graph(), tensors_as_keys():
             yield
     finally:
-        tf.compat.v1.enable_tensor_equality()
         optimizer.compute_gradients = compute_gradients
+
+
+@contextlib.contextmanager
+def tensors_as_keys() -> Iterator[None]:
+    """Around code that is written for a session: tensors and variables are compared by identity, and may be fed by a dict."""
+    tf.compat.v1.disable_tensor_equality()
+    try:
+        yield
+    finally:
+        tf.compat.v1.enable_tensor_equality()
 
 
 @contextlib.contextmanager

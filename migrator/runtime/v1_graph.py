@@ -12,7 +12,7 @@ import tensorflow as tf
 from migrator.runtime.config import RunConfig
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
-from migrator.runtime.v1_behavior import graph_behavior
+from migrator.runtime.v1_behavior import graph_behavior, tensors_as_keys
 from migrator.runtime.v1_hooks import (
     GraphHook,
     GraphHooks,
@@ -269,7 +269,8 @@ class Graph:
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
         with graph_behavior():
             wrapped, inputs = model.wrapped(self, flat)
-        self.prepare(GraphSession(wrapped, inputs), inputs)
+        with tensors_as_keys():
+            self.prepare(GraphSession(wrapped, inputs), inputs)
         result: Any = self.result
         if mode == "infer":
             self.function = wrapped.prune(inputs, result.predictions)

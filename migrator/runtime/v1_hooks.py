@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.local_run import LocalRun
+from migrator.runtime.v1_behavior import tensors_as_keys
 from migrator.runtime.v1_references import reach, sources
 
 
@@ -80,12 +81,14 @@ class GraphSession:
         self.graph, self.wrapped, self.inputs = wrapped.graph, wrapped, list(inputs)
         self.next_batch: Callable[[], list[Any]] | None = None
         self.pruned: dict[Any, Any] = {}
+        self.assigned: dict[int, tuple[tf.Tensor, Any]] = {}
 
     def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
         """NumPy values in the structure of `fetches`: tensors, operations (None), variables, or names of these."""
         flat = [self.element(part) for part in tf.nest.flatten(fetches)]
         fed = {self.element(key): value for key, value in (feed_dict or {}).items()} if feed_dict else {}
-        inputs, values = [*fed], [tf.convert_to_tensor(v, t.dtype) for t, v in fed.items()]
+        with tf.init_scope():
+            inputs, values = [*fed], [tf.convert_to_tensor(v, t.dtype) for t, v in fed.items()]
         if self.next_batch is not None and reads(flat, self.inputs, inputs):
             with tf.init_scope():
                 batch = self.next_batch()
@@ -94,7 +97,12 @@ class GraphSession:
         return tf.nest.pack_sequence_as(fetches, self.call(inputs, flat, values))
 
     def element(self, part: Any) -> Any:
-        """A tensor, an operation or a variable, where it may be given by name."""
+        """A tensor, an operation or a variable, where it may be given by name; for an assignment what it assigns."""
+        if hasattr(part, "_parent_op"):  # has the name of its variable, too
+            if id(part) not in self.assigned:
+                with self.graph.as_default():
+                    self.assigned[id(part)] = part.read_value(), part  # which keeps the id alive
+            return self.assigned[id(part)][0]
         variable = variables_by_name(self.graph).get(part if isinstance(part, str) else getattr(part, "name", ""))
         if variable is not None:
             return variable
@@ -142,7 +150,7 @@ class GraphHooks:
         self.session.next_batch = next_batch or self.session.next_batch
         if not self.running:
             self.running = True
-            with self.session.graph.as_default():
+            with self.session.graph.as_default(), tensors_as_keys():
                 for hook in self.hooks:
                     hook.after_create_session(self.session, tf.train.Coordinator())
 
@@ -152,7 +160,7 @@ class GraphHooks:
         step = [*self.step, *more] if more else self.step  # which may be a dict of predictions
         train = tf.compat.v1.train
         context = train.SessionRunContext(train.SessionRunArgs(step), self.session)
-        with self.session.graph.as_default():
+        with self.session.graph.as_default(), tensors_as_keys():
             asked = [hook.before_run(context) for hook in self.hooks]
         if any(args is not None and args.feed_dict for args in asked):
             raise NotImplementedError("A hook that feeds values into a step is not supported.")
@@ -160,7 +168,7 @@ class GraphHooks:
         fetches = [self.session.element(part) for part in tf.nest.flatten([step, *wanted]) if part is not None]
         values = iter(self.session.call(self.inputs, fetches, batch))
         own, *others = tf.nest.map_structure(lambda part: None if part is None else next(values), [step, *wanted])
-        with self.session.graph.as_default():
+        with self.session.graph.as_default(), tensors_as_keys():
             for hook, value in zip(self.hooks, others):
                 hook.after_run(context, train.SessionRunValues(value, None, None))
         return own, context.stop_requested
@@ -178,7 +186,7 @@ class GraphHooks:
         """Once after the last step."""
         if self.running:
             self.running = False
-            with self.session.graph.as_default():
+            with self.session.graph.as_default(), tensors_as_keys():
                 for hook in self.hooks:
                     hook.end(self.session)
 

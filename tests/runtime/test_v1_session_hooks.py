@@ -103,6 +103,26 @@ class Summaries(v1.train.SessionRunHook):  # type: ignore[misc]
         self.writer.close()
 
 
+class Feeds(v1.train.SessionRunHook):  # type: ignore[misc]
+    """Gives a variable a value that is fed, by a key that is a tensor."""
+
+    def __init__(self, seen: list[Any], folder: Path) -> None:
+        self.seen = seen
+
+    def begin(self) -> None:
+        self.weight = v1.trainable_variables()[0]
+        self.fed = v1.placeholder(tf.float32, [])
+        self.assigned = v1.assign(self.weight, self.fed * 2.0)
+
+    def before_run(self, run_context: Any) -> Any:
+        return v1.train.SessionRunArgs([self.weight])
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        if run_values.results[0] > 0.3:
+            self.seen.append(run_context.session.run(self.assigned, {self.fed: run_values.results[0] / 8.0}))
+        self.seen.append(run_context.session.run(self.weight))
+
+
 def logger(seen: list[Any], folder: Path) -> Any:
     """Logs at the end, too: the values of one more batch."""
 
@@ -113,7 +133,7 @@ def logger(seen: list[Any], folder: Path) -> Any:
     return v1.train.LoggingTensorHook(["the_loss"], every_n_iter=3, at_end=True, formatter=note)
 
 
-@pytest.mark.parametrize("make", [Draws, Names, Summaries, logger])
+@pytest.mark.parametrize("make", [Draws, Names, Feeds, Summaries, logger])
 def test_same_as_estimator(make: Any, tmp_path: Path) -> None:
     old: list[Any] = []
     new: list[Any] = []
