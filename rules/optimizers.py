@@ -37,10 +37,15 @@ def momentum(call: ast.Call, writing: Writing) -> str:
 
 
 def adagrad(call: ast.Call, writing: Writing) -> str:
-    """Adagrad, with TF1's accumulator and without Keras's epsilon."""
+    """Adagrad, with TF1's accumulator and without Keras's epsilon.
+
+    Keras 3 squares each gradient of a row that a batch looks up more than once, where TF1 squares their sum.
+    """
     given = given_to(call, f"learning_rate initial_accumulator_value {LOCK}", "AdagradOptimizer")
     start = writing.text(given["initial_accumulator_value"]) if "initial_accumulator_value" in given else "0.1"
     rate = renamed(given, writing, {"learning_rate": ""})
+    if writing.fact("sparse"):
+        return format_call(writing.need("AdagradOptimizer"), [*rate, ("initial_accumulator_value", start)])
     rest: list[tuple[str | None, str]] = [("initial_accumulator_value", start), ("epsilon", "0.0")]
     return format_call(f"{writing.tf}.keras.optimizers.Adagrad", [*rate, *rest])
 

@@ -74,9 +74,13 @@ class GraphModel(tf.keras.Model):
     Args:
       model_fn: takes `features`, and those of `labels`, `mode`, `params` and `config` that it names.
       params: passed to the `model_fn`.
+
+    Raises RuntimeError with Keras 3.
     """
 
     def __init__(self, model_fn: Callable[..., EstimatorSpec], params: Any = None) -> None:
+        if hasattr(tf.keras, "ops"):
+            raise RuntimeError("A kept model_fn needs Keras 2: install tf_keras, and set TF_USE_LEGACY_KERAS=1.")
         super().__init__()
         self.loss_metric = BatchMean(name="loss")
         self.global_step = self.new_step()

@@ -9,7 +9,7 @@ from modelfn.programs import USE, manual_reason, migrate, model_fn, run, untouch
 
 V1 = "import tensorflow.compat.v1 as tf\n"
 V2 = "import tensorflow as tf\n"
-ADAGRAD = "tf.keras.optimizers.Adagrad(0.05, initial_accumulator_value=0.1, epsilon=0.0)"
+ADAGRAD = "AdagradOptimizer(0.05, initial_accumulator_value=0.1)"
 LEGACY = "tf.keras.optimizers.legacy."
 MEAN = 'loss_reduction="sum_over_batch_size"'
 TAGS = 'summary_tags="v2"'
@@ -53,7 +53,7 @@ def inner(call: str, head: str = V1) -> str:
         (
             "DNNLinearCombinedClassifier(dnn_feature_columns=COLUMNS, dnn_hidden_units=[8])",
             "dnn_linear_combined_classifier(dnn_feature_columns=COLUMNS, dnn_hidden_units=[8], dnn_optimizer="
-            'tf.keras.optimizers.Adagrad(0.001, initial_accumulator_value=0.1, epsilon=0.0), loss_reduction="sum")',
+            'AdagradOptimizer(0.001, initial_accumulator_value=0.1), loss_reduction="sum")',
         ),
         (
             "DNNLinearCombinedRegressor(linear_feature_columns=COLUMNS, linear_optimizer='Ftrl')",
