@@ -13,7 +13,8 @@ import tensorflow as tf
 from migrator.parity.probe.convert import Conversion, slice_of
 from migrator.parity.probe.mapping import MappingError
 from migrator.parity.probe.slots import StateError
-from migrator.runtime import cluster_graph, optimizers, optimizers_adam, regularized_optimizers
+from migrator.runtime import optimizers, optimizers_adam, regularized_optimizers
+from migrator.runtime.cluster import graph as cluster_graph
 from migrator.runtime.config import RunConfig
 from migrator.runtime.training import configure
 from migrator.runtime.v1_graph import EstimatorSpec
@@ -138,7 +139,7 @@ def test_names_that_say_nothing_need_the_map_of_the_migration(tmp_path: Path) ->
         ["net/second/kernel", "second.kernel"],
         ["net/first/bias", "first.bias"],
     ]
-    conversion = Conversion(path, pairs, weights_only=False)
+    conversion = Conversion(path, [pairs], weights_only=False)  # of one model
     conversion.run(model)
     assert [how for _, _, how in conversion.pairs[:4]].count("map") == 3
     assert step(model, 3) == pytest.approx(losses[3], rel=1e-5)

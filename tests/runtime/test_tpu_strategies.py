@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.runtime import tpu_strategies
+from migrator.runtime.cluster import tpu_strategies
 
 
 @pytest.fixture
