@@ -35,6 +35,8 @@ def configure(
     The callbacks are those of every training and of every evaluation, besides the ones that a call is given.
     `training_metrics`: `train` computes the metrics even if no callback may read them, as summaries show them.
     """
+    if hasattr(tf.keras, "ops"):
+        tf.get_logger().warning("With Keras 3 losses may differ: install tf_keras, and set TF_USE_LEGACY_KERAS=1.")
     config = config or RunConfig()
     if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
         raise ValueError(f"model_dir is set both in the RunConfig and as an argument: {config.model_dir}, {model_dir}")
