@@ -185,6 +185,13 @@ class Module(Text):
         """All places that may have bound this name."""
         return self.analysis.bindings(node)
 
+    def assignment(self, node: ast.expr) -> ast.Assign | None:
+        """The statement ``name = …`` that a name gets its value from, if that is the only one."""
+        bindings = self.bindings(node) if isinstance(node, ast.Name) else []
+        target = bindings[0].node if len(bindings) == 1 else None
+        statement = self.parent(target) if isinstance(target, ast.Name) else None
+        return statement if isinstance(statement, ast.Assign) and statement.targets == [target] else None
+
     def loads(self, name: str) -> list[ast.Name]:
         """Every place that reads `name`, in source order."""
         return [node for node, _ in self._loads.get(name, [])]

@@ -164,7 +164,7 @@ def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None
     target, run = statement.targets[0], statement.value
     if len(statement.targets) > 1 or not isinstance(target, ast.Attribute) or not isinstance(run, ast.Lambda):
         return None
-    hook = _assigned(module, target.value)
+    hook = module.assignment(target.value)
     made_hook = hook.value if hook is not None else None
     owner = project.definition(module, made_hook.func) if isinstance(made_hook, ast.Call) else None
     if hook is None or owner is None or not _only_initializes(owner, target.attr):
@@ -180,27 +180,19 @@ def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None
         return None
     if not isinstance(initializer, ast.Attribute) or initializer.attr != "initializer":
         return None
-    iterator = _assigned(module, initializer.value)
+    iterator = module.assignment(initializer.value)
     made = iterator.value if iterator is not None else None
     if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != INITIALIZABLE:
         return None
     values: dict[ast.Assign, str] = {}
     for key, value in zip(feeds.keys, feeds.values):
-        placeholder = _assigned(module, key) if key is not None else None
+        placeholder = module.assignment(key) if key is not None else None
         text = _array(module, placeholder.value, value) if placeholder is not None else None
         if placeholder is None or text is None:
             return None
         values[placeholder] = text
     name = hook.targets[0]
     return _Fed(module, name, owner, statement, made, values) if isinstance(name, ast.Name) and values else None
-
-
-def _assigned(module: Module, node: ast.expr) -> ast.Assign | None:
-    """The one statement that gives a name its value."""
-    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
-    target = bindings[0].node if len(bindings) == 1 else None
-    statement = module.parent(target) if isinstance(target, ast.Name) else None
-    return statement if isinstance(statement, ast.Assign) and statement.targets == [target] else None
 
 
 def _array(module: Module, placeholder: ast.expr, value: ast.expr) -> str | None:

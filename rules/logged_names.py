@@ -29,12 +29,8 @@ def logged_names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[
 def assigned_value(module: Module, node: ast.expr | None) -> ast.expr | None:
     """The expression behind a name that is assigned once."""
     if isinstance(node, ast.Name):
-        bindings = module.bindings(node)
-        target = bindings[0].node if len(bindings) == 1 else None
-        statement = module.statement(target) if isinstance(target, ast.Name) else None
-        if isinstance(statement, ast.Assign) and statement.targets == [target]:
-            return statement.value
-        return None
+        statement = module.assignment(node)
+        return statement.value if statement is not None else None
     return node
 
 

@@ -34,9 +34,8 @@ def drop_settings(module: Module, call: ast.Call, doomed: Sequence[Argument]) ->
 
 def _makers(module: Module, value: ast.Name) -> list[ast.stmt]:
     """``settings = tf.ConfigProto()`` and ``settings.x.y = True``, in the block of the one read; none if there is more."""
-    bindings = module.bindings(value)
-    made = module.parent(bindings[0].node) if len(bindings) == 1 and bindings[0].node is not None else None
-    if not isinstance(made, ast.Assign) or made.targets != [bindings[0].node] or not _is_plain(module, made.value):
+    made = module.assignment(value)
+    if made is None or not _is_plain(module, made.value):
         return []
     if not isinstance(made.value, ast.Call) or module.resolve(made.value.func) != "tensorflow.ConfigProto":
         return []

@@ -33,9 +33,8 @@ def inner_root(module: Module, node: ast.expr) -> ast.expr:
 def partial_behind(module: Module, node: ast.expr) -> ast.Call | None:
     """The call of `functools.partial` that an expression is, or that its name is bound to."""
     if isinstance(node, ast.Name):
-        bound = module.bindings(node)
-        statement = module.parent(bound[0].node) if len(bound) == 1 and isinstance(bound[0].node, ast.Name) else None
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        statement = module.assignment(node)
+        if statement is None:
             return None
         node = statement.value
     known = isinstance(node, ast.Call) and module.resolve(node.func) == PARTIAL and node.args

@@ -65,9 +65,8 @@ def _made(module: Module, node: ast.expr) -> ast.Call | None:
     """The call that makes an object; where that has a name, it is used for its model_fn alone."""
     if isinstance(node, ast.Call):
         return node
-    bound = module.bindings(node) if isinstance(node, ast.Name) else []
-    statement = module.parent(bound[0].node) if len(bound) == 1 and isinstance(bound[0].node, ast.Name) else None
-    if not isinstance(node, ast.Name) or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    statement = module.assignment(node)
+    if not isinstance(node, ast.Name) or statement is None:
         return None
     alone = module.loads_of(node.id, module.scope(node).lookup(node.id)) == [node]
     return statement.value if alone and isinstance(statement.value, ast.Call) else None

@@ -55,9 +55,8 @@ def table_of_names(drafts: Drafts, module: Module, node: ast.expr) -> list[Chang
 
 def _value(module: Module, node: ast.expr) -> ast.expr:
     """What a name that is bound once stands for."""
-    bound = module.bindings(node) if isinstance(node, ast.Name) else []
-    statement = module.parent(bound[0].node) if len(bound) == 1 and isinstance(bound[0].node, ast.Name) else None
-    return statement.value if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else node
+    statement = module.assignment(node)
+    return statement.value if statement is not None else node
 
 
 def _of_module(

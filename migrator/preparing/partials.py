@@ -19,11 +19,8 @@ _MAKERS = ("initializer", "regularizer", "constraint")
 
 def filled_in(module: Module, call: ast.Call) -> ast.Call | None:
     """The ``functools.partial(…)`` that the called name stands for."""
-    if not isinstance(call.func, ast.Name):
-        return None
-    bound = module.bindings(call.func)
-    statement = module.parent(bound[0].node) if len(bound) == 1 and isinstance(bound[0].node, ast.Name) else None
-    value = statement.value if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    statement = module.assignment(call.func)
+    value = statement.value if statement is not None else None
     if isinstance(value, ast.Call) and module.resolve(value.func) == PARTIAL and value.args:
         return value
     return None

@@ -69,7 +69,7 @@ class GraphModel(tf.keras.Model):
     """Runs a `model_fn` of TensorFlow 1: traces it as a graph, once for each mode and kind of batch.
 
     Graphs share variables by name, as they did through checkpoints; those names are the ones of TensorFlow 1. A train
-    step runs the `train_op` and nothing else. Needs Keras 2 where the `model_fn` makes layers.
+    step runs the `train_op` and nothing else. Needs Keras 2.
 
     Args:
       model_fn: takes `features`, and those of `labels`, `mode`, `params` and `config` that it names.
