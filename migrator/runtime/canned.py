@@ -10,7 +10,7 @@ import tensorflow as tf
 from migrator.runtime.config import RunConfig
 from migrator.runtime.feature_columns import ConstantLogits, DenseNetwork, LinearFeatures
 from migrator.runtime.heads import Head, RegressionHead, class_head
-from migrator.runtime.layer_summaries import summarize_output, summarize_weights, when_recording
+from migrator.runtime.layer_summaries import when_recording, write_outputs, write_weights
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
 
@@ -30,10 +30,13 @@ class LinearPart(LinearFeatures):
     def call(self, features: Any, training: bool = False) -> tf.Tensor:
         logits = super().call(features)
         if training:
-            summarize_weights(self.summary_scope, self)
-            if self.output_tag:
-                summarize_output(self.output_tag, logits)
+            when_recording(lambda: self.write_summaries(logits))
         return logits
+
+    def write_summaries(self, logits: tf.Tensor) -> None:
+        write_weights(self.summary_scope, self)
+        if self.output_tag:
+            write_outputs({self.output_tag: logits})
 
 
 class CannedModel(tf.keras.Model):

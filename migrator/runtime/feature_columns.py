@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.layer_summaries import summarize_output
+from migrator.runtime.layer_summaries import when_recording, write_outputs
 
 
 class LinearFeatures(tf.keras.layers.Layer):
@@ -101,14 +101,14 @@ class DenseNetwork(tf.keras.layers.Layer):
 
     def call(self, features: Any, training: bool = False) -> tf.Tensor:
         net = self.input_layer(features, training=training)
+        outputs = {}
         for index, layers in enumerate(self.hidden_layers):
             for layer in layers:
                 net = layer(net, training=training)
-            if training:
-                summarize_output(f"{self.summary_scope}hiddenlayer_{index}", net)
-        logits = self.logits_layer(net)
+            outputs[f"{self.summary_scope}hiddenlayer_{index}"] = net
+        logits = outputs[f"{self.summary_scope}logits"] = self.logits_layer(net)
         if training:
-            summarize_output(f"{self.summary_scope}logits", logits)
+            when_recording(lambda: write_outputs(outputs))
         return logits
 
 

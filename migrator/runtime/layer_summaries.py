@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -20,29 +21,22 @@ def when_recording(write: Callable[[], None]) -> None:
     tf.cond(tf.logical_and(tf.summary.should_record_summaries(), first), written, lambda: tf.constant(False))
 
 
-def summarize_output(tag: str, output: tf.Tensor) -> None:
-    """Writes the share of zeros in the output of a layer, and a histogram of it."""
-
-    def write() -> None:
+def write_outputs(outputs: Mapping[str, tf.Tensor]) -> None:
+    """Writes the share of zeros in the outputs of layers, by their tags, and a histogram of each."""
+    for tag, output in outputs.items():
         tf.summary.scalar(f"{tag}/fraction_of_zero_values", tf.math.zero_fraction(output))
         tf.summary.histogram(f"{tag}/activation", output)
 
-    when_recording(write)
 
-
-def summarize_weights(scope: str, layer: Any) -> None:
+def write_weights(scope: str, layer: Any) -> None:
     """Writes the bias of a linear model with a bias of shape ``[units]``, and the share of zeros in its other weights.
 
     Args:
         scope: what the tags begin with, ``linear/`` for example.
     """
-
-    def write() -> None:
-        if layer.units == 1:
-            tf.summary.scalar(f"{scope}bias", layer.bias[0])
-        else:
-            tf.summary.histogram(f"{scope}bias", layer.bias)
-        others = [tf.reshape(weight, [-1]) for weight in layer.weights if weight is not layer.bias]
-        tf.summary.scalar(f"{scope}fraction_of_zero_weights", tf.math.zero_fraction(tf.concat(others, axis=0)))
-
-    when_recording(write)
+    if layer.units == 1:
+        tf.summary.scalar(f"{scope}bias", layer.bias[0])
+    else:
+        tf.summary.histogram(f"{scope}bias", layer.bias)
+    others = [tf.reshape(weight, [-1]) for weight in layer.weights if weight is not layer.bias]
+    tf.summary.scalar(f"{scope}fraction_of_zero_weights", tf.math.zero_fraction(tf.concat(others, axis=0)))
