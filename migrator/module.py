@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, TypeVar, Union
+from typing import Any, TypeVar, Union, overload
 
 from .binding import analyze
 from .diagnostics import Edit, Fix
@@ -24,6 +24,8 @@ _ANNOTATED = re.compile(rb"^[ \t]*[\w.]+[ \t]*:[ \t]*[\w\"'(]", re.MULTILINE)
 """What a file with annotated assignments has, and not many others."""
 
 N = TypeVar("N", ast.Attribute, ast.Call, ast.ClassDef, ast.FunctionDef)
+A = TypeVar("A", bound=ast.AST)
+B = TypeVar("B", bound=ast.AST)
 
 
 class Module(Text):
@@ -136,6 +138,20 @@ class Module(Text):
             node = parents[node]
             yield node
 
+    @overload
+    def nearest(self, node: ast.AST, kinds: type[A]) -> A | None: ...
+    @overload
+    def nearest(self, node: ast.AST, kinds: tuple[type[A], type[B]]) -> A | B | None: ...
+    @overload
+    def nearest(self, node: ast.AST, kinds: tuple[type[ast.AST], ...]) -> ast.AST | None: ...
+    def nearest(self, node: ast.AST, kinds: Any) -> ast.AST | None:
+        """The innermost of these kinds of nodes around `node`, which is not itself asked. None: there is none."""
+        return next((around for around in self.ancestors(node) if isinstance(around, kinds)), None)
+
+    def is_inside(self, node: ast.AST, outer: ast.AST | None) -> bool:
+        """Whether `node` stands somewhere below `outer`."""
+        return any(around is outer for around in self.ancestors(node))
+
     def statement(self, node: ast.AST) -> ast.stmt:
         """The innermost statement that contains `node`."""
         while not isinstance(node, ast.stmt):
@@ -231,7 +247,7 @@ class Module(Text):
     def unused_name(self, name: str, at: ast.AST) -> str:
         """`name` for a variable of the function around a node, with underscores behind it where the function has such a
         name or reads one from around it."""
-        function = next((a for a in self.ancestors(at) if isinstance(a, ast.FunctionDef)), self.tree)
+        function = self.nearest(at, ast.FunctionDef) or self.tree
         scope = self.scope(function)
         outside = {id(None)}
         around: Scope | None = scope

@@ -29,7 +29,7 @@ def method_of_base(project: Project, module: Module, function: ast.expr) -> tupl
     if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Call):
         return None
     inner = function.value.func
-    owner = next((a for a in module.ancestors(function) if isinstance(a, ast.ClassDef)), None)
+    owner = module.nearest(function, ast.ClassDef)
     if not isinstance(inner, ast.Name) or inner.id != "super" or owner is None:
         return None
     for base in owner.bases:

@@ -118,7 +118,7 @@ class _Derived:
     def _check_super(self, node: ast.Name) -> None:
         call = self.module.parent(node)
         attribute = self.module.parent(call) if isinstance(call, ast.Call) else None
-        around = next((a for a in self.module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+        around = self.module.nearest(node, (ast.FunctionDef, ast.Lambda))
         if not isinstance(attribute, ast.Attribute) or attribute.attr != "__init__" or around is not self.made:
             raise Unsupported("it uses `super` for more than its `__init__`", node)
         statement = self.module.statement(node)

@@ -62,5 +62,5 @@ def _input_fns(project: Project, module: Module) -> Iterator[Definition]:
 
 def _directly_in(module: Module, node: ast.AST, function: ast.AST) -> bool:
     """Whether a place belongs to a function itself, and to no function inside of it."""
-    inner = next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+    inner = module.nearest(node, (ast.FunctionDef, ast.Lambda))
     return inner is function

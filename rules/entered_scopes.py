@@ -32,16 +32,14 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     scope = next((keyword.value for keyword in call.keywords if keyword.arg == "scope"), None)
     if not name.startswith(tuple(CONTRIB_LAYERS)) or not isinstance(scope, ast.Name) or tf is None:
         return []
-    around = next(
-        (node for node in module.ancestors(call) if isinstance(node, (ast.With, ast.FunctionDef, ast.For))), None
-    )
+    around = module.nearest(call, (ast.With, ast.FunctionDef, ast.For))
     if not isinstance(around, ast.With) or len(around.items) > 1 or not _holds_only(module, around, call):
         return []
     entered, target = around.items[0].context_expr, around.items[0].optional_vars
     if not isinstance(entered, ast.Call) or module.resolve(entered.func) != VARIABLE_SCOPE or len(entered.args) != 1:
         return []
     literal = entered.args[0]
-    function = next((node for node in module.ancestors(around) if isinstance(node, ast.FunctionDef)), None)
+    function = module.nearest(around, ast.FunctionDef)
     if function is None or not isinstance(target, ast.Name) or not isinstance(literal, ast.Constant):
         return []
     uses = [node for node in walk(function) if isinstance(node, ast.Name) and node.id == scope.id]

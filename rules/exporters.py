@@ -92,7 +92,7 @@ def _placeholders(driver: Driver, node: ast.expr, prefix: str | None) -> None:
     functions = (ast.FunctionDef, ast.Lambda)
 
     def function_of(inner: ast.AST) -> ast.AST:
-        return next((a for a in module.ancestors(inner) if isinstance(a, functions)), module.tree)
+        return module.nearest(inner, functions) or module.tree
 
     around = function_of(node)
     for part in walk(around):

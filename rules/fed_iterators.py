@@ -95,7 +95,7 @@ class _Fed:
     def _returned(self, project: Project, pair: ast.Tuple, load: ast.Name) -> list[Edit] | None:
         """``return input_fn, hook``: the edits there and at all calls; None if one of them does not take it apart."""
         module = self.module
-        function = next((a for a in module.ancestors(pair) if isinstance(a, ast.FunctionDef)), None)
+        function = module.nearest(pair, ast.FunctionDef)
         if function is None or len(pair.elts) != 2 or module.parent(function) is not module.tree:
             return None
         index = pair.elts.index(load)

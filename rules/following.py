@@ -254,7 +254,7 @@ class Follower:
     # -- functions ----------------------------------------------------------------------------------------------------
 
     def _returned(self, module: Module, statement: ast.Return, path: Path) -> None:
-        function = next((a for a in module.ancestors(statement) if isinstance(a, _FUNCTIONS)), None)
+        function = module.nearest(statement, _FUNCTIONS)
         if not isinstance(function, ast.FunctionDef) or (function, shape(path)) in self.returning:
             return
         self.returning[function, shape(path)] = module

@@ -75,7 +75,7 @@ def _ends_way(module: Module, statement: ast.stmt, call: ast.Call) -> bool:
     """Whether a dict is made in the function of the call, outside of loops and handlers."""
     for node in module.ancestors(statement):
         if isinstance(node, ast.FunctionDef):
-            return any(other is node for other in module.ancestors(call))
+            return module.is_inside(call, node)
         if not isinstance(node, (ast.If, ast.With)):
             return False
     return False

@@ -47,7 +47,7 @@ def _tensor_names(module: Module) -> Iterator[ast.Attribute]:
         if not isinstance(test, ast.Compare) or ast.unparse(test) != f"{target.id} is None":
             continue
         bindings = module.bindings(value.value)
-        function = next((a for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+        function = module.nearest(node, ast.FunctionDef)
         if len(bindings) == 1 and isinstance(bindings[0].node, ast.arg) and function is not None:
             shapes = [n for n in walk(function) if isinstance(n, ast.Attribute) and n.attr in ("shape", "get_shape")]
             if any(isinstance(n.value, ast.Name) and n.value.id == value.value.id for n in shapes):
@@ -76,7 +76,7 @@ def _scope_names(module: Module) -> Iterator[ast.Attribute]:
 
 def _is_said(module: Module, node: ast.expr) -> bool:
     """Whether a value goes into errors only, perhaps by way of a name."""
-    if any(isinstance(above, ast.Raise) for above in module.ancestors(node)):
+    if module.nearest(node, ast.Raise) is not None:
         return True
     statement = module.parent(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -86,4 +86,4 @@ def _is_said(module: Module, node: ast.expr) -> bool:
         return False
     scope = module.scope(target)
     reads = [n for n in module.loads(target.id) if module.scope(n).lookup(target.id) is scope]
-    return all(any(isinstance(above, ast.Raise) for above in module.ancestors(n)) for n in reads)
+    return all(module.nearest(n, ast.Raise) is not None for n in reads)

@@ -80,7 +80,7 @@ class GraphSpecs:
 
     def _trains(self, node: ast.expr) -> bool:
         """Whether the function around a hook also trains."""
-        around = next((a for a in self.module.ancestors(node) if isinstance(a, ast.FunctionDef)), self.module.tree)
+        around = self.module.nearest(node, ast.FunctionDef) or self.module.tree
         attributes = [n for n in walk(around) if isinstance(n, ast.Attribute)]
         names = {n.attr for n in attributes if self.module.resolve(n) != "tensorflow.train"}
         return bool(names & {"train", "TrainSpec", "train_and_evaluate"})

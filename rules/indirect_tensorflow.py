@@ -133,7 +133,7 @@ def _switches(home: Module, name: str) -> list[str]:
     found = []
     for node in home.nodes(ast.Call):
         said = dotted(node.func) or ""
-        inside = any(isinstance(a, (ast.FunctionDef, ast.ClassDef, ast.Lambda)) for a in home.ancestors(node))
+        inside = home.nearest(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)) is not None
         if not inside and not node.args and said.rpartition(".")[0] == name and said.rpartition(".")[2] in SWITCHES:
             found.append(said.rpartition(".")[2])
     return list(dict.fromkeys(found))

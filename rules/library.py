@@ -74,6 +74,6 @@ def _mode(module: Module, node: ast.expr, name: str) -> Optional[str]:
         return mode and ""
     if isinstance(parent, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops):
         return None  # Python warns of `is` with a literal
-    if any(isinstance(above, ast.JoinedStr) for above in module.ancestors(node)):
+    if module.nearest(node, ast.JoinedStr) is not None:
         return None  # no room for quotes
     return f'"{mode}"'

@@ -119,7 +119,7 @@ class _Loop:
     def _may_stay(self, node: ast.Name) -> bool:
         """Whether a use of the dict is in the loop, fills it before the loop whatever the conditions, or hands it on."""
         statement = self.module.statement(node)
-        if statement is self.node or any(ancestor is self.node for ancestor in self.module.ancestors(node)):
+        if statement is self.node or self.module.is_inside(node, self.node):
             return isinstance(node.ctx, ast.Load)
         if isinstance(statement, ast.Assign) and self._fills(statement) and not isinstance(node.ctx, ast.Del):
             target = statement.targets[0]

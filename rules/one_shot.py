@@ -37,7 +37,7 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
     for node in module.nodes(ast.Call):
         if _made(module, node) is None:
             continue
-        function = next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+        function = module.nearest(node, (ast.FunctionDef, ast.Lambda))
         if function is None:
             raise Unsupported("an iterator outside of a function is not migrated yet", node)
         initialized = _initialized(module, function, node)
@@ -163,7 +163,7 @@ def _name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast
     names = ["dataset", "batches", "batched_dataset"]
     if scope.lookup(names[0]) is scope:
         others = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == names[0]]
-        looped = any(isinstance(a, (ast.For, ast.While)) for a in module.ancestors(statement))
+        looped = module.nearest(statement, (ast.For, ast.While)) is not None
         if not looped and all(
             module.scope(n) is scope and n.lineno <= (statement.end_lineno or statement.lineno) for n in others
         ):
@@ -216,7 +216,7 @@ def _mapped(
 
 def _unit(module: Module, line: ast.stmt) -> str:
     """One level of indentation, as the function around `line` has it."""
-    function = next((a for a in module.ancestors(line) if isinstance(a, ast.FunctionDef)), None)
+    function = module.nearest(line, ast.FunctionDef)
     inner = function.body[0].col_offset - function.col_offset if function is not None else 0
     start = module.line_span(line)[0]
     return "\t" if module.source[start : start + 1] == b"\t" else " " * (inner if inner > 0 else 4)

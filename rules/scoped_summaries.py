@@ -99,7 +99,7 @@ def _name(module: Module, call: ast.Call) -> ast.expr | None:
     scope = scopes[0] if len(scopes) == 1 else None
     name = scope.args[0] if isinstance(scope, ast.Call) and scope.args else None
     pattern = literal_pattern(name) if name is not None else None
-    function = next((a for a in module.ancestors(call) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+    function = module.nearest(call, (ast.FunctionDef, ast.Lambda))
     if name is None or pattern is None or not isinstance(function, ast.FunctionDef) or "/" in pattern:
         return None
     loops = [a for a in module.ancestors(call) if isinstance(a, (ast.For, ast.While, ast.comprehension))]

@@ -166,7 +166,7 @@ def returns_of(module: Module, function: ast.FunctionDef) -> list[ast.Return]:
     found = []
     for node in walk(function):
         if isinstance(node, ast.Return) and node.value is not None:
-            owner = next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+            owner = module.nearest(node, (ast.FunctionDef, ast.Lambda))
             if owner is function:
                 found.append(node)
     return found

@@ -35,7 +35,7 @@ def _names(module: Module) -> list[Edit]:
             continue
         if not isinstance(holder, ast.Attribute) or holder.attr != "op" or module.resolve(node) is not None:
             continue
-        text = next((a for a in module.ancestors(node) if isinstance(a, ast.JoinedStr)), None)
+        text = module.nearest(node, ast.JoinedStr)
         if text is not None:  # whose parts have no reliable place
             written = module.segment(text)
             quote = '"' if '"' not in written else "'"

@@ -115,7 +115,7 @@ def _hides(translations: Translations, body: Body, definition: Definition) -> bo
 def _owner(module: Module, node: ast.AST) -> ast.AST | None:
     """The function that a statement belongs to."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    return next((a for a in module.ancestors(node) if isinstance(a, functions)), None)
+    return module.nearest(node, functions)
 
 
 def _check_old_names(translations: Translations, module: Module, node: ast.AST) -> None:

@@ -82,7 +82,7 @@ def _tests(
             continue
         if own.module.resolve(call.func) == "re.match" or not isinstance(pattern, ast.Name):
             raise Unsupported("what an optimizer asks of the names of variables is not followed", call)
-        loop = next((a for a in own.module.ancestors(call) if isinstance(a, ast.For)), None)
+        loop = own.module.nearest(call, ast.For)
         target = loop.target if loop is not None else None
         if loop is None or not isinstance(target, ast.Name) or target.id != pattern.id:
             raise Unsupported("what an optimizer asks of the names of variables is not followed", call)

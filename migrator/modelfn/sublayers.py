@@ -187,7 +187,7 @@ class Sublayers:
 
     def _helper_layer(self, body: Body, call: ast.Call, definition: Definition, made: Made | None = None) -> Layer:
         """A call of a helper, split."""
-        if any(a is body.function for a in body.module.ancestors(definition.node)):
+        if body.module.is_inside(definition.node, body.function):
             raise Unsupported("a function inside the model_fn makes layers", definition.node)
         if definition in self._open:
             raise Unsupported("a helper that calls itself is not followed", call)
@@ -296,7 +296,7 @@ class Sublayers:
     def maker(self, body: Body, call: ast.Call) -> Maker | None:
         """The function outside of `body` that a call calls, if it makes recurrent cells."""
         definition = self.project.definition(body.module, call.func)
-        if definition is None or any(a is body.function for a in body.module.ancestors(definition.node)):
+        if definition is None or body.module.is_inside(definition.node, body.function):
             return None
         if definition not in self.makers:
             self.makers[definition] = None  # for a cycle
@@ -356,7 +356,7 @@ class Sublayers:
     def _object(self, body: Body, call: ast.Call) -> Layer | None:
         """How a call of a function or class of the program makes a Keras object out of plain values."""
         definition = self.project.definition(body.module, call.func)
-        if definition is None or any(a is body.function for a in body.module.ancestors(definition.node)):
+        if definition is None or body.module.is_inside(definition.node, body.function):
             return None
         values = [*call.args, *(k.value for k in call.keywords)]
         if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):

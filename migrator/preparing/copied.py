@@ -83,7 +83,7 @@ def _uses(
         outer = module.parent(parent) if parent is not None else None
         if not isinstance(parent, ast.Attribute) or module.scope(node) is not scope:
             return None
-        if any(isinstance(above, ast.JoinedStr) for above in module.ancestors(node)):
+        if module.nearest(node, ast.JoinedStr) is not None:
             return None
         called = isinstance(outer, ast.Call) and outer.func is parent
         inside = isinstance(outer, (ast.Attribute, ast.Subscript)) and outer.value is parent

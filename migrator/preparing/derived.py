@@ -102,7 +102,7 @@ def _check_uses(drafts: Drafts, module: Module, node: ast.ClassDef) -> None:
                 continue
             parent = other.parent(part)
             called = isinstance(parent, ast.Call) and parent.func is part
-            inside = any(ancestor is node for ancestor in other.ancestors(part))
+            inside = other.is_inside(part, node)
             if not called and not inside and drafts.project.definition(other, part) == own:
                 raise Stuck("it is used for more than making Estimators", part)
 

@@ -114,7 +114,7 @@ def maker_moved_down(drafts: Drafts, module: Module, node: ast.expr) -> list[Cha
     """The edits that move the method which makes an Estimator of ``self.model_fn`` into the classes of its objects, where those
     differ in what that calls; none elsewhere. Raises Stuck."""
     project = drafts.project
-    maker = next((a for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+    maker = module.nearest(node, ast.FunctionDef)
     owner, is_class = class_of(project, module, node.value) if isinstance(node, ast.Attribute) else (None, False)
     if maker is None or owner is None or is_class or module.parent(maker) is not owner.node:
         return []
@@ -180,7 +180,7 @@ def _check_text(project: Project, found: Method) -> None:
             above = call.value.func if isinstance(call.value, ast.Call) else call.value
             named = isinstance(above, ast.Name) and above.id == "super" and above is not call.value
             if call.attr == name and (named or project.definition(module, call.value) == found.owner):
-                inside = next((a for a in module.ancestors(call) if isinstance(a, ast.ClassDef)), None)
+                inside = module.nearest(call, ast.ClassDef)
                 if inside is None or Definition(module, inside) in project.subclasses(found.owner):
                     raise Stuck(f"`{name}` of a base class is called by its name", call)
     for node in walk(found.function):

@@ -37,10 +37,7 @@ class Inliner:
         self.function = definition.node
         self.skip = skip
         self.statement = module.statement(call)
-        self.caller = next(
-            (a for a in module.ancestors(call) if isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))),
-            None,
-        )
+        self.caller = module.nearest(call, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         body = self.function.body
         self.body = body[1:] if ast.get_docstring(self.function, clean=False) is not None else body
         self.tail = isinstance(self.statement, ast.Return) and self.statement.value is call
@@ -93,7 +90,7 @@ class Inliner:
             raise Stuck("a decorated function is not followed", self.function)
         if self.caller is None or not isinstance(self.caller, ast.FunctionDef):
             raise Stuck("the call stands outside of a function", self.call)
-        if self.caller is self.function or any(a is self.function for a in self.module.ancestors(self.call)):
+        if self.caller is self.function or self.module.is_inside(self.call, self.function):
             raise Stuck("a function that calls itself is not followed", self.call)
         for node in walk(self.function):
             if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)):
@@ -311,7 +308,7 @@ class Inliner:
         return None if text is None or text == node.id else text
 
     def _is_inside(self, node: ast.AST) -> bool:
-        return any(a is self.function for a in self.home.ancestors(node))
+        return self.home.is_inside(node, self.function)
 
     def _expression(self, node: ast.expr) -> str:
         return Renderer(self.home).expression(node, self._transform)

@@ -36,7 +36,7 @@ def snake(name: str) -> str:
 
 def nested_function(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
     """The edits that make a function inside another one a function of the module. Raises Stuck."""
-    outer = next((a for a in module.ancestors(function) if isinstance(a, ast.FunctionDef)), None)
+    outer = module.nearest(function, ast.FunctionDef)
     if outer is None or isinstance(module.parent(function), ast.ClassDef):
         raise Stuck("it is no nested function", function)
     if function.decorator_list:

@@ -71,7 +71,7 @@ def _method_above(project: Project, module: Module, call: ast.Call, name: str) -
     """The method of a base class that ``super().name`` or ``super(Net, self).name`` is, where no class has several bases."""
     if not isinstance(call.func, ast.Name) or call.func.id != "super" or module.bindings(call.func):
         return None
-    function = next((a for a in module.ancestors(call) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+    function = module.nearest(call, (ast.FunctionDef, ast.Lambda))
     owner = module.parent(function) if function is not None else None
     if not isinstance(function, ast.FunctionDef) or not isinstance(owner, ast.ClassDef) or not function.args.args:
         return None
@@ -210,9 +210,9 @@ def check_settled(project: Project, method: Method, names: set[str], module: Mod
         if not stores:
             raise Stuck(f"where `{name}` of the object is set is not seen", method.function)
         for other, node in stores:
-            function = next((a for a in other.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+            function = other.nearest(node, ast.FunctionDef)
             if function is None or function.name != "__init__":
                 raise Stuck(f"`{name}` of the object may be set anew", node)
-            here = any(a is function for a in module.ancestors(at))
+            here = module.is_inside(at, function)
             if here and (node.lineno, node.col_offset) > (at.lineno, at.col_offset):  # type: ignore[attr-defined]
                 raise Stuck(f"`{name}` of the object is set only later", node)

@@ -99,7 +99,7 @@ class ObjectSteps:
         if inner:
             return inner
         for module, call in calls:
-            if any(a is found.function for a in module.ancestors(call)):
+            if module.is_inside(call, found.function):
                 raise Stuck("a method that calls itself is not followed", call)
         module, call = calls[0]
         extra, new, changes = self._lifted(found, module, call)

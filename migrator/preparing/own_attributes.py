@@ -110,7 +110,7 @@ def _attributes(project: Project, name: str) -> Iterator[tuple[Module, ast.Attri
 
 def _is_none_at_first(module: Module, node: ast.Attribute) -> bool:
     statement = module.statement(node)
-    function = next((a for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+    function = module.nearest(node, ast.FunctionDef)
     empty = (
         isinstance(statement, ast.Assign)
         and isinstance(statement.value, ast.Constant)

@@ -44,7 +44,7 @@ def _listed(module: Module, call: ast.Call, node: ast.expr) -> list[ast.expr]:
     value = made.value if isinstance(made, ast.Assign) and isinstance(made.targets[0], ast.Name) else None
     if not isinstance(value, (ast.List, ast.Tuple)) or _function(module, made) is not _function(module, call):
         return []
-    if any(isinstance(around, (ast.For, ast.While)) for around in module.ancestors(call)):
+    if module.nearest(call, (ast.For, ast.While)) is not None:
         return []
     readers = [load for load in module.loads(node.id) if module.bindings(load) == bindings]
     if not all(isinstance(module.parent(load), (ast.Starred, ast.Tuple, ast.List)) for load in readers):
@@ -61,7 +61,7 @@ def _lasts(module: Module, made: ast.stmt, call: ast.Call, element: ast.expr) ->
 
 
 def _function(module: Module, node: ast.AST) -> ast.AST | None:
-    return next((around for around in module.ancestors(node) if isinstance(around, _FUNCTIONS)), None)
+    return module.nearest(node, _FUNCTIONS)
 
 
 def _gathered(project: Project, module: Module, call: ast.Call) -> list[Change]:

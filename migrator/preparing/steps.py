@@ -129,7 +129,7 @@ class Preparation(ObjectSteps):
     def _held_attributes(self) -> list[Change]:
         """An object that only held what its method reads becomes variables where the Estimator is made."""
         for module, node in self._roots():
-            maker = next((a for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+            maker = module.nearest(node, ast.FunctionDef)
             definition = Definition(module, maker) if maker is not None else None
             for statement, owner in boxes(self.drafts.project, definition) if definition is not None else ():
                 if (owner.module.path, owner.name) in self._left and holds_attributes(owner.node):
@@ -169,7 +169,7 @@ class Preparation(ObjectSteps):
             for call in calls_below(definition.module, definition.node):
                 other = project.definition(definition.module, call.func)
                 if other is not None and isinstance(other.node, ast.FunctionDef) and self._makes_layers(other):
-                    if not any(a is definition.node for a in other.module.ancestors(other.node)):
+                    if not other.module.is_inside(other.node, definition.node):
                         stack.append(other)
         return list(found)
 
@@ -327,13 +327,13 @@ class Preparation(ObjectSteps):
     def _function_call(self, module: Module, call: ast.Call, definition: Definition) -> list[Change]:
         function = definition.node
         assert isinstance(function, ast.FunctionDef)
-        caller = next((a for a in module.ancestors(call) if isinstance(a, ast.FunctionDef)), None)
-        holder = next((a for a in definition.module.ancestors(function) if isinstance(a, ast.FunctionDef)), None)
-        if holder is not None and not any(a is holder for a in module.ancestors(call)):
+        caller = module.nearest(call, ast.FunctionDef)
+        holder = definition.module.nearest(function, ast.FunctionDef)
+        if holder is not None and not module.is_inside(call, holder):
             return []
         if self._inlined(definition):
             return self._inline(module, call, definition)
-        within = any(a is caller for a in definition.module.ancestors(function))
+        within = definition.module.is_inside(function, caller)
         if not within or not self._makes_layers(definition):
             return []
         try:

@@ -83,7 +83,7 @@ def box(project: Project, definition: Definition, statement: ast.Assign, owner: 
         raise Stuck(f"`{target.id}` holds more than one object", statement)
     for node in module.loads_of_parameter(target.id, function):
         parent = module.parent(node)
-        if not isinstance(parent, ast.Attribute) or any(isinstance(a, ast.JoinedStr) for a in module.ancestors(node)):
+        if not isinstance(parent, ast.Attribute) or module.nearest(node, ast.JoinedStr) is not None:
             raise Stuck(f"`{target.id}` is used as a whole", node)
         if not isinstance(parent.ctx, ast.Load) and module.scope(node) is not module.scope(function.body[0]):
             raise Stuck(f"`{target.id}.{parent.attr}` is set in a nested function", parent)
@@ -110,7 +110,7 @@ def makers(project: Project, owner: Definition) -> Iterator[tuple[Definition, as
     for module in project.modules.values():
         for use in project.uses(owner, module):
             statement = module.statement(use)
-            function = next((a for a in module.ancestors(use) if isinstance(a, ast.FunctionDef)), None)
+            function = module.nearest(use, ast.FunctionDef)
             if (
                 function is not None
                 and isinstance(statement, ast.Assign)
@@ -230,7 +230,7 @@ class Unboxing(Inliner):
                     raise Stuck(f"`{self.own}` is used as a whole", node)
                 if lookup(self.drafts.project, self.found.owner, parent.attr) is not None:
                     raise Stuck(f"`__init__` calls `{parent.attr}`", parent)
-                if any(isinstance(a, (ast.JoinedStr, ast.Lambda)) for a in self.home.ancestors(node)):
+                if self.home.nearest(node, (ast.JoinedStr, ast.Lambda)) is not None:
                     raise Stuck(f"`{self.own}` is used in a lambda or a string", node)
 
     def _name(self) -> None:
@@ -288,7 +288,7 @@ class Unboxing(Inliner):
             target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
             if node.attr != attribute or not isinstance(target, ast.Name) or not isinstance(statement, ast.Assign):
                 continue
-            looped = any(isinstance(a, (ast.For, ast.While)) for a in module.ancestors(statement))
+            looped = module.nearest(statement, (ast.For, ast.While)) is not None
             last = max(store.lineno for store in stores) < statement.lineno
             once = len(module.bindings(target)) == 1 and module.scope(target) is module.scope(function.body[0])
             if last and once and not looped and statement.value is node and target.id not in self._copies:
