@@ -6,44 +6,75 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from migrator.module import Module
 from migrator.preparing.draft import Change
-from migrator.preparing.returns import own_nodes, own_statements
+from migrator.preparing.returns import own_nodes
 from migrator.syntax import walk
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
 
 
 def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """Edits that give the last variable of a name another name than those before it, such as those of the turns of a loop."""
-    looped = {
-        name
-        for loop in own_statements(function.body)
-        if isinstance(loop, ast.For)
-        for node in walk(loop)
-        if (name := _made(module, node)) is not None
-    }
+    """Edits that give the last variable of a name another name than those before it, such as those of the turns of a loop,
+    and one before such a loop another name than what the loop makes."""
     straight = list(_straight(function.body))
-    made = Counter(name for statement in straight if (name := _made(module, statement)) is not None)
-    for name in sorted({*looped, *(name for name, times in made.items() if times > 1)}):
-        stores = [statement for statement in straight if _target(statement) == name]
-        if not stores or _made(module, stores[-1]) is None:
-            continue
-        while len(stores) > 1 and _reads(stores[-1], name) and _made(module, stores[-2]) is None:
-            stores.pop()  # the value of which the last variable is made, under its name
-        last = stores[-1]
+    statements = [node for statement in function.body for node in walk(statement) if isinstance(node, ast.Assign)]
+    scope = module.scope(function.body[0])
+    for name in sorted(set(filter(None, (_made(module, statement) for statement in statements)))):
         found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
-        below = [n for n in found if (n.lineno, n.col_offset) > (last.lineno, last.col_offset)]
-        scope = module.scope(function.body[0])
-        if _reads(last, name) or any(module.scope(n) is not scope for n in found) or _quoted(function, below):
+        if any(module.scope(n) is not scope for n in found):
             continue
-        assert isinstance(last, ast.Assign)
-        new = _free(module, function, name, max(2, made[name]))
-        return [Change(module.edit(node, new)) for node in (last.targets[0], *below)]
+        made = [statement for statement in statements if _made(module, statement) == name]
+        first = _begins(made[0])
+        below = _last_apart(module, straight, name, found)
+        if below and first < _begins(below[0]) and not _quoted(function, below):
+            return _renamed(module, function, below, max(2, len([s for s in made if s in straight])))
+        for loop in straight:
+            if isinstance(loop, ast.For) and first < _begins(loop) and _makes_first(module, loop, name):
+                above = [n for n in found if _begins(n) < _begins(loop)]
+                after = any(n.lineno > _ends(loop) for n in found)
+                if not after and not _quoted(function, above):
+                    return _renamed(module, function, above, 2)
     return _apart_from_options(module, function, straight)
+
+
+def _last_apart(module: Module, straight: list[ast.stmt], name: str, found: list[ast.Name]) -> list[ast.Name]:
+    """Of the places of a name, those that speak of the variable which it stands for in the end; none where it may be
+    something else."""
+    stores = [statement for statement in straight if _target(statement) == name]
+    if not stores or _made(module, stores[-1]) is None:
+        return []
+    while len(stores) > 1 and _reads(stores[-1], name) and _made(module, stores[-2]) is None:
+        stores.pop()  # the value of which the last variable is made, under its name
+    last = stores[-1]
+    if _reads(last, name):
+        return []
+    return [n for n in found if _begins(n) >= _begins(last)]
+
+
+def _makes_first(module: Module, loop: ast.For, name: str) -> bool:
+    """Whether each turn of a loop makes a variable of this name, before anything in the loop speaks of the name."""
+    for node in (loop.target, loop.iter, *_straight(loop.body)):
+        parts = [item.context_expr for item in node.items] if isinstance(node, ast.With) else [node]
+        if any(isinstance(n, ast.Name) and n.id == name for part in parts for n in walk(part)):
+            return _made(module, node) == name and not _reads(node, name)
+    return False
+
+
+def _renamed(module: Module, function: ast.FunctionDef, nodes: Sequence[ast.Name], first: int) -> list[Change]:
+    """Edits that give `nodes`, which have one name, another one."""
+    new = _free(module, function, nodes[0].id, first)
+    return [Change(module.edit(node, new)) for node in nodes]
+
+
+def _begins(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _ends(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
 
 
 def _apart_from_options(module: Module, function: ast.FunctionDef, straight: list[ast.stmt]) -> list[Change]:
@@ -55,11 +86,11 @@ def _apart_from_options(module: Module, function: ast.FunctionDef, straight: lis
         last = next((s for s in straight if _target(s) == name), None)
         if len(stores) != 1 or not isinstance(last, ast.Assign) or not _is_tensor(module, last.value):
             continue
-        below = [n for n in found if n.lineno > (last.end_lineno or last.lineno)]
+        target = last.targets[0]
+        below = [n for n in found if n is target or n.lineno > _ends(last)]
         if any(module.scope(n) is not scope for n in found) or _quoted(function, below):
             continue
-        new = _free(module, function, name, 2)
-        return [Change(module.edit(node, new)) for node in (last.targets[0], *below)]
+        return _renamed(module, function, below, 2)
     return []
 
 

@@ -25,7 +25,34 @@ PARAMS = {"units": [3, 3]}
 
 def test_variables_of_a_loop_and_one_below_it() -> None:
     text = assert_same(model_fn(LOOP + OUTPUT), **PARAMS)
-    assert "for W, b in zip(" in text and "tf.matmul(x, self.w) + self.b + tf.nn.l2_loss(self.w)" in text
+    assert "for W, b in zip(" in text and "+ self.output_b + tf.nn.l2_loss(self.output_w)" in text
+
+
+ABOVE = """
+with tf.variable_scope("first"):
+    W = tf.get_variable("W", [3, 3])
+    b = tf.get_variable("b", [3])
+features = {"x": tf.matmul(features["x"], W) + b}
+"""
+
+
+def test_a_variable_above_a_loop() -> None:
+    text = assert_same(model_fn(ABOVE + LOOP + OUTPUT), **PARAMS)
+    assert 'tf.matmul(features["x"], self.first_w) + self.first_b' in text and "for W, b in zip(" in text
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        LOOP + "predictions = x + tf.nn.l2_loss(W)",  # of the last turn, or of none
+        LOOP.replace("tf.matmul(x, W) + b", "tf.matmul(x, (lambda: W)()) + b") + "predictions = x",
+        LOOP.replace("        W =", "        x += W\n        W =") + "predictions = x",
+        "\nif params['more']:" + LOOP.replace("\n", "\n    ") + "\npredictions = x",
+    ],
+)
+def test_what_may_be_the_variable_above_is_left(rest: str) -> None:
+    (unit, *_) = units(run(model_fn(ABOVE + rest), style="auto"))
+    assert unit.tier != "native"
 
 
 @pytest.mark.parametrize(
