@@ -67,6 +67,8 @@ def batch_norm(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         "activation_fn": "activation",
     }
     arguments = _taken(given, names)
+    if not is_none(given.get("scope")):
+        arguments.append(("name", given["scope"]))
     fused = given.get("fused")
     if fused is not None and isinstance(fused, ast.Constant) and fused.value is False:
         arguments.append(("fused", fused))
@@ -100,6 +102,7 @@ def layer_norm(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         "scale": "scale",
         "activation_fn": "activation",
         "trainable": "trainable",
+        "scope": "name",
     }
     return Layer(
         "ContribLayerNorm",
@@ -143,7 +146,7 @@ def embed_sequence(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         (None, given["vocab_size"]),
         (None, given["embed_dim"]),
         ("embeddings_initializer", initializer),
-        *_taken(given, {"regularizer": "embeddings_regularizer", "trainable": "trainable"}),
+        *_taken(given, {"regularizer": "embeddings_regularizer", "trainable": "trainable", "scope": "name"}),
     ]
     return Layer(
         "tf.keras.layers.Embedding",

@@ -16,7 +16,7 @@ from migrator.modelfn.lateweights import check_names, late, made_when_called
 from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder, settled
 from migrator.modelfn.scope_defaults import check_scopes, with_defaults
-from migrator.modelfn.scopes import exclusive, scope_prefix
+from migrator.modelfn.scopes import exclusive, scope_calls, scope_prefix
 from migrator.modelfn.shapes import on_shapes
 from migrator.modelfn.sharing import name_attributes, share
 from migrator.modelfn.sums import makes_sums
@@ -227,9 +227,12 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             counts[site.layer.scope] = number + 1
             kind = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()  # contrib's dropout is called Dropout
             base = kind if not number else f"{kind}_{number}"
+        item = base if base not in RESERVED else base + "_layer"
+        if len(base) == 1:
+            base = _scoped(plan, site, base)
         if site.loops:
-            site.item = base if base not in RESERVED else base + "_layer"
-            base += "_variables" if site.layer.weight else "_layers"
+            site.item = item
+            base += "_variables" if site.layer.weight else "s" if re.search(r"(^|_)layer$", base) else "_layers"
         elif base in RESERVED:
             scope = (scope_prefix(plan, site.leaf) or "").strip("/").replace("/", "_")
             base = (
@@ -252,6 +255,15 @@ def _name(plan: Plan, sites: list[Site]) -> None:
                 number += 1
             site.item = local
             items.add(local)
+
+
+def _scoped(plan: Plan, site: Site, letter: str) -> str:
+    """``output_w`` of ``W`` in the scope ``output``, as a letter alone says nothing."""
+    for call in reversed(scope_calls(plan, site.leaf)):
+        scope = _literal_name(call.args[0]) if call.args else None
+        if scope is not None:
+            return f"{scope}_{letter}"
+    return letter
 
 
 def _key(plan: Plan, call: ast.Call) -> ast.expr | None:

@@ -138,10 +138,12 @@ def test_get_variable() -> None:
     text = migrate(model_fn(body))
     init = method(text, "__init__")
     assert re.search(
-        r'self.w = self.add_weight\(name="linear.w", shape=\[4, 1\], initializer=tf.zeros_initializer', init
+        r'self.linear_w = self.add_weight\(name="linear.w", shape=\[4, 1\], initializer=tf.zeros_initializer', init
     )
-    assert re.search(r'self.b = self.add_weight\(name="linear.b", shape=\[1\], dtype=tf.float32, trainable=False', init)
-    assert 'tf.matmul(features["x"], self.w) + self.b' in method(text, "call")
+    assert re.search(
+        r'self.linear_b = self.add_weight\(name="linear.b", shape=\[1\], dtype=tf.float32, trainable=False', init
+    )
+    assert 'tf.matmul(features["x"], self.linear_w) + self.linear_b' in method(text, "call")
 
 
 def test_layer_objects_are_made_once_and_shared() -> None:

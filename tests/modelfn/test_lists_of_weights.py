@@ -34,18 +34,18 @@ def test_weights_that_are_used_again() -> None:
     text = migrate(model_fn(TIED.format(first='params["units"][i]', second='params["units"][i + 1]')))
     init, call = joined(method(text, "__init__", "Model")), method(text, "call", "Model")
     assert "for W in reversed(self.weights_)" in init and "shape=[W.get_shape().as_list()[0]]" in init
-    assert "self.weights_.append(self.w_variables[-1])" in init
-    assert "for W, b in zip(reversed(self.weights_), self.b_variables):" in call
+    assert "self.weights_.append(self.encoder_w_variables[-1])" in init
+    assert "for W, b in zip(reversed(self.weights_), self.decoder_b_variables):" in call
 
 
 def test_weights_that_are_used_again_and_are_as_wide_as_the_input() -> None:
     body = "units = [int(features['x'].shape[1])] + params['units']\n"
     text = migrate(model_fn(body + TIED.format(first="units[i]", second="units[i + 1]")))
     build, call = joined(method(text, "build", "Model")), method(text, "call", "Model")
-    assert "    weights = []\n" in build and "weights.append(self.w_variables[-1])" in build
+    assert "    weights = []\n" in build and "weights.append(self.encoder_w_variables[-1])" in build
     assert "for i, W in enumerate(reversed(weights))" in build
     assert "W = " not in call and "b = b" not in call and "units" not in call
-    assert "for W, b in zip(reversed(weights), self.b_variables):" in call
+    assert "for W, b in zip(reversed(weights), self.decoder_b_variables):" in call
 
 
 def test_the_shape_of_a_feature_is_no_reason_to_read_it_in_build() -> None:

@@ -89,8 +89,8 @@ def test_a_variable_with_a_partitioner_of_its_own() -> None:
     """
     text = migrated(body)
     inner = text.index(f"            with partitioned(self, {PARTITIONERS}FixedShardsPartitioner(num_shards=3)):\n")
-    assert f"{' ' * 16}self.w = self.add_weight(" in text[inner:]
-    assert f"\n{' ' * 12}self.v = self.add_weight(" in text[inner:]
+    assert f"{' ' * 16}self.a_w = self.add_weight(" in text[inner:]
+    assert f"\n{' ' * 12}self.a_v = self.add_weight(" in text[inner:]
 
 
 @pytest.mark.parametrize("inside", [True, False])

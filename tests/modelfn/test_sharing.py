@@ -108,7 +108,7 @@ def test_numbered_layers_of_a_scope_that_is_entered_again() -> None:
     predictions = a - b
     """
     call = method(migrate(model_fn(body)), "call")
-    assert 'a = self.a(features["x"])\n' in call and 'b = self.a(features["w"])\n' in call
+    assert 'a = self.tower_a(features["x"])\n' in call and 'b = self.tower_a(features["w"])\n' in call
 
 
 def test_a_helper_that_is_called_twice() -> None:

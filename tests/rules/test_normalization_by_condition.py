@@ -35,8 +35,8 @@ predictions = tf.layers.dense(x, 1)
 @pytest.mark.parametrize(
     ("helper", "made"),
     [
-        (NORM, "ContribBatchNorm(momentum=0.9, scale=True)"),
-        (INLINE, "ContribBatchNorm()"),
+        (NORM, "ContribBatchNorm(momentum=0.9, scale=True, name=scope)"),
+        (INLINE, "ContribBatchNorm(name=scope)"),
         (LAYERS, "tf.keras.layers.BatchNormalization("),
     ],
 )
