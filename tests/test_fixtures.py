@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from program_styles import PROGRAMS, STEPS
 
 from migrator.parity.case import Case, Program
 from migrator.parity.casefile import load_cases
@@ -153,6 +154,8 @@ def parity(fixture: Fixture, new_python: str, recordings: Path) -> None:
     text = io.StringIO()
     show(reports, text)
     assert exit_code(reports) == 0, text.getvalue()
+    if str(fixture) in PROGRAMS:
+        assert sum(len(report.losses) for report in reports) >= STEPS
 
 
 # The two tests of a fixture run in one process of pytest-xdist, so that they share the recording of the old program.
