@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .module import Module
 
+_PRIVATE = re.compile(r"^tensorflow(?:_core)?\.python\.(?:framework|layers|ops|summary|training)\.")
+"""Private modules, whose functions are those of TensorFlow 1 where TensorFlow 2 has others by these names."""
 _VIA = re.compile(r"^tensorflow(?:_core)?\.(?:_api\.v[12]\.)?(?:compat|_api)\.(v[12])(?=\.|$)")
 
 # Names of `tf.` that plain TF2 does not have; a trailing dot means every member.
@@ -69,6 +71,7 @@ def reference_dialect(raw_names: Iterable[str]) -> str | None:
     ``try: import tensorflow.compat.v1 as tf`` with a plain import in the other arm is TF1 code in both arms.
     """
     versions = {match.group(1) for match in map(_VIA.match, raw_names) if match}
+    versions |= {"v1" for name in raw_names if _PRIVATE.match(name)}
     return versions.pop() if len(versions) == 1 else None
 
 

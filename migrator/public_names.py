@@ -23,6 +23,22 @@ _CONTRIB = (
     "run_config|mirrored_strategy|interleave_ops|batching|shuffle_ops|grouping"
 )
 """Modules below ``tf.contrib.*.python`` whose functions and classes the package shows."""
+_OPTIMIZERS = {
+    "adadelta": "Adadelta", "adagrad": "Adagrad", "adagrad_da": "AdagradDA", "adam": "Adam", "ftrl": "Ftrl",
+    "gradient_descent": "GradientDescent", "momentum": "Momentum", "proximal_adagrad": "ProximalAdagrad",
+    "proximal_gradient_descent": "ProximalGradientDescent", "rmsprop": "RMSProp",
+}  # fmt: skip
+_DECAYS = (
+    "cosine_decay|cosine_decay_restarts|exponential_decay|inverse_time_decay|linear_cosine_decay|natural_exp_decay|"
+    "noisy_linear_cosine_decay|piecewise_constant|polynomial_decay"
+)
+_INITIALIZERS = (
+    "(?:constant|glorot_normal|glorot_uniform|ones|orthogonal|random_normal|random_uniform|truncated_normal|"
+    "uniform_unit_scaling|variance_scaling|zeros)_initializer"
+)
+_GRAPH = (
+    "GraphKeys|add_to_collection|get_collection|control_dependencies|get_default_graph|name_scope|device|colocate_with"
+)
 _PLACES = [
     (
         rf"{_ESTIMATOR}\.(?:estimator|estimator_lib|model_fn|run_config|training|exporter|extenders|mode_keys)",
@@ -55,6 +71,37 @@ _PLACES = [
     ),
     (r"tensorflow\.python\.ops\.rnn_cell(?:_impl)?", f"{_CELLS}|LSTMStateTuple", "nn.rnn_cell"),
     (r"tensorflow\.python\.ops\.rnn", "(?:bidirectional_)?dynamic_rnn|static_(?:bidirectional_)?rnn", "nn"),
+    (
+        r"tensorflow\.python\.summary\.summary",
+        "scalar|histogram|image|audio|text|merge|merge_all|FileWriter",
+        "summary",
+    ),
+    (r"tensorflow\.python\.ops\.losses\.(?:losses|losses_impl|util)", r"Reduction|[a-z]\w+", "losses"),
+    (r"tensorflow\.python\.ops\.metrics(?:_impl)?", r"(?!metric_variable\b)[a-z]\w+", "metrics"),
+    (
+        r"tensorflow\.python\.ops\.(?:nn|nn_ops|nn_impl|embedding_ops)",
+        "dropout|embedding_lookup(?:_sparse)?|safe_embedding_lookup_sparse|nce_loss|sampled_softmax_loss|"
+        "(?:sparse_)?softmax_cross_entropy_with_logits|zero_fraction|l2_loss",
+        "nn",
+    ),
+    (
+        r"tensorflow\.python\.ops\.variable_scope",
+        "AUTO_REUSE|get_variable|get_variable_scope|variable_scope",
+        "",
+    ),
+    (r"tensorflow\.python\.framework\.ops", _GRAPH, ""),
+    (r"tensorflow\.python\.ops\.init_ops", _INITIALIZERS, ""),
+    (r"tensorflow\.python\.ops\.partitioned_variables", r"\w+_partitioner", ""),
+    (r"tensorflow\.python\.ops\.gradients(?:_impl)?", "gradients", ""),
+    (r"tensorflow\.python\.ops\.clip_ops", "clip_by_(?:global_norm|norm|value)|global_norm", ""),
+    (r"tensorflow\.python\.ops\.state_ops", "assign|assign_add|assign_sub", ""),
+    (r"tensorflow\.python\.ops\.control_flow_ops", "group|no_op|cond|while_loop", ""),
+    *(
+        (rf"tensorflow\.python\.training\.{module}", f"{name}Optimizer", "train")
+        for module, name in _OPTIMIZERS.items()
+    ),
+    (r"tensorflow\.python\.training\.learning_rate_decay(?:_v1)?", _DECAYS, "train"),
+    (r"tensorflow\.python\.training\.moving_averages", "ExponentialMovingAverage", "train"),
     (r"tensorflow\.python\.layers\.(?:core|convolutional|pooling|normalization|layers)", r"[A-Za-z]\w+", "layers"),
     (
         r"tensorflow\.python\.feature_column\.(?:feature_column|feature_column_lib)",
@@ -64,7 +111,7 @@ _PLACES = [
 ]
 """Modules, what programs take from them, and the package that shows it."""
 _KNOWN = [
-    (re.compile(modules + "$"), re.compile(rf"{modules}\.({names})$"), f"tensorflow.{package}.")
+    (re.compile(modules + "$"), re.compile(rf"{modules}\.({names})$"), f"tensorflow.{package}.".replace("..", "."))
     for modules, names, package in _PLACES
 ]
 _INSIDE = re.compile(

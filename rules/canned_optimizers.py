@@ -254,5 +254,8 @@ class _Writing:
     def collected(self, call: ast.Call, key: str) -> list[str]:
         return []
 
+    def kept(self) -> frozenset[str]:
+        return frozenset()
+
     def fact(self, name: str) -> bool:
         return name != "regularized"  # embeddings have sparse gradients, and a schedule may be anywhere

@@ -85,5 +85,8 @@ class _Writing(Writing):
     def collected(self, call: ast.Call, key: str) -> list[str]:
         return []
 
+    def kept(self) -> frozenset[str]:
+        return frozenset()
+
     def fact(self, name: str) -> bool:
         return False

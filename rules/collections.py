@@ -20,6 +20,16 @@ _READERS = {
     "tensorflow.losses.get_regularization_losses": "scope",
     "tensorflow.get_collection": "key scope",
 }
+_TENSORFLOW = frozenset(
+    "asset_filepaths cond_context concatenated_variables eval_step global_step global_variables init_op local_init_op "
+    "local_resources local_variables metric_variables model_variables moving_average_variables queue_runners "
+    "ready_for_local_init_op ready_op resources saveable_objects savers streaming_model_ports summaries summary_op "
+    "table_initializer table_initializers train_op trainable_resource_variables trainable_variables update_ops variables "
+    "while_context".split()
+)
+"""Collections that TensorFlow reads itself."""
+_SUMMED = frozenset({_LOSSES, _REGULARIZATION})
+_SUMMING = frozenset({"get_losses", "get_total_loss", "get_regularization_loss", "get_regularization_losses"})
 VARIABLES = frozenset({"tensorflow.trainable_variables"})
 
 
@@ -65,6 +75,17 @@ class LossCollections(GraphCollections):
             return _LOSSES, _REGULARIZATION
         return (_REGULARIZATION,) if name in _READERS else ()
 
+    def may_read(self, call: ast.Call, key: str, resolve: Resolve) -> bool:
+        if key in _TENSORFLOW:
+            return True
+        name = resolve(call.func) or ""
+        if name in _READERS and name != "tensorflow.get_collection":
+            return key in self.read(call, name, resolve)
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else name.rsplit(".", 1)[-1]
+        if method not in ("get_collection", "get_collection_ref"):
+            return key in _SUMMED and method in _SUMMING
+        return _key(call.args[0] if call.args else None, resolve) in (key, None)
+
 
 def _given(call: ast.Call, writing: Writing) -> dict[str, ast.expr]:
     name = writing.resolve(call.func) or ""
@@ -74,14 +95,19 @@ def _given(call: ast.Call, writing: Writing) -> dict[str, ast.expr]:
     return given
 
 
-def _terms(call: ast.Call, writing: Writing) -> list[str]:
-    """The regularization terms, as elements of a list."""
-    if writing.fact("regularized outside"):
+def _terms(call: ast.Call, writing: Writing, *keys: str) -> list[str]:
+    """The losses of these collections, as elements of a list: those of the model, then those that its layers keep."""
+    if _REGULARIZATION in keys and writing.fact("regularized outside"):
         raise Unsupported("the regularizers of Keras layers are not in the collection of the graph", call)
-    regularized = writing.fact("regularized")
-    if writing.where not in ("loss", "metrics") and regularized:
-        raise Unsupported("regularization terms are read in the forward pass", call)
-    return writing.collected(call, _REGULARIZATION) + (["*self.losses"] if regularized else [])
+    terms = [term for key in keys for term in writing.collected(call, key)]
+    kept = writing.kept()
+    if kept.isdisjoint(keys):
+        return terms
+    if not kept.issubset(keys):
+        raise Unsupported("layers keep losses of several collections, of which one is read", call)
+    if writing.where not in ("loss", "metrics"):
+        raise Unsupported("losses that layers keep are read in the forward pass", call)
+    return [*terms, "*self.losses"]
 
 
 def _sum(terms: list[str], writing: Writing) -> str:
@@ -90,17 +116,20 @@ def _sum(terms: list[str], writing: Writing) -> str:
     return f"{writing.tf}.add_n([{', '.join(terms)}])" if len(terms) > 1 else "".join(terms) or "0.0"
 
 
+def _list(terms: list[str]) -> str:
+    return "self.losses" if terms == ["*self.losses"] else f"[{', '.join(terms)}]" if terms else ""
+
+
 def regularization_loss(call: ast.Call, writing: Writing) -> str:
     """The sum of what the layers' regularizers ask for."""
     _given(call, writing)
-    return _sum(_terms(call, writing), writing)
+    return _sum(_terms(call, writing, _REGULARIZATION), writing)
 
 
 def regularization_losses(call: ast.Call, writing: Writing) -> str:
     """The list of regularization terms."""
     _given(call, writing)
-    terms = _terms(call, writing)
-    return "self.losses" if terms in ([], ["*self.losses"]) else f"[{', '.join(terms)}]"
+    return _list(_terms(call, writing, _REGULARIZATION)) or "self.losses"
 
 
 def losses(call: ast.Call, writing: Writing) -> str:
@@ -108,7 +137,7 @@ def losses(call: ast.Call, writing: Writing) -> str:
     given = _given(call, writing)
     if "loss_collection" in given:
         raise Unsupported("losses of another collection are not migrated yet", given["loss_collection"])
-    return f"[{', '.join(writing.collected(call, _LOSSES))}]"
+    return _list(_terms(call, writing, _LOSSES)) or "[]"
 
 
 def total_loss(call: ast.Call, writing: Writing) -> str:
@@ -118,7 +147,7 @@ def total_loss(call: ast.Call, writing: Writing) -> str:
     if flag is not None and not isinstance(flag, ast.Constant):
         raise Unsupported("whether the total loss has regularization terms is not a literal", flag)
     added = flag is None or bool(flag.value)
-    terms = writing.collected(call, _LOSSES) + (_terms(call, writing) if added else [])
+    terms = _terms(call, writing, _LOSSES, *([_REGULARIZATION] if added else []))
     if not terms:
         raise Unsupported("no loss is collected", call)
     return _sum(terms, writing)
@@ -130,10 +159,10 @@ def collection(call: ast.Call, writing: Writing) -> str:
     key = _key(given.get("key"), writing.resolve)
     if key == _REGULARIZATION:
         return regularization_losses(call, writing)
-    members = writing.collected(call, key) if key is not None else []
+    members = _terms(call, writing, key) if key is not None else []
     if not members:
         raise Unsupported("this graph collection has no counterpart in Keras", call)
-    return f"[{', '.join(members)}]"
+    return _list(members)
 
 
 EXPRESSIONS: dict[str, Expression] = {

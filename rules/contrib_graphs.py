@@ -22,7 +22,7 @@ _LAYERS = {
         name: f"contrib_{name}"
         for name in (
             "fully_connected linear conv2d conv2d_transpose batch_norm dropout flatten max_pool2d avg_pool2d "
-            "embed_sequence one_hot_encoding repeat stack separable_conv2d"
+            "embed_sequence one_hot_encoding repeat stack separable_conv2d apply_regularization"
         ).split()
     },
     **{name: name for name in ("layer_norm", "arg_scope", "add_arg_scope", "optimize_loss")},

@@ -25,6 +25,7 @@ from migrator.syntax import children, statements, walk
 
 from . import (
     added_metrics,
+    applied_regularization,
     argument_scopes,
     conditional_steps,
     contrib_functions,
@@ -68,6 +69,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         plain = optimize_loss.spelled_out(module, call) or normalization_by_condition.spelled_out(module, call)
         plain = plain or dropout_by_condition.spelled_out(module, call) or contrib_functions.spelled_out(module, call)
         plain = plain or repeated_layers.spelled_out(module, call) or entered_scopes.spelled_out(module, call)
+        plain = plain or applied_regularization.spelled_out(module, call)
         plain = plain or named_one_by_one(drafts.project, module, call)
         changes = plain or argument_scopes.spelled_out(drafts.project, module, call)
         changes = changes or head_specs.spelled_out(drafts.project, module, call)
@@ -131,23 +133,48 @@ class _Judge:
         return False
 
     def _is_inlined(self, definition: Definition, depth: int) -> bool:
+        if self._answer("outside", definition, self._says_what_is_outside, depth):
+            return True
         if self._of_optimizer(definition):
             return False
-        calls = self._called(definition)
+        judge = self._is_inlined_by_itself if self.makes_layers(definition) else self._is_translated
+        return self._answer("by itself", definition, judge)
+
+    def _says_what_is_outside(self, definition: Definition, depth: int) -> bool:
+        """Whether a function makes specs, metrics, optimizers and the like, itself or in functions that it calls."""
+        if self._of_optimizer(definition):
+            return False
         layers = self.makes_layers(definition)
-        for call, name in calls:
+        for call, name in self._called(definition):
             if isinstance(call.func, ast.Attribute) and call.func.attr in _MINIMIZING:
                 return True
-            if name == SCOPE and said_in_error(definition.module, call):
-                continue
-            if name is not None and (name in (SPEC, optimize_loss.NAME) or self._is_said_outside(name, layers)):
+            if name is not None and (name in (SPEC, optimize_loss.NAME) or self._is_said_outside(name)):
+                return True
+            if (
+                name in self.known.cells and not layers
+            ):  # a function that makes cells through another one is not followed
                 return True
             other = self._other(definition, call)
-            if other is not None and depth < 8 and self._answer("inlined", other, self._is_inlined, depth + 1):
+            if (
+                other is not None
+                and depth < 8
+                and self._answer("outside", other, self._says_what_is_outside, depth + 1)
+            ):
                 return True
-        if not layers:
-            return False
-        return self._answer("by itself", definition, self._is_inlined_by_itself)
+        return False
+
+    def _is_translated(self, definition: Definition, depth: int) -> bool:
+        """Whether a function without layers, or one that it calls, says what only the code of a model can say."""
+        for call, name in self._called(definition):
+            if name == SCOPE and said_in_error(definition.module, call):
+                continue
+            if name is not None and (name in self.known.expressions or is_refused(name)):
+                return True
+            other = self._other(definition, call)
+            if other is not None and depth < 8 and not self.makes_layers(other):
+                if self._answer("by itself", other, self._is_translated, depth + 1):
+                    return True
+        return False
 
     def _is_inlined_by_itself(self, definition: Definition, depth: int) -> bool:
         return self._returns_object(definition) or self._only_makes(definition) or self._gives_loss(definition)
@@ -217,18 +244,14 @@ class _Judge:
                 if found is not None and isinstance(found.node, ast.FunctionDef):
                     yield found
 
-    def _is_said_outside(self, name: str, layers: bool) -> bool:
+    def _is_said_outside(self, name: str) -> bool:
         known = self.known
-        if (
+        return (
             name in known.metrics
             or name in known.training
             or name in known.steps
             or name.startswith("tensorflow.losses.")
-        ):
-            return True
-        if layers:
-            return False
-        return name in known.expressions or is_refused(name)
+        )
 
     def _returns_object(self, definition: Definition) -> bool:
         """Whether a function returns a variable or a layer itself."""

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.assertions import is_check
-from migrator.modelfn.collections import Collections
+from migrator.modelfn.collections import CONDITIONAL, Collections
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.loggers import called_function
 from migrator.modelfn.modes import Modes, mode_of_symbol
 from migrator.modelfn.names import binds, parameters, reads, rebinds
 from migrator.modelfn.objects import is_learning_phase
-from migrator.modelfn.optimizerclass import is_training
+from migrator.modelfn.optimizerclass import is_training, makes_optimizer
 from migrator.modelfn.phases import ignored, look_through, widen
 from migrator.modelfn.reusecalls import tells
 from migrator.modelfn.sites import Site, find_sites
@@ -182,6 +182,9 @@ class Body:
 
     def added(self, leaf: Leaf, writing: Writing) -> str | None:
         """The text of a statement that the program has in another form; None for its own."""
+        kept = self.collections.kept.get(id(leaf.node))
+        if kept is not None:
+            return f"self.add_loss({writing.text(kept[1])})"
         name = self.collections.named.get(id(leaf.node))
         if name is None or not isinstance(leaf.node, ast.Assign):
             return None
@@ -237,6 +240,13 @@ class Body:
         """Give a statement that is there for its effect (a message, a summary) to the phase that knows its values."""
         if self.runs_when_built(leaf) or leaf in self.gradients or leaf in call or leaf in losses:
             return
+        if id(leaf.node) in self.collections.kept:
+            if leaf in tainted:
+                raise Unsupported(CONDITIONAL, leaf.node)
+            call |= {leaf}.union(
+                *(self.slicer.closure(self.slicer.inputs(leaf), leaf.index, m, leaf) for m in leaf.modes)
+            )
+            return
         made = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
         name = called_function(self.module, made.func) if isinstance(made, ast.Call) else None
         known = isinstance(made, ast.Call) and self.translations.effects(name, ast.unparse(made.func))
@@ -246,6 +256,8 @@ class Body:
         inputs = {name for name in self.slicer.inputs(leaf) if not self.is_schedule(name)}
         for mode in leaf.modes:
             needed |= self.slicer.closure(inputs, leaf.index, mode, leaf)
+        if any(isinstance(other.node, ast.Assign) and makes_optimizer(self, other.node.value) for other in needed):
+            raise Unsupported("what an optimizer holds is read beside the training step", leaf.node)
         if any(self.metric_call(other) is not None for other in needed):
             self.metric_effects += [leaf] if "train" in leaf.modes or leaf in self.watched else []
         elif leaf in tainted or needed & (losses - call) or not self._from_data(leaf, needed):
@@ -301,7 +313,7 @@ class Body:
                 and self.modes.table(node.test) is not None
             ):
                 continue  # `assert mode == TRAIN`
-            if is_learning_phase(self, node) or tells(self, leaf):
+            if is_learning_phase(self, node) or tells(self, leaf) or self.collections.is_idle(leaf):
                 continue
             plain = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
             if (plain or isinstance(node, (ast.Assert, ast.Raise))) and not leaf.defs:

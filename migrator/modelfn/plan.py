@@ -236,6 +236,7 @@ class Plan(Body):
             with self.obstacles:
                 self.place(leaf, call, losses, self.tainted)
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
+        self.collections.check_kept(self.call_leaves)
         self.absent = absent_keys(self)
         """Features that only what follows the predictions looks up."""
         chosen = set(self.call_leaves)

@@ -75,6 +75,7 @@ class HelperBody(Body):
         for leaf in self.effects():
             self.place(leaf, call, set(), set())
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
+        self.collections.check_kept(self.call_leaves)
 
 
 @dataclass
@@ -97,6 +98,10 @@ class Sublayers:
         """Whether the program runs UPDATE_OPS, without which moving statistics stand still."""
         self.reserved: set[str] = set()
         """Names of the models and of the functions that make them."""
+        self.collected: set[str] = set()
+        """Collections of losses that some model reads."""
+        self.kept: set[str] = set()
+        """Those that layers add losses to."""
         self.found: dict[Definition, Sublayer] = {}
         self.values = FunctionValues(self)
         self.makers: dict[Definition, Maker | None] = {}

@@ -50,7 +50,7 @@ def needs_name(function: ast.FunctionDef) -> bool:
 def _check_calls(plan: Body, leaf: Leaf, tag: ast.expr) -> None:
     """Refuse a tag of a helper to which its calls add names of scopes, or numbers, that the helper does not know."""
     told = reads(tag) & set(plan.statics) or any(
-        _names_layer(plan, n) for s in leaf.scopes for n in _names(plan, s) if n
+        names_layer(plan, n) for s in leaf.scopes for n in opened_names(plan, s) if n
     )
     waiting, seen = [plan.function], set[ast.AST]()
     while plan.is_helper and waiting and not needs_name(plan.function):
@@ -151,14 +151,15 @@ def scope_path(plan: Body, leaf: Leaf) -> str | None:
     """The names of the scopes around a statement, each with a slash; None where they are not literal."""
     scopes = tuple(leaf.scopes)
     if scopes not in plan.scope_paths:
-        plan.scope_paths[scopes] = _joined(plan, scopes)
+        plan.scope_paths[scopes] = path_of(plan, scopes)
     return plan.scope_paths[scopes]
 
 
-def _joined(plan: Body, scopes: tuple[ast.With, ...]) -> str | None:
+def path_of(plan: Body, scopes: tuple[ast.With, ...]) -> str | None:
+    """The names of these scopes, each inside of the one before it, each with a slash; None where they are not literal."""
     path = ""
     for node in scopes:
-        for name in _names(plan, node):
+        for name in opened_names(plan, node):
             pattern = literal_pattern(name)
             if pattern is None or "*" in pattern:
                 return None
@@ -168,7 +169,7 @@ def _joined(plan: Body, scopes: tuple[ast.With, ...]) -> str | None:
     return path
 
 
-def _names(plan: Body, node: ast.With) -> list[ast.expr | None]:
+def opened_names(plan: Body, node: ast.With) -> list[ast.expr | None]:
     """The names that a statement opens scopes of."""
     found: list[ast.expr | None] = []
     for item in node.items:
@@ -184,11 +185,11 @@ def _scope_texts(writer: Writer, leaf: Leaf) -> list[str]:
     """The texts of the names of all scopes around a statement; none if one of them may be no name."""
     texts: list[str] = []
     for node in leaf.scopes:
-        for name in _names(writer.plan, node):
+        for name in opened_names(writer.plan, node):
             if name is None:
                 return []
             if literal_pattern(name) is None:
-                if texts or not _names_layer(writer.plan, name):
+                if texts or not names_layer(writer.plan, name):
                     return []
                 texts.append("self.name")
             else:
@@ -196,7 +197,7 @@ def _scope_texts(writer: Writer, leaf: Leaf) -> list[str]:
     return texts
 
 
-def _names_layer(plan: Body, name: ast.expr) -> bool:
+def names_layer(plan: Body, name: ast.expr) -> bool:
     """Whether the scope of a helper has the name that its layer is given."""
     return plan.is_helper and isinstance(name, ast.Name) and name.id in plan.statics
 
@@ -209,8 +210,8 @@ def _opened_before(plan: Body, node: ast.With, path: str) -> int:
         if node in scopes:
             break
         for depth, other in enumerate(scopes):
-            names = [literal_pattern(name) for outer in scopes[: depth + 1] for name in _names(plan, outer)]
-            if _names(plan, other) and "".join(f"{name}/" for name in names) == path:
+            names = [literal_pattern(name) for outer in scopes[: depth + 1] for name in opened_names(plan, outer)]
+            if opened_names(plan, other) and "".join(f"{name}/" for name in names) == path:
                 seen.add(other)
     return len(seen)
 

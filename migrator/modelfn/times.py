@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import Counter
 from collections.abc import Callable, Iterable
 
@@ -102,6 +103,12 @@ class Times:
             operands = [node.value]
         return any(isinstance(operand, ast.Name) and operand.id in self._weights for operand in operands)
 
+    def _applies(self, call: ast.Call) -> bool:
+        """Whether a function or object that is not TensorFlow's gets a variable of the model: ``regularizer(kernel)``."""
+        if isinstance(call.func, ast.Attribute) or isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id):
+            return False
+        return any(isinstance(a, ast.Name) and a.id in self._weights for a in call.args)
+
     def _read_once(self, flow: Flow) -> set[str]:
         """The names that calls read which make an object once."""
         calls = [node for leaf in flow.leaves for node in walk(leaf.node) if isinstance(node, ast.Call)]
@@ -193,7 +200,7 @@ class Times:
             own = self._calls(node)
             if own is None:
                 own = self._library_call(node)
-            base = Time.STATIC if own is None else own
+            base = own if own is not None else Time.EAGER if self._applies(node) else Time.STATIC
             parts: list[ast.AST] = [*node.args, *(k.value for k in node.keywords)]
             if own is None or isinstance(node.func, ast.Call):
                 parts.append(node.func)

@@ -118,6 +118,9 @@ class Writing(Protocol):
     def collected(self, call: ast.Call, key: str) -> list[str]:
         """Texts of the losses that the program has put into a collection before `call`."""
 
+    def kept(self) -> frozenset[str]:
+        """The collections of losses that the model's layers keep, all in ``self.losses``."""
+
     def fact(self, name: str) -> bool:
         """Facts about the model: ``sparse`` (it looks rows up), ``scheduled`` (the learning rate changes),
         ``regularized`` (some layer has a regularizer), ``regularized outside`` (a Keras layer has one, which the graph does
@@ -147,6 +150,10 @@ class GraphCollections:
     def read(self, call: ast.Call, name: str, resolve: Resolve) -> tuple[str, ...]:
         """The collections of losses that a call reads."""
         return ()
+
+    def may_read(self, call: ast.Call, key: str, resolve: Resolve) -> bool:
+        """Whether a call may read this collection."""
+        return True
 
 
 @dataclass

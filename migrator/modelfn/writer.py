@@ -18,6 +18,7 @@ from migrator.modelfn.negation import negated, without_body
 from migrator.modelfn.objects import call_arguments, object_of
 from migrator.modelfn.phases import in_training, test_in_training
 from migrator.modelfn.render import Renderer
+from migrator.modelfn.scopenames import scope_name
 from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import tagged
@@ -131,6 +132,11 @@ class Writer:
         """Texts of the losses that the program has put into a collection before `call`."""
         return [self.names.get(name, name) for name in self.plan.collections.members(call, key)]
 
+    def kept(self) -> frozenset[str]:
+        """The collections of losses that the model's layers keep."""
+        regularized = {"regularization_losses"} if self.fact("regularized") else set()
+        return frozenset(self.plan.sublayers.kept | regularized)
+
     def fact(self, name: str) -> bool:
         """Facts about the model."""
         return self.shared.facts.get(name, False)
@@ -151,6 +157,9 @@ class Writer:
             return self.shared.metrics[node.value.id]
         if isinstance(node, (ast.Name, ast.Attribute)):
             self._check_library(node)
+            said = scope_name(self, node)
+            if said is not None:
+                return said
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, ast.BoolOp) and self.plan.module.parent(node) is None:

@@ -14,7 +14,7 @@ def tower(x, units):
     return tf.layers.dense(x, units)
 """
 ONE_OPTIMIZER = "train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())"
-GRAPH_ONLY = "tf.add_to_collection('mine', tf.get_default_graph().as_graph_def())"
+GRAPH_ONLY = "tf.add_to_collection(tf.GraphKeys.SAVEABLE_OBJECTS, tf.get_default_graph().as_graph_def())"
 STUCK = "tf.Session().run(loss)"
 
 

@@ -1,0 +1,80 @@
+"""Names of scopes as values: ``scope.name`` of ``with tf.variable_scope("conv1") as scope``, where Keras has no scope."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.flow import Leaf
+from migrator.modelfn.names import targets
+from migrator.modelfn.scopes import literal_pattern
+from migrator.modelfn.tags import names_layer, opened_names, path_of, summary_call
+from migrator.syntax import walk
+
+if TYPE_CHECKING:
+    from migrator.modelfn.body import Body
+    from migrator.modelfn.writer import Writer
+
+VARIABLE_SCOPE = "tensorflow.variable_scope"
+
+
+def scope_name(writer: Writer, node: ast.expr) -> str | None:
+    """The text of a scope's name, where `node` reads one; None for anything else. Raises Unsupported for other uses of a
+    scope that the generated code does not open."""
+    plan, held = writer.plan, node.value if isinstance(node, ast.Attribute) else node
+    if not isinstance(held, ast.Name) or not isinstance(held.ctx, ast.Load):
+        return None
+    leaf, scopes = _opened(plan, held)
+    if leaf is None or not scopes:
+        return None
+    opener = next(i for i in scopes[-1].items if i.optional_vars is not None and held.id in targets(i.optional_vars))
+    of_variables = (
+        isinstance(opener.context_expr, ast.Call) and plan.module.resolve(opener.context_expr.func) == VARIABLE_SCOPE
+    )
+    if of_variables != isinstance(node, ast.Attribute) or isinstance(node, ast.Attribute) and node.attr != "name":
+        raise Unsupported(f"`{held.id}` is a scope, which Keras does not have", node)
+    named = _names_operation(plan, node)
+    if plan.is_helper and not named and not _is_in_tag(plan, leaf, node):
+        raise Unsupported("the name of a scope in a helper, which depends on where it is called", node)
+    text = _text(writer, scopes, node)
+    return text if of_variables or named else f'{text} + "/"'
+
+
+def _opened(plan: Body, held: ast.Name) -> tuple[Leaf | None, tuple[ast.With, ...]]:
+    """The statement that reads a name, and the scopes down to the one that has it; none if it is no name of a scope."""
+    at = plan.flow.leaf_of(held)
+    if at is None or any(held.id in leaf.defs for leaf in plan.flow.leaves):
+        return None, ()
+    for leaf in [at, *reversed(plan.flow.leaves[: at.index])]:
+        for depth in range(len(leaf.frames), 0, -1):
+            frame = leaf.frames[depth - 1]
+            if frame.silent and held.id in frame.binds():
+                return at, tuple(f.node for f in leaf.frames[:depth] if isinstance(f.node, ast.With))
+    return None, ()
+
+
+def _names_operation(plan: Body, node: ast.expr) -> bool:
+    """Whether a value only names an operation of TensorFlow."""
+    keyword = plan.module.parent(node)
+    call = plan.module.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "name" else None
+    return isinstance(call, ast.Call) and (plan.module.resolve(call.func) or "").startswith("tensorflow.")
+
+
+def _is_in_tag(plan: Body, leaf: Leaf, node: ast.expr) -> bool:
+    summary = summary_call(plan, leaf)
+    return summary is not None and bool(summary.args) and any(part is node for part in walk(summary.args[0]))
+
+
+def _text(writer: Writer, scopes: tuple[ast.With, ...], node: ast.expr) -> str:
+    names = [name for scope in scopes for name in opened_names(writer.plan, scope)]
+    path = path_of(writer.plan, scopes)
+    first = names[0] if names else None
+    if first is not None and len(names) == 1:
+        if path is not None and path == f"{literal_pattern(first)}/":
+            return writer.text(first)
+        if names_layer(writer.plan, first):
+            return "self.name"
+    if path is None:
+        raise Unsupported("the name of this scope is not a literal", node)
+    return f'"{path[:-1]}"'
