@@ -273,7 +273,8 @@ class Body:
 
     def runs_when_built(self, leaf: Leaf) -> bool:
         """Whether a statement that is there for its effect needs no tensor, nor do the conditions around it."""
-        return max([self.times.of(leaf.node), *(self.times.head(frame) for frame in leaf.frames)]) is Time.STATIC
+        heads = [self.times.head(frame) for frame in leaf.frames if not frame.silent]
+        return max([self.times.of(leaf.node), *heads]) is Time.STATIC
 
     def is_step(self, node: ast.expr) -> bool:
         """Whether the value is the global step (perhaps cast to another type)."""

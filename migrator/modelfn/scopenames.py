@@ -44,7 +44,7 @@ def scope_name(writer: Writer, node: ast.expr) -> str | None:
 def _opened(plan: Body, held: ast.Name) -> tuple[Leaf | None, tuple[ast.With, ...]]:
     """The statement that reads a name, and the scopes down to the one that has it; none if it is no name of a scope."""
     at = plan.flow.leaf_of(held)
-    if at is None or any(held.id in leaf.defs for leaf in plan.flow.leaves):
+    if at is None or plan.slicer.reaching(held.id, at.index, None, at):
         return None, ()
     for leaf in [at, *reversed(plan.flow.leaves[: at.index])]:
         for depth in range(len(leaf.frames), 0, -1):
@@ -55,10 +55,14 @@ def _opened(plan: Body, held: ast.Name) -> tuple[Leaf | None, tuple[ast.With, ..
 
 
 def _names_operation(plan: Body, node: ast.expr) -> bool:
-    """Whether a value only names an operation of TensorFlow."""
+    """Whether a value only names an operation: of TensorFlow, or of a function that is handed over, such as an activation."""
     keyword = plan.module.parent(node)
     call = plan.module.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "name" else None
-    return isinstance(call, ast.Call) and (plan.module.resolve(call.func) or "").startswith("tensorflow.")
+    if not isinstance(call, ast.Call):
+        return False
+    name = plan.module.resolve(call.func)
+    handed_over = isinstance(call.func, ast.Name) and call.func.id in plan.statics
+    return handed_over if name is None else name.startswith("tensorflow.")
 
 
 def _is_in_tag(plan: Body, leaf: Leaf, node: ast.expr) -> bool:

@@ -73,7 +73,7 @@ class HelperBody(Body):
             for mode_name in leaf.modes:
                 call |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode_name, leaf)
         for leaf in self.effects():
-            self.place(leaf, call, set(), set())
+            self.place(leaf, call, call, set())
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
         self.collections.check_kept(self.call_leaves)
 

@@ -293,16 +293,15 @@ def contrib_avg_pool2d(
 
 
 @add_arg_scope
-def contrib_apply_regularization(regularizer: Callable[[Any], Any] | None, weights_list: Any = None) -> Any:
-    """The sum of what `regularizer` asks for, over all weights, which the collection of regularization losses gets too."""
-    if weights_list is None:
-        weights_list = tf.compat.v1.get_collection("weights")
+def contrib_apply_regularization(regularizer: Callable[[Any], Any], weights_list: Any = None) -> Any:
+    """The sum of what `regularizer` asks for over all weights, those of the graph unless given, which the collection of
+    regularization losses gets too. Raises ValueError without weights."""
+    weights_list = weights_list or tf.compat.v1.get_collection("weights")
     if not weights_list:
         raise ValueError("No weights to regularize.")
     with tf.name_scope("get_regularization_penalty"):
-        terms = [regularizer(weight) for weight in weights_list] if regularizer is not None else []
-        terms = [term if term is not None else tf.constant(0.0) for term in terms] or [tf.constant(0.0)]
-        penalty = tf.add_n(terms)
+        terms = [regularizer(weight) for weight in weights_list]
+        penalty = tf.add_n([tf.constant(0.0) if term is None else term for term in terms])
     tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.REGULARIZATION_LOSSES, penalty)
     return penalty
 

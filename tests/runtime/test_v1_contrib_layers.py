@@ -177,3 +177,14 @@ def test_separable_convolutions() -> None:
         return slim.separable_conv2d(x, 2, [2, 1], 2, padding="VALID", activation_fn=None, scope="out")
 
     check(network, 4, 6, 6, 2)
+
+
+def test_penalties_of_given_weights() -> None:
+    def network(slim: Any, inputs: Any, training: bool) -> Any:
+        weights = [v1.get_variable(name, [3, 2]) for name in ("a", "b")]
+        if training:
+            slim.apply_regularization(lambda weight: 0.3 * tf.nn.l2_loss(weight), weights)
+            slim.apply_regularization(lambda weight: None, weights)
+        return tf.matmul(inputs, weights[0] * weights[1])
+
+    check(network, 4, 3)

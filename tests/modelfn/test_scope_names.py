@@ -1,0 +1,82 @@
+"""Names of scopes as values, which Keras knows by the names of layers only."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import manual_reason, method, migrate, model_fn
+
+
+def body(head: str, use: str) -> str:
+    return f"""
+with {head} as scope:
+    kernel = tf.get_variable("kernel", [4, 3])
+    hidden = {use}
+predictions = tf.layers.dense(hidden, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "use", "written"),
+    [
+        ("tf.variable_scope('conv1')", "tf.nn.relu(features['x'] @ kernel, name=scope.name)", "name='conv1'"),
+        ("tf.name_scope('conv1')", "tf.nn.relu(features['x'] @ kernel, name=scope)", "name='conv1'"),
+        ("tf.variable_scope('a', reuse=False)", "tf.identity(features['x'] @ kernel, scope.name)", "'a')"),
+    ],
+)
+def test_written_out(head: str, use: str, written: str) -> None:
+    text = method(migrate(model_fn(body(head, use))), "call")
+    assert written in text and "scope" not in text
+
+
+def test_scopes_in_scopes() -> None:
+    inner = body("tf.variable_scope('conv1')", "tf.nn.relu(features['x'] @ kernel, name=scope.name)").strip()
+    outer = "with tf.variable_scope('net'):\n    " + inner.replace("\n", "\n    ")
+    assert 'name="net/conv1"' in method(migrate(model_fn(outer)), "call")
+
+
+def test_read_after_the_scope() -> None:
+    text = migrate(
+        model_fn(
+            body("tf.variable_scope('a')", "features['x'] @ kernel") + "tf.summary.scalar(scope.name, tf.norm(hidden))"
+        )
+    )
+    assert "tf.summary.scalar('a', tf.norm(hidden))" in text
+
+
+def test_a_name_that_has_another_value_by_then() -> None:
+    source = body("tf.variable_scope('a')", "tf.nn.relu(features['x'] @ kernel, name=scope.name)")
+    text = method(migrate(model_fn(source + "scope = params['text']\ntf.print(scope)\n")), "call")
+    assert "name='a'" in text and "tf.print('a')" not in text
+
+
+@pytest.mark.parametrize(
+    ("head", "use"),
+    [
+        ("tf.variable_scope('a')", "params['layer'](features['x'] @ kernel, scope)"),
+        ("tf.variable_scope(params['scope'])", "tf.nn.relu(features['x'] @ kernel, name=scope.name)"),
+        ("tf.variable_scope('a')", "tf.nn.relu(features['x'] @ kernel, name=scope.original_name_scope)"),
+    ],
+)
+def test_refused(head: str, use: str) -> None:
+    reason = manual_reason(model_fn(body(head, use)))
+    assert "scope" in reason
+
+
+HELPER = """
+def block(x, units, kind, name):
+    with tf.variable_scope(name) as scope:
+        if kind == "relu":
+            kernel = tf.get_variable("kernel", [4, units])
+        else:
+            raise ValueError("no such kind: %s" % kind)
+        return tf.nn.relu(tf.matmul(x, kernel), name=scope.name)
+"""
+
+
+def test_a_helper_has_the_name_of_its_layer_and_keeps_its_checks() -> None:
+    use = (
+        "predictions = block(features['x'], 1, params['kind'], 'one') + block(features['x'], 1, params['kind'], 'two')"
+    )
+    text = migrate(model_fn(use, before=HELPER))
+    assert "return tf.nn.relu(tf.matmul(x, self.kernel), name=self.name)" in text
+    assert 'raise ValueError("no such kind: %s" % kind)' in method(text, "__init__")
