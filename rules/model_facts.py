@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from migrator.modelfn.body import Body
 from migrator.modelfn.sites import Site
 from migrator.modelfn.sublayers import HelperBody
 from migrator.modelfn.translate import Translations, Value
 from migrator.preparing.roots import calls_below
+from migrator.project import Definition
 
 
 def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str, bool]:
     """Answers over all `bodies`, those of one model: whether rows are looked up, rates decay, layers of either kind are
     regularized, and at least one of them whatever the parameters are.
     """
-    called = {body.module.resolve(call.func) for body in bodies for call in calls_below(body.module, body.function)}
+    called = set(_called(bodies))
     sites = [(body, site) for body in bodies for site in body.sites]
     regularizers = [
         (body, site, value)
@@ -32,6 +33,22 @@ def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str,
         "always regularized": any(not _may_be_missing(*each) for each in regularizers),
         "regularized outside": outside,
     }
+
+
+def _called(bodies: Sequence[Body]) -> Iterator[str | None]:
+    """Names of all that is called, also by functions and classes of the program that stay as they are."""
+    waiting = [(body, Definition(body.module, body.function)) for body in bodies]
+    seen: set[Definition] = set()
+    while waiting:
+        body, found = waiting.pop()
+        if found in seen:
+            continue
+        seen.add(found)
+        for call in calls_below(found.module, found.node):
+            yield found.module.resolve(call.func)
+            for reference in (call.func, *call.args):  # `tf.map_fn(look_up, ids)`
+                inner = body.sublayers.project.definition(found.module, reference)
+                waiting += [(body, inner)] if inner is not None else []
 
 
 def _may_be_missing(body: Body, site: Site, value: Value) -> bool:

@@ -33,6 +33,31 @@ def test_optimizers_with_their_defaults_written_out(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("AdagradOptimizer(0.1)", "AdagradOptimizer(0.1, initial_accumulator_value=0.1)"),
+        ("MomentumOptimizer(0.1, 0.9)", "MomentumOptimizer(0.1, momentum=0.9)"),
+    ],
+)
+@pytest.mark.parametrize(
+    "lookup",
+    [
+        "def rows(table, ids):\n    return tf.nn.embedding_lookup(table, ids)",
+        "def inner(ids, table):\n    return tf.gather(table, ids)\n\n\ndef rows(table, ids):\n    return inner(ids, table)",
+        "def inner(ids):\n    return tf.gather([[1.0], [2.0]], ids)\n\n\ndef rows(table, ids):\n"
+        "    return table + tf.map_fn(inner, ids, tf.float32)",
+    ],
+)
+def test_rows_that_a_function_of_the_program_looks_up(lookup: str, old: str, new: str) -> None:
+    body = """
+    table = tf.get_variable("table", [4, 1])
+    predictions = rows(table, tf.cast(features["x"][:, 0], tf.int32))
+    """
+    text = migrate(program(f"train_op = tf.train.{old}.minimize(loss, {STEP})", body, before=lookup))
+    assert f"model.compile(optimizer={new}" in joined(method(text, "create_model"))
+
+
+@pytest.mark.parametrize(
     "train",
     [
         f"train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, {STEP})",
