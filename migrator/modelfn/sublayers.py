@@ -86,6 +86,8 @@ class Sublayer:
     body: HelperBody
     class_name: str
     calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
+    given: list[tuple[Body, str, ast.expr]] = field(default_factory=list)
+    """What its calls give: the body around each, parameter and value."""
 
 
 class Sublayers:
@@ -217,6 +219,7 @@ class Sublayers:
             self.values.give(body, definition, name, value)
         sublayer = self._sublayer(definition, roles, call)
         sublayer.calls.append((body.module, call))
+        sublayer.given += [(body, name, value) for name, value in given.items()]
         roles = sublayer.body.roles
         arguments: list[tuple[str | None, Value]] = []
         inputs: list[tuple[str | None, Value]] = []
@@ -253,6 +256,33 @@ class Sublayers:
             given=tuple(asked.items()),
             reuse=tuple((name, told(body.module, asked.get(name))) for name in sorted(reuse)),
             trains=sublayer.body.takes_training,
+        )
+
+    def inputs(self, body: Body, layer: Layer) -> list[tuple[str | None, Value]]:
+        """The arguments of the call of a layer, plain values and what follows by name: Keras 3 takes only tensors by place."""
+        found = next((found for found in self.found.values() if found.body is layer.helper), None)
+        if found is None or layer.inputs is None:
+            return list(layer.inputs or ())
+        names = [name for name in parameters(found.definition) if found.body.roles.get(name) == "dynamic"]
+        places = [name is None for name, _ in layer.inputs]
+        plain = [place and self._is_plain(body, value) for place, (_, value) in zip(places, layer.inputs)]
+        first = plain.index(True) if True in plain else len(plain)
+        return [
+            (names[index] if place and index >= first else name, value)
+            for index, (place, (name, value)) in enumerate(zip(places, layer.inputs))
+        ]
+
+    def _is_plain(self, body: Body, value: Value) -> bool:
+        """Whether a value is not seen to be a tensor or None: it is known when the model is built, or was given as such."""
+        if isinstance(value, str) or is_none(value):
+            return False
+        if body.times.of(value) < Time.EAGER:
+            return True
+        mine = [found for found in self.found.values() if found.body is body] if isinstance(value, ast.Name) else []
+        return any(
+            name == ast.unparse(value) and other is not body and self._is_plain(other, given)
+            for found in mine
+            for other, name, given in found.given
         )
 
     def is_numbered(self, body: Body, parameter: str) -> bool:

@@ -79,8 +79,34 @@ def chosen_by_attributes(writer: Writer, node: ast.ListComp) -> str | None:
     return written(plan, choice, node)
 
 
+def named_by_path(writer: Writer) -> frozenset[ast.AST]:
+    """Reads of ``v.name`` that are written as a path: names of Keras 3 leave out the layers around a variable.
+
+    Where the tests on a name get the same answers without these, the name stays.
+    """
+    plan = writer.plan
+    names = list(variable_names(plan, "", snake(writer.shared.class_name) + "/", {}))
+    found: set[ast.AST] = set()
+    for call in (node for node in walk(plan.function) if isinstance(node, ast.Call)):
+        try:
+            reads = list(_reads(plan, call, set())) if listed(plan, call) is not None else []
+            if not all(_same_without_layers(_tests_of(plan, read), names) for read in reads):
+                found |= set(reads)
+        except Unsupported:  # which is said where this is written, if it is
+            continue
+    return frozenset(found)
+
+
+def _same_without_layers(tests: Iterator[tuple[str, str, ast.expr]], names: list[tuple[str, str]]) -> bool:
+    asked = [(test, literal) for test, literal, _ in tests]
+    ends = [(old, new.rpartition("/")[2][: -len(":0")]) for old, new in names]
+    return bool(asked) and all(_answer(*test, old) == _answer(*test, end) for test in asked for old, end in ends)
+
+
 def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iterator[tuple[str, str]]:
-    """Names of the variables in TF1 and in Keras 2; ``*`` is a running number."""
+    """Names of the variables in TF1 and in Keras 2, and once more where the path in Keras 3 is another; ``*`` is a running
+    number.
+    """
     for site in plan.sites:
         own = literal_pattern(site.layer.name, known) if is_named(site, known) else site.layer.scope
         around = scope_prefix(plan, site.leaf, known)
@@ -102,6 +128,10 @@ def _names_of(
         name = own if own is not None and layer.variables else _UNKNOWN  # name scopes name a tf.Variable too
         scoped = "" if around is None or "*" in around else around.replace("/", "_")
         yield f"{old}{name}:0", f"{scoped}{name}:0"
+        yield (
+            f"{old}{name}:0",
+            f"{prefix.split('/')[-2]}/{scoped}{name}:0",
+        )  # Keras 3 has the name of the layer in front
         return
     new = own
     if not named:
@@ -129,6 +159,12 @@ def _tests(plan: Body, call: ast.Call, known: set[int]) -> Iterator[tuple[str, s
 
     Nodes in `known` need no test: they become lists of attributes.
     """
+    for read in _reads(plan, call, known):
+        yield from _tests_of(plan, read)
+
+
+def _reads(plan: Body, call: ast.Call, known: set[int]) -> Iterator[ast.Attribute]:
+    """Where the names of listed variables are read. Raises Unsupported if that is not seen."""
     lists = {id(call)}
     holders = _holders(plan, call)
     for node in walk(plan.function):
@@ -146,7 +182,7 @@ def _holders(plan: Body, call: ast.Call) -> set[str]:
     return set()
 
 
-def _uses(plan: Body, listed: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
+def _uses(plan: Body, listed: ast.AST) -> Iterator[ast.Attribute]:
     parent = plan.module.parent(listed)
     if isinstance(parent, ast.Call) and listed is not parent.func:
         function = parent.func
@@ -165,17 +201,16 @@ def _uses(plan: Body, listed: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
         yield from _reads_of_name(plan, parent.target, parent)
 
 
-def _reads_of_name(plan: Body, target: ast.expr, owner: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
+def _reads_of_name(plan: Body, target: ast.expr, owner: ast.AST) -> Iterator[ast.Attribute]:
     bound = {n.id for n in walk(target) if isinstance(n, ast.Name)}
     for node in walk(owner):
         if not isinstance(node, ast.Attribute) or node.attr not in ("name", "op"):
             continue
         if isinstance(node.value, ast.Name) and node.value.id in bound:
-            read: ast.expr = node
             outer = plan.module.parent(node)
             if node.attr == "op" and isinstance(outer, ast.Attribute) and outer.attr == "name":
                 raise Unsupported("variables have no `op` in TensorFlow 2: use `.name`", node)
-            yield from _tests_of(plan, read)
+            yield node
 
 
 def _tests_of(plan: Body, read: ast.expr) -> Iterator[tuple[str, str, ast.expr]]:

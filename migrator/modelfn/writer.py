@@ -24,7 +24,7 @@ from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import tagged
 from migrator.modelfn.translate import Time, Value, format_call
 from migrator.modelfn.variablechoices import listed
-from migrator.modelfn.variables import trainable_variables
+from migrator.modelfn.variables import named_by_path, trainable_variables
 from migrator.symbols import Scope
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
@@ -53,6 +53,13 @@ class Shared:
         self.outer = outer
         self.unit = inner[len(outer) :] if inner.startswith(outer) and len(inner) > len(outer) else "    "
         """One level of indentation, as the file has it."""
+        self._paths: frozenset[ast.AST] | None = None
+
+    def paths(self, writer: Writer) -> frozenset[ast.AST]:
+        """Reads of names of variables that are written as paths."""
+        if self._paths is None:
+            self._paths = named_by_path(writer)
+        return self._paths
 
 
 class Writer:
@@ -162,6 +169,8 @@ class Writer:
                 return said
         if isinstance(node, ast.Name):
             return self._name(node)
+        if isinstance(node, ast.Attribute) and node in self.shared.paths(self):
+            return f"{self.need('variable_path')}({self.text(node.value)})"
         if isinstance(node, ast.BoolOp) and self.plan.module.parent(node) is None:
             return self._joined(node)
         if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
@@ -336,7 +345,8 @@ class Writer:
             layer = format_call(self.need("get_layer"), [*((None, text) for text in made), *self.made_arguments(site)])
         if site.layer.inputs is None:
             return layer
-        return format_call(layer, [(name, self.text(value)) for name, value in site.layer.inputs])
+        inputs = self.plan.sublayers.inputs(self.plan, site.layer)
+        return format_call(layer, [(name, self.text(value)) for name, value in inputs])
 
     # -- statements ---------------------------------------------------------------------------------------------------
 

@@ -65,6 +65,9 @@ class KernelOptimizer(tf.keras.optimizers.Optimizer):
         if hasattr(self, "_slots"):
             return
         self.built = self._built = True
+        for variable in var_list:
+            if self.keras_3 and not isinstance(variable, tf.Variable):
+                variable.value.path = variable.path  # `update` gets the variable inside, which is called "kernel"
         slots: dict[str, dict[Any, tf.Variable]] = {}
         for slot_name, value in self.initial_slots().items():
             slots[slot_name] = {}

@@ -6,5 +6,5 @@ from typing import Any
 
 
 def variable_path(variable: Any) -> str:
-    """The name of a variable with the layers around it, such as ``model/dense/kernel:0``; Keras 3 gives no ``:0``."""
-    return str(getattr(variable, "path", variable.name))
+    """The name of a variable with the layers around it, such as ``model/dense/kernel:0``."""
+    return f"{variable.path}:0" if hasattr(variable, "path") else str(variable.name)

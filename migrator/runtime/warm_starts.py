@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from migrator.runtime.canned import CannedModel
 from migrator.runtime.v1_checkpoints import saved_keys
+from migrator.runtime.variable_paths import variable_path
 from migrator.runtime.variable_values import estimator_name
 from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm, starting_value
 
@@ -34,7 +35,7 @@ def with_warm_start(
 def take_weights(model: CannedModel, settings: WarmStartSettings) -> None:
     """Gives the trainable variables that the pattern means their values of the checkpoint."""
     path, pattern = settings.ckpt_to_initialize_from, settings.vars_to_warm_start
-    named = [(estimator_name(variable.name.partition(":")[0]), variable) for variable in model.trainable_variables]
+    named = [(estimator_name(variable_path(v).partition(":")[0]), v) for v in model.trainable_variables]
     if pattern is None:
         chosen = [(name, variable) for name, variable in named if name in (settings.var_name_to_vocab_info or {})]
     else:

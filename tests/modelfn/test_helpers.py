@@ -217,3 +217,24 @@ def test_a_number_is_no_name_of_a_layer(calls: str) -> None:
 def test_a_text_is_the_name_of_a_layer(name: str) -> None:
     after = migrate(model_fn(f"predictions = outer(features['x'], {name})", before=NUMBERED))
     assert after.count("super().__init__(name=name)") == 2
+
+
+@pytest.mark.parametrize(
+    "helpers",
+    [
+        "def block(x, rate):\n    return tf.layers.dense(x, 3) * (1 - rate)",
+        "def inner(x, rate, y):\n    rate = rate or 0.0\n    return tf.layers.dense(x + y, 3) * (1 - rate)\n\n\n"
+        "def block(x, rate):\n    return inner(x, rate, x)",
+    ],
+)
+def test_plain_values_are_handed_on_by_name(helpers: str) -> None:
+    body = f'rate = 0.5 if {TRAINING} else 0.0\npredictions = block(features["x"], rate)'
+    text = migrate(model_fn(body, end=END, before=helpers))
+    assert 'self.block(features["x"], rate=' in text
+    assert "self.inner(" not in text or "self.inner(x, rate=rate, y=x)" in text
+
+
+def test_tensors_keep_their_place() -> None:
+    helper = "def block(x, y, z=None):\n    return tf.layers.dense(x, 3) * y"
+    text = migrate(model_fn('predictions = block(features["x"], features["w"], None)', end=END, before=helper))
+    assert 'self.block(features["x"], features["w"]' in text

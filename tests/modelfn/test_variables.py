@@ -48,11 +48,25 @@ penalty = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if keep(v
 )
 def test_the_loss_reads_the_variables_of_the_model(penalty: str) -> None:
     text = migrate(program(penalty))
-    loss = method(text, "compute_loss")
+    loss = method(text, "compute_loss").replace("variable_path(v)", "v.name")
     assert penalty.strip().replace("tf.trainable_variables()", "self.trainable_variables") in loss.replace(
         "\n    ", "\n"
     )
     assert "penalty" not in method(text, "call")
+
+
+@pytest.mark.parametrize(
+    ("test", "name"),
+    [
+        ("'bias' not in v.name", "v.name"),
+        ("v.name.endswith('bias:0')", "variable_path(v)"),  # the name in Keras 3 is `bias`
+        ("'dense' not in v.name", "variable_path(v)"),
+        ("'dense' in v.name and 'bias' not in v.name", "variable_path(v)"),  # in one way all over a list
+    ],
+)
+def test_names_have_the_layers_around_them_where_a_test_needs_these(test: str, name: str) -> None:
+    text = migrate(program(f"penalty = sum(tf.nn.l2_loss(v) for v in tf.trainable_variables() if {test})"))
+    assert f" if {test.replace('v.name', name)}" in method(text, "compute_loss")
 
 
 def test_a_filter_of_the_module_stays_where_it_is() -> None:
