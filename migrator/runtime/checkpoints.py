@@ -44,7 +44,8 @@ class Checkpoints(tf.keras.callbacks.Callback):
         found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
         found |= {id(variable) for metric in self.model.metrics for variable in metric.variables}  # need not be saved
         nodes = tf.train.TrackableView(self.checkpoint).descendants()
-        missing = [node.name for node in nodes if isinstance(node, tf.Variable) and id(node) not in found]
+        kinds = (tf.Variable, getattr(tf.keras, "Variable", tf.Variable))  # Keras 3 has its own
+        missing = [node.name for node in nodes if isinstance(node, kinds) and id(node) not in found]
         if missing:
             raise ValueError(f"{path} does not hold all variables of the model: {', '.join(missing)}")
         self.checkpoint.restore(path).expect_partial()

@@ -63,7 +63,8 @@ def export_saved_model(
     model.run_state.checkpoints.restore(checkpoint_path)
     exported, resource = tf.Module(), tf.saved_model.experimental.TrackableResource
     tables = [part for part in tf.train.TrackableView(model).descendants() if isinstance(part, resource)]
-    exported.parts = [*model.variables, *tables]  # without the optimizer
+    variables = [v if isinstance(v, tf.Variable) else v.value for v in model.variables]  # those inside, with Keras 3
+    exported.parts = [*variables, *tables]  # without the optimizer
     export_dir_base = os.fspath(export_dir_base)
     while tf.io.gfile.exists(path := os.path.join(export_dir_base, str(int(time.time())))):
         time.sleep(1)  # each folder is called after the second in which it was made

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.execution import StepGrouper
+from migrator.runtime.keras_3_layers import compute_as_keras_2
 
 
 class LocalRun:
@@ -29,6 +30,7 @@ class LocalRun:
             return function.get_concrete_function(tf.data.IteratorSpec(spec))
         features = spec[0] if isinstance(spec, tuple) else spec  # Keras 3, or a model that runs eagerly
         tf.function(lambda inputs: model(inputs, training=training)).get_concrete_function(features)
+        compute_as_keras_2(model)  # with those that layers make when they are built
         return model.optimizer.build(model.trainable_variables)
 
     def fit(self, dataset: tf.data.Dataset, steps: int | None, callbacks: Sequence[Any], grouped: bool) -> None:

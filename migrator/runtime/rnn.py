@@ -53,6 +53,7 @@ class RecurrentCell(tf.keras.layers.Layer):
         self, depth: int, units: int, initializer: Any, bias_initializer: Any = "zeros", prefix: str = ""
     ) -> tuple[Any, Any]:
         """One kernel over inputs and previous output, and its bias."""
+        prefix = prefix.replace("/", "_") if hasattr(tf.keras, "ops") else prefix  # Keras 3 allows no slash
         kernel = self.add_weight(
             name=prefix + "kernel", shape=(depth + self.output_size, units), initializer=initializer or "glorot_uniform"
         )

@@ -15,6 +15,7 @@ import tensorflow as tf
 from migrator.runtime.checkpoints import Checkpoints
 from migrator.runtime.config import RunConfig
 from migrator.runtime.inputs import read_input
+from migrator.runtime.keras_3_layers import compute_as_keras_2
 from migrator.runtime.local_run import LocalRun
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.summaries import StepLogger
@@ -37,6 +38,7 @@ def configure(
     """
     if hasattr(tf.keras, "ops"):
         tf.get_logger().warning("With Keras 3 losses may differ: install tf_keras, and set TF_USE_LEGACY_KERAS=1.")
+        compute_as_keras_2(model)
     config = config or RunConfig()
     if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
         raise ValueError(f"model_dir is set both in the RunConfig and as an argument: {config.model_dir}, {model_dir}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -25,12 +27,26 @@ def get_weight(layer: Any, name: str, **settings: Any) -> Any:
     """
     weights = vars(layer).setdefault("late_weights", {})
     if name not in weights:
-        with tf.init_scope():  # outside of the function that is being traced
+        with tf.init_scope(), unlocked(layer):  # outside of the function that is being traced
             weights[name] = layer.add_weight(name=name, **settings)
     wanted, present = tf.TensorShape(settings.get("shape")), tf.TensorShape(weights[name].shape)
     if not wanted.is_compatible_with(present):
         raise ValueError(f"The weight {name} has the shape {present}, not {wanted}.")
     return weights[name]
+
+
+@contextlib.contextmanager
+def unlocked(layer: Any) -> Iterator[None]:
+    """Lets a layer take weights and layers in `call`: in Keras 3, one without `build` is locked before."""
+    tracker: Any = getattr(layer, "_tracker", None)
+    if tracker is None or not tracker.locked:
+        yield
+        return
+    tracker.unlock()
+    try:
+        yield
+    finally:
+        tracker.lock()
 
 
 def get_layer(owner: Any, attribute: str, make: Any, /, *args: Any, **settings: Any) -> Any:
@@ -44,7 +60,8 @@ def get_layer(owner: Any, attribute: str, make: Any, /, *args: Any, **settings: 
     if attribute not in made:
         if hasattr(owner, attribute):
             raise ValueError(f"{type(owner).__name__} has an attribute {attribute} already.")
-        setattr(owner, attribute, make(*args, **settings))
+        with unlocked(owner):
+            setattr(owner, attribute, make(*args, **settings))
         made[attribute] = numbers
     if made[attribute] != numbers:
         raise ValueError(f"The layer {attribute} was made with {made[attribute]}, not with {numbers}.")
