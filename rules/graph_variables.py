@@ -139,28 +139,20 @@ def _drawn(node: ast.Call, short: str, resolve: Resolve) -> tuple[Value, Value]:
     signature, initializer, defaults = _DRAWN[short]
     given = bind(node, signature, f"tf.{short}")
     _check_float(given.get("dtype"), resolve)
-    settings = dict(defaults)
+    settings: dict[str, ast.expr] = {argument: ast.Constant(float(value)) for argument, value in defaults.items()}
     for argument in ("mean", "stddev", "minval", "maxval", "seed"):
         value = given.get(argument)
-        if is_none(value):
-            continue
-        assert value is not None
-        if not _is_number(value):
-            raise Unsupported(f"`{argument}` of a tf.Variable's initial value is not a number", value)
-        settings[argument] = ast.unparse(value)
-    text = ", ".join(f"{argument}={value}" for argument, value in settings.items())
-    return _shape(given, node), f"tf.keras.initializers.{initializer}({text})"
+        if value is not None and not is_none(value):
+            settings[argument] = value
+    keywords = [ast.keyword(argument, value) for argument, value in settings.items()]
+    made = ast.Call(ast.Name(f"tf.keras.initializers.{initializer}", ast.Load()), [], keywords)
+    return _shape(given, node), made
 
 
 def _shape(given: dict[str, ast.expr], node: ast.Call) -> ast.expr:
     if "shape" not in given:
         raise Unsupported("the initial value of a tf.Variable has no shape", node)
     return given["shape"]
-
-
-def _is_number(node: ast.expr) -> bool:
-    node = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
 def _is_float(node: ast.expr) -> bool:

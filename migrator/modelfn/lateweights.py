@@ -33,6 +33,10 @@ def late(plan: Body, layer: Layer, loops: Iterable[Loop]) -> Layer:
         told = reads(layer.name) if layer.name is not None else set()
         apart = layer.inputs is not None and layer.maker is None and all(told & targets(loop.target) for loop in loops)
         return replace(layer, late=apart and all(asks_shapes(plan, value) for value in values))
+    first = next((value for name, value in layer.arguments if name == "initializer"), None)
+    for part in (*first.args, *(k.value for k in first.keywords)) if isinstance(first, ast.Call) else ():
+        if not asks_shapes(plan, part):
+            raise Unsupported("the first value of a variable is known only when data flow", layer.name or part)
     return replace(
         layer,
         constructor="get_weight",

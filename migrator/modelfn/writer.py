@@ -84,6 +84,11 @@ class Writer:
         if isinstance(value, ast.BinOp) and not hasattr(value, "lineno"):  # `1 - keep_prob`, made by a rule
             right = self.text(value.right)
             return f"{ast.unparse(value.left)} - {right if isinstance(value.right, _ATOMS) else f'({right})'}"
+        if isinstance(value, ast.Call) and not hasattr(value, "lineno"):  # an initializer, made by a rule
+            made = [(keyword.arg, self.text(keyword.value)) for keyword in value.keywords]
+            return format_call(self.library(ast.unparse(value.func)), made)
+        if isinstance(value, ast.Constant) and not hasattr(value, "lineno"):
+            return repr(value.value)
         return self.shared.renderer.expression(value, self.transform)
 
     def need(self, helper: str) -> str:
@@ -312,7 +317,11 @@ class Writer:
             return self.text(site.layer.maker)
         if site.layer.vendored:
             return self.need(constructor)
-        return self.tf + constructor[2:] if constructor.startswith("tf.") else constructor
+        return self.library(constructor)
+
+    def library(self, text: str) -> str:
+        """A name of TensorFlow 2 as the file spells it."""
+        return self.tf + text[2:] if text.startswith("tf.") else text
 
     def made_arguments(self, site: Site) -> list[tuple[str | None, str]]:
         """The arguments that a layer is made from."""
@@ -331,7 +340,7 @@ class Writer:
             if time is Time.MODE and self.plan.modes.table(value) is None:
                 raise Unsupported("a layer is made from a value that depends on the mode", value)
         elif value.startswith("tf."):
-            return self.tf + value[2:]
+            return self.library(value)
         return self.text(value)
 
     def _used(self, site: Site) -> str:
