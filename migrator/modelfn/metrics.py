@@ -218,7 +218,7 @@ def _turned(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: se
             raise Unsupported("a metric that a loop names is not made in it", value)
     made = targets(loop.target)
     outside = (reads(loop.iter) | reads(key)) - made
-    if not reads(key) & made or any(plan.is_local(name) for name in outside):
+    if not reads(key) & made or not all(_known_in_the_end(plan, name, where) for name in outside):
         raise Unsupported("the key of a metric in a loop is not made of the loop alone", key)
     name = (plan.module.resolve(value.func) or "") if isinstance(value, ast.Call) else ""
     rule = plan.translations.metrics.get(name)
@@ -231,6 +231,12 @@ def _turned(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: se
     for argument in entry.values if isinstance(loop, ast.comprehension) else ():
         plan.check_still(reads(argument) - made, leaf, plan.specs["eval"].leaf, "eval")
     return entry
+
+
+def _known_in_the_end(plan: Plan, name: str, at: Leaf) -> bool:
+    """Whether the model, when all of it is built, knows a name by the value that it has at `at`."""
+    given = plan.definitions(name)
+    return plan.times.name(name) is Time.STATIC and set(given) == set(plan.slicer.reaching(name, at.index, None, at))
 
 
 def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set[Leaf]) -> MetricEntry | DerivedMetric:

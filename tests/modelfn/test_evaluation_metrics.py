@@ -258,6 +258,17 @@ TURNS = "(1, 2)"
             "for mean_metric in self.mean:\n        mean_metric.update_state(y)\n",
         ),
         (
+            'n = [1, 2]\nfor k in n:\n    metrics["m%d" % k] = tf.metrics.mean(predictions)',
+            'n = [1, 2]\n        self.loss_metric = BatchMean(name="loss")\n'
+            '        self.m = [tf.keras.metrics.Mean(name="m%d" % k) for k in n]',
+            "for m_metric in self.m:\n        m_metric.update_state(y_pred)\n",
+        ),
+        (
+            'p = "a_"\nfor k in ("b", "c"):\n    metrics[p + k] = tf.metrics.mean(predictions)',
+            'self.mean = [tf.keras.metrics.Mean(name=p + k) for k in ("b", "c")]',
+            "for mean_metric in self.mean:\n        mean_metric.update_state(y_pred)\n",
+        ),
+        (
             f'metrics.update({{"m_%d" % i: tf.metrics.mean(predictions * i) for i in {TURNS}}})',
             f'self.m = [tf.keras.metrics.Mean(name="m_%d" % i) for i in {TURNS}]',
             f"for i, m_metric in zip({TURNS}, self.m):\n        m_metric.update_state(y_pred * i)\n",
@@ -289,7 +300,14 @@ def test_loops_of_metrics(statements: str, made: str, updated: str) -> None:
         ),
         (f'for k in {TURNS}:\n    metrics["m%d" % k] = mine(predictions)', "not written as a dict"),
         (f'metrics = {{"m%d" % k: tf.metrics.mean(predictions) for k in {TURNS} if k}}', "not written as a dict"),
-        ('n = [1]\nfor k in n:\n    metrics["m%d" % k] = tf.metrics.mean(predictions)', "not made of the loop alone"),
+        (
+            'n = [1]\nfor k in n:\n    metrics["m%d" % k] = tf.metrics.mean(predictions)\nn = [2]',
+            "not made of the loop alone",
+        ),
+        (
+            'n = [1] if mode == "eval" else [2]\nfor k in n:\n    metrics["m%d" % k] = tf.metrics.mean(predictions)',
+            "not",
+        ),
         (
             f'for k in {TURNS}:\n    m = tf.metrics.mean(predictions)\n    tf.summary.scalar("m", m[1])\n'
             '    metrics["m%d" % k] = m',
