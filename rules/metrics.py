@@ -164,3 +164,9 @@ METRICS: dict[str, MetricRule] = {
         for short, rule in _CONTRIB.items()
     },
 }
+
+
+def is_keras_metric(name: str) -> bool:
+    """Whether calling `name` makes a metric of Keras."""
+    package, _, short = name.rpartition(".")
+    return package == "tensorflow.keras.metrics" and short[:1].isupper() and short != "Metric"

@@ -32,6 +32,8 @@ from . import (
     dropout_by_condition,
     entered_scopes,
     head_specs,
+    keras_assembled,
+    keras_collected,
     logged_modes,
     metric_loops,
     normalization_by_condition,
@@ -78,6 +80,8 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
 
     def rewritten(module: Module, function: ast.FunctionDef) -> list[Change]:
         changes = metric_loops.unrolled(module, function) or logged_modes.dropped(drafts, module, function)
+        changes = changes or keras_collected.spelled_out(module, function)
+        changes = changes or keras_assembled.at_once(drafts, module, function)
         return changes or scoped_summaries.named(drafts.project, module, function)
 
     preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out, rewritten)

@@ -142,6 +142,7 @@ def translations(features: str = "columns") -> Translations:
             **products.EXPRESSIONS,
         },
         metrics=metrics.METRICS,
+        metric_classes=metrics.is_keras_metric,
         metric_groups=frozenset({head_specs.METRICS}),
         served_whole=frozenset({head_specs.EXPORTS}),
         summaries=frozenset(summaries.EXPRESSIONS),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from migrator.modelfn.derivedmetrics import DerivedMetric, derived_metric, value_name
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
+from migrator.modelfn.metricobjects import fed_metric, is_metric_object, metric_of
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.scopes import literal_pattern
@@ -264,6 +265,10 @@ def _entry(plan: Plan, key: ast.expr, value: ast.expr, where: Leaf, carried: set
 
 def _made(plan: Plan, key: str, call: ast.expr | None, leaf: Leaf, value: ast.expr, carried: set[Leaf]) -> MetricEntry:
     """The entry of a metric that `call` makes in `leaf`."""
+    if isinstance(call, ast.Call) and is_metric_object(plan, call):
+        fed, at = fed_metric(plan, call, leaf)
+        held: ast.Call = call
+        return MetricEntry(key, fed, lambda writing: metric_of(plan, held, fed, writing), carried | {leaf, at}, at)
     name = plan.module.resolve(call.func) if isinstance(call, ast.Call) else None
     rule = plan.translations.metrics.get(name) if name is not None else None
     if rule is None or not isinstance(call, ast.Call):

@@ -21,6 +21,7 @@ from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
+    from migrator.modelfn.flow import Leaf
     from migrator.modelfn.sites import Site
     from migrator.module import Module
     from migrator.project import Definition
@@ -29,7 +30,8 @@ LEARNING_PHASE = "tensorflow.keras.backend.set_learning_phase"
 _UPDATES = frozenset({"updates", "get_updates_for"})
 # Attributes of an object that say the same before and after: what it was made with, and what its first call makes.
 _SETTINGS = frozenset({"units", "filters"})
-_PLAIN = _SETTINGS | {"losses", "kernel", "bias", "embeddings", "weights", "trainable_weights"}
+WEIGHTS = frozenset({"trainable_weights", "trainable_variables"})
+_PLAIN = _SETTINGS | WEIGHTS | {"losses", "kernel", "bias", "embeddings", "weights"}
 
 
 # -- functions and classes of the program -----------------------------------------------------------------------------
@@ -209,6 +211,25 @@ def _updated(plan: Body) -> Iterator[str]:
                 yield node.value.id
 
 
+def reads_updates(plan: Body, node: ast.expr, at: Leaf) -> bool:
+    """Whether an expression at `at` is all updates of a Keras object that is called before, which run by themselves."""
+    read = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(read, ast.Attribute) or read.attr not in _UPDATES or object_of(plan, read.value) is None:
+        return False
+    if (read.attr == "updates") is isinstance(node, ast.Call):
+        return False
+    name = ast.unparse(read.value)
+    called = {
+        leaf
+        for leaf in plan.flow.leaves
+        for n in walk(leaf.node)
+        if isinstance(n, ast.Call) and ast.unparse(n.func) == name
+    }
+    if not called or max(leaf.index for leaf in called) >= at.index:
+        raise Unsupported("the updates of a Keras object are read before it is called", node)
+    return True
+
+
 def _check_use(plan: Body, site: Site, held: str | None) -> None:
     """Refuse uses of an object that are not followed: only its calls are, and a few attributes."""
     parent = plan.module.parent(site.call)
@@ -286,6 +307,13 @@ def object_of(plan: Body, node: ast.expr) -> Site | None:
     if len(found) < len(sites) or any(s.layer.applied != found[0].layer.applied for s in found):
         raise Unsupported(f"`{node.id}` is a layer with dropout or the like, and something else as well", node)
     return found[0]
+
+
+def may_have_variables(site: Site) -> bool:
+    """Whether a site may make variables: not if it shares those of another one, or is a layer that has none."""
+    layer = site.layer
+    known = layer.variables or layer.columns or layer.weight or layer.recurrent
+    return site.first is None and bool(known or layer.keras or layer.helper is not None)
 
 
 def call_arguments(site: Site, node: ast.Call) -> tuple[tuple[str, str], ...]:

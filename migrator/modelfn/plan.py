@@ -12,6 +12,7 @@ from migrator.modelfn.body import Body
 from migrator.modelfn.conditions import Conditions, check_static, choices
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.metricobjects import feeding_leaves
 from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import holder
@@ -207,6 +208,9 @@ class Plan(Body):
         self.prediction_slice = self.slice_of(self.field("infer", "predictions"), "infer")
         self.loss_slices = {m: self.slice_of(self.field(m, "loss"), m) for m in ("train", "eval") if m in self.specs}
         self.metric_slice = self.slice_of(self.field("eval", "eval_metric_ops"), "eval")
+        self.feeding = feeding_leaves(self)
+        for leaf in self.feeding:
+            self.metric_slice |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, "eval", leaf)
         self.partial_losses = partial_losses(self)
         if "train" in self.loss_slices:
             for name, leaf in self.partial_losses.items():
@@ -233,6 +237,8 @@ class Plan(Body):
         if losses & self.tainted:
             call |= self._shared_forward(without_absent(self, losses & set(self.metric_slice) - self.tainted))
         for leaf in self.effects():
+            if leaf in self.feeding:
+                continue
             with self.obstacles:
                 self.place(leaf, call, losses, self.tainted)
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from migrator.modelfn.flow import Flow, Frame, Slicer
 from migrator.modelfn.lengths import Lengths
@@ -15,6 +15,8 @@ from migrator.modelfn.translate import Time, Translations
 from migrator.modelfn.walks import bound_times, comprehensions, turns_time
 from migrator.syntax import children, walk
 
+COLLECTED = frozenset({"losses", "updates", "trainable_variables", "trainable_weights"})
+"""What a layer tells of itself after its first call."""
 TENSOR_SHAPE = frozenset({"shape", "get_shape"})
 _CHEAP_CALLS = frozenset({"int", "float", "str", "len", "bool", "tuple", "list", "range", "min", "max", "dict"})
 
@@ -42,6 +44,7 @@ class Times:
         self._names: dict[str, Time] = dict.fromkeys(dynamic, Time.DYNAMIC)
         self._bound = {name for leaf in flow.leaves for name in leaf.defs}
         self._weights = {name for leaf in flow.leaves for name in self._weight(leaf.node)}
+        self._called = self._bound & {name for leaf in flow.leaves for name in _called(leaf.node)}
         counts = Counter([*statics, *(name for leaf in flow.leaves for name in leaf.defs)])
         constants = {name for leaf in flow.leaves for name in self._constants(leaf.node) if counts[name] == 1}
         self._settled = constants & self._read_once(flow) if constants else constants
@@ -211,6 +214,8 @@ class Times:
             names = max((self.name(n) for n in self._reads(node)), default=Time.STATIC)
             inner = [self._library_call(n) or Time.STATIC for n in walk(node) if isinstance(n, ast.Call)]
             return max([names, *inner])
+        if isinstance(node, ast.Attribute) and node.attr in COLLECTED and isinstance(node.value, ast.Name):
+            return max(Time.EAGER if node.value.id in self._called else Time.STATIC, self.of(node.value))
         computed = Time.EAGER if self._weights and self._computes(node) else Time.STATIC
         return max([computed, *(self.of(child) for child in children(node))])
 
@@ -218,6 +223,11 @@ class Times:
 def _is_target(node: ast.expr) -> bool:
     """Whether a node only gets a value, such as the ``_`` of a loop, which may be a name of something else elsewhere."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _called(node: ast.AST) -> Iterator[str]:
+    """Names of what is called."""
+    return (n.func.id for n in walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
 
 
 def is_cheap(node: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from migrator.modelfn.conditionalsteps import check_names, check_sums, condition
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
+from migrator.modelfn.objects import WEIGHTS, may_have_variables, object_of
 from migrator.modelfn.optimizerclass import check_seen, class_of_optimizer, is_training
 from migrator.modelfn.orderedsteps import check_ordered_steps
 from migrator.modelfn.stepcount import is_step
@@ -110,7 +111,7 @@ def train_op(plan: Plan) -> TrainOp | None:
         return TrainOp(tuple(ordered), plain=False, averages=averages[0])
     if main is not None:
         return TrainOp(tuple(ordered), plain=False, others=_attributes(plan, ordered, main))
-    whole = all(update.minimizes and "var_list" not in update.arguments() for update in ordered)
+    whole = all(update.minimizes and moves_all(plan, update) for update in ordered)
     plain = whole and not plan.partial_losses
     if len({ast.dump(update.optimizer) for update in ordered}) > 1:
         if not plain or not all(isinstance(u.at.node, ast.Assign) and u.at.node.value is u.call for u in ordered):
@@ -119,6 +120,18 @@ def train_op(plan: Plan) -> TrainOp | None:
             raise Unsupported("`optimizer` is a name that the generated function needs", ordered[0].call)
         return TrainOp(tuple(ordered), plain=True, choice=True)
     return TrainOp(tuple(ordered), plain)
+
+
+def moves_all(plan: Plan, update: Update) -> bool:
+    """Whether a step is by all trainable variables: of no list, or of that of the one object that has any."""
+    given = update.arguments().get("var_list")
+    if given is None:
+        return True
+    node, _ = plan.followed_in(given, update.at, "train")
+    if not isinstance(node, ast.Attribute) or node.attr not in WEIGHTS:
+        return False
+    site = object_of(plan, node.value)
+    return site is not None and site.layer.keras and [s for s in plan.sites if may_have_variables(s)] == [site]
 
 
 def _with_sums(

@@ -13,6 +13,7 @@ from migrator.modelfn.conditionalsteps import condition_of
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
+from migrator.modelfn.objects import reads_updates
 from migrator.modelfn.stepcount import counts_step
 from migrator.modelfn.sums import Change, change_of
 from migrator.modelfn.updates import Update, is_method
@@ -191,6 +192,10 @@ def _only_updates(plan: Plan, node: ast.expr, at: Leaf) -> bool:
         return bool(value.elts) and all(_only_updates(plan, e, at) for e in value.elts)
     if isinstance(value, ast.Starred):
         return _only_updates(plan, value.value, at)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        return _only_updates(plan, value.left, at) and _only_updates(plan, value.right, at)
+    if value is not None and reads_updates(plan, value, at):
+        return True
     if not isinstance(value, ast.Call):
         return False
     if plan.module.resolve(value.func) == _GROUP:

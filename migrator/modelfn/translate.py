@@ -163,6 +163,8 @@ class Translations:
     layers: Table
     expressions: dict[str, Expression] = field(default_factory=dict)
     metrics: dict[str, MetricRule] = field(default_factory=dict)
+    metric_classes: Callable[[str], bool] = lambda name: False
+    """Whether calling this library function makes a metric of Keras."""
     metric_groups: frozenset[str] = frozenset()
     """Marks for calls that stand for all metrics of an object: of its methods `metrics` and `update_metrics`."""
     served_whole: frozenset[str] = frozenset()

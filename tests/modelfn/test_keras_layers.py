@@ -186,7 +186,9 @@ def test_what_only_the_first_call_makes_is_not_read_when_the_model_is_built() ->
     """
     text = migrate(model_fn(body.format("size = net.units", "tf.matmul(x, net.kernel) + size")))
     assert "tf.matmul(x, self.net.kernel)" in text.replace("self.dense", "self.net")
-    assert "before it exists" in manual_reason(model_fn(body.format("penalty = sum(net.losses)", "x + penalty")))
+    assert "before it exists" in manual_reason(model_fn(body.format("kernel = net.kernel", "x + kernel")))
+    call = method(migrate(model_fn(body.format("penalty = sum(net.losses)", "x + penalty"))), "call")
+    assert "penalty = sum(self.net.losses)" in call.replace("self.dense", "self.net")
 
 
 AROUND = """\
