@@ -222,9 +222,7 @@ class Plan(Body):
         outside = set(self.metric_slice).union(*self.loss_slices.values())
         call = set(self.prediction_slice)
         making = {site.leaf for site in self.sites}
-        for site in self.sites:
-            if site.leaf in self.tainted and not isinstance(site.leaf.node, ast.Return):
-                raise Unsupported("a layer is applied to the labels", site.call)
+        self._check_layers_of_labels()
         objects = {name for name in map(holder, self.sites) if name is not None}
         making |= {leaf for leaf in outside if _calls_any(leaf, objects)}
         for leaf in outside:
@@ -250,6 +248,14 @@ class Plan(Body):
         self.metric_leaves = self.ordered(
             leaf for leaf in self.metric_slice if leaf not in chosen and not leaf.mode_only
         )
+
+    def _check_layers_of_labels(self) -> None:
+        """Refuse layers that see the labels, but for those that the forward pass applies, too, and the loss once more."""
+        forward = {site.first or site for site in self.sites if site.leaf not in self.tainted}
+        for site in self.sites:
+            if site.leaf in self.tainted and not isinstance(site.leaf.node, ast.Return):
+                if site.leaf in self.metric_slice or (site.first or site) not in forward:
+                    raise Unsupported("a layer is applied to the labels", site.call)
 
     def _with_all_modes(self, call: set[Leaf]) -> None:
         """Add to the forward pass what it needs in training and evaluation only: ``if training: x = tf.nn.dropout(x)``."""

@@ -52,8 +52,6 @@ def test_what_a_template_is_given_is_given_in_each_call() -> None:
         'tower = tf.make_template("tower", make_tower, **params["more"])\npredictions = tower(features["x"])',
         'a = tf.make_template("t", make_tower)\nb = tf.make_template("t", make_tower)\n'
         'predictions = a(features["x"]) + b(features["x"])',
-        'tower = tf.make_template("tower", make_tower)\nwith tf.variable_scope("tower"):\n    a = make_tower(features["x"])\n'
-        'predictions = a + tower(features["w"])',
         'predictions = tf.make_template("tower", make_tower)(features["x"])',
         'units = 3\ntower = tf.make_template("tower", make_tower, units=units)\na = tower(features["x"])\nunits = 4\n'
         'predictions = a + tower(features["x"], units=units)',
@@ -63,5 +61,13 @@ def test_other_templates_are_left(body: str) -> None:
     assert "make_template" in manual_reason(program(body))
 
 
-def test_a_template_of_a_lambda_is_left() -> None:
-    manual_reason(program('tower = tf.make_template("t", lambda x: make_tower(x))\npredictions = tower(features["x"])'))
+@pytest.mark.parametrize(
+    "body",
+    [
+        'tower = tf.make_template("t", lambda x: make_tower(x))\npredictions = tower(features["x"])',
+        'tower = tf.make_template("t", make_tower)\nwith tf.variable_scope("t"):\n    a = make_tower(features["x"])\n'
+        'predictions = a + tower(features["w"])',
+    ],
+)
+def test_templates_of_what_else_there_is_are_left(body: str) -> None:
+    manual_reason(program(body))
