@@ -1,4 +1,4 @@
-"""Names of scopes as values: ``scope.name`` of ``with tf.variable_scope("conv1") as scope``, where Keras has no scope."""
+"""Names of the graph as values: of scopes, ``scope.name`` of ``with tf.variable_scope("conv1") as scope``, and of tensors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import targets
-from migrator.modelfn.scopes import literal_pattern
+from migrator.modelfn.scopes import literal_pattern, scope_prefix
 from migrator.modelfn.tags import names_layer, opened_names, path_of, summary_call
+from migrator.modelfn.translate import Time
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from migrator.modelfn.writer import Writer
 
 VARIABLE_SCOPE = "tensorflow.variable_scope"
+_OF_GRAPHS = frozenset({"name", "op", "graph"})
 
 
 def scope_name(writer: Writer, node: ast.expr) -> str | None:
@@ -39,6 +41,47 @@ def scope_name(writer: Writer, node: ast.expr) -> str | None:
         raise Unsupported("the name of a scope in a helper, which depends on where it is called", node)
     text = _text(writer, scopes, node)
     return text if of_variables or named else f'{text} + "/"'
+
+
+def name_in_graph(writer: Writer, node: ast.expr) -> str | None:
+    """The text of the name that a variable has in TensorFlow 1, where `node` reads one, and in messages something like it
+    for a tensor; None for anything else. Raises Unsupported for other uses of what only tensors of a graph have."""
+    plan = writer.plan
+    if not isinstance(node, ast.Attribute) or node.attr not in _OF_GRAPHS or plan.module.resolve(node) is not None:
+        return None
+    of_operation = isinstance(node.value, ast.Attribute) and node.value.attr == "op"
+    held = node.value.value if isinstance(node.value, ast.Attribute) and of_operation else node.value
+    leaf = plan.flow.leaf_of(node)
+    made = (
+        plan.slicer.reaching(held.id, leaf.index, None, leaf) if isinstance(held, ast.Name) and leaf is not None else []
+    )
+    if not isinstance(held, ast.Name) or leaf is None or writer.is_inner(held):
+        return None
+    if not made or not all(isinstance(one.node, ast.Assign) for one in made):
+        return None  # such as the variable of a loop over all variables
+    sites = [site for site in plan.sites if site.layer.weight and site.leaf in made and not site.loops]
+    weight = sites[0] if len(made) == len(sites) == 1 else None
+    if weight is None and plan.times.of(held) <= Time.MODE:
+        return None
+    if node.attr == "name" and _is_said(plan, node):
+        return f'"{held.id}"'
+    own = literal_pattern(weight.layer.name) if weight is not None else None
+    prefix = scope_prefix(plan, weight.leaf) if weight is not None else None
+    if node.attr != "name" or own is None or prefix is None or "*" in prefix + own or plan.is_helper:
+        raise Unsupported(f"`{ast.unparse(node)}`, which is another one without the graph", node)
+    number = "" if of_operation else "_0" if _is_in_tag(plan, leaf, node) else ":0"
+    return f'"{prefix}{own}{number}"'
+
+
+def _is_said(plan: Body, node: ast.expr) -> bool:
+    """Whether a value only goes into a message."""
+    call = plan.module.parent(node)
+    while isinstance(call, (ast.BinOp, ast.Tuple, ast.keyword)):
+        call = plan.module.parent(call)
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "format":
+        call = plan.module.parent(call)
+    name = plan.module.resolve(call.func) or ast.unparse(call.func) if isinstance(call, ast.Call) else ""
+    return name == "print" or name.startswith(("logging.", "absl.logging.", "tensorflow.logging."))
 
 
 def _opened(plan: Body, held: ast.Name) -> tuple[Leaf | None, tuple[ast.With, ...]]:

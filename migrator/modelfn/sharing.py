@@ -79,6 +79,8 @@ def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
                 raise Unsupported("variables may be shared under a name that is not a literal", site.call)
             continue
         shown = full or ast.unparse(site.layer.name or site.call.func)
+        if "*" in shown and not reused and not is_reused(plan, other):
+            continue  # TensorFlow 1 refuses to make a variable twice, so they have other names
         if not reused or not _alike(plan, other, site):
             raise Unsupported(f"the variables of `{shown}` are shared by two calls", site.call)
         _use(plan, other, site)

@@ -18,7 +18,7 @@ from migrator.modelfn.negation import negated, without_body
 from migrator.modelfn.objects import call_arguments, object_of
 from migrator.modelfn.phases import in_training, test_in_training
 from migrator.modelfn.render import Renderer
-from migrator.modelfn.scopenames import scope_name
+from migrator.modelfn.scopenames import name_in_graph, scope_name
 from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import tagged
@@ -169,7 +169,7 @@ class Writer:
             return self.shared.metrics[node.value.id]
         if isinstance(node, (ast.Name, ast.Attribute)):
             self._check_library(node)
-            said = scope_name(self, node)
+            said = scope_name(self, node) or name_in_graph(self, node)
             if said is not None:
                 return said
         if isinstance(node, ast.Name):

@@ -162,10 +162,12 @@ def signature(
             raise Stuck("a method without self is not followed", function)
         first = positional[0]
         stop = module.span(positional[1])[0] if len(positional) > 1 else module.span(first)[1]
+        if len(positional) == 1 and (args.vararg or args.kwarg):
+            raise Stuck("a method with *args or **kwargs is not followed", function)
+        if len(positional) == 1 and args.kwonlyargs:
+            stop = module.skip(module.skip(stop) + 1)  # behind the comma
         edits.append(module.edit((module.span(first)[0], stop), ""))
         positional, opening = positional[1:], stop - 1
-        if not positional and (args.vararg or args.kwonlyargs or args.kwarg):
-            raise Stuck("a method with parameters after * is not followed", function)
     if not extra:
         return edits
     if args.vararg or args.kwarg:

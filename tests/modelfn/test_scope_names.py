@@ -80,3 +80,25 @@ def test_a_helper_has_the_name_of_its_layer_and_keeps_its_checks() -> None:
     text = migrate(model_fn(use, before=HELPER))
     assert "return tf.nn.relu(tf.matmul(x, self.kernel), name=self.name)" in text
     assert 'raise ValueError("no such kind: %s" % kind)' in method(text, "__init__")
+
+
+@pytest.mark.parametrize(
+    ("use", "written"),
+    [
+        ("tf.summary.histogram(kernel.name, kernel)", 'tf.summary.histogram("a/kernel_0", self.kernel)'),
+        ("tf.summary.histogram(kernel.op.name, kernel)", 'tf.summary.histogram("a/kernel", self.kernel)'),
+        ("tf.logging.info('%s %s', hidden.op.name, hidden.shape)", "logging.info('%s %s', \"hidden\", hidden.shape)"),
+        ("print('{}'.format(hidden.name))", "print('{}'.format(\"hidden\"))"),
+        ("print(params['x'].name)", "print(params['x'].name)"),
+    ],
+)
+def test_names_of_variables_and_of_tensors_in_messages(use: str, written: str) -> None:
+    source = body("tf.variable_scope('a')", "features['x'] @ kernel") + use
+    text = migrate(model_fn(source))
+    assert written.replace('"', "'") in text.replace('"', "'")
+
+
+@pytest.mark.parametrize("use", ["tf.summary.histogram(hidden.op.name, hidden)", "tf.print(hidden.graph)"])
+def test_names_of_tensors_are_refused(use: str) -> None:
+    source = body("tf.variable_scope('a')", "features['x'] @ kernel") + use
+    assert "which is another one without the graph" in manual_reason(model_fn(source))
