@@ -25,7 +25,7 @@ class ReboundTensorFlow(Rule):
     """Import `tensorflow.compat.v1` at once instead of binding the name of TensorFlow again.
 
     ## What it does
-    `import tensorflow as tf` followed by `tf = tf.compat.v1`, alone or under a condition on the version, becomes
+    `import tensorflow as tf` followed by `tf = tf.compat.v1`, alone, under a condition on the version or in a `try`, becomes
     `import tensorflow.compat.v1 as tf`. So does a condition on the version with either import in its arms.
 
     ## Why
@@ -107,6 +107,9 @@ def _rebinding(module: Module, entry: Import) -> Optional[tuple[ast.stmt, list[a
     if rebound in module.tree.body:
         return rebound, []
     outer = module.parent(rebound)
+    if isinstance(outer, ast.Try) and outer in module.tree.body and outer.body[0] is rebound and _only_tries(outer):
+        switches = [statement for statement in outer.body[1:] if _is_switch(statement, entry.name)]
+        return (outer, switches) if len(switches) == len(outer.body) - 1 else None
     if not isinstance(outer, ast.If) or outer not in module.tree.body or outer.orelse or outer.body[0] is not rebound:
         return None
     tested = {node.id for node in ast.walk(outer.test) if isinstance(node, ast.Name)}
@@ -114,6 +117,13 @@ def _rebinding(module: Module, entry: Import) -> Optional[tuple[ast.stmt, list[a
     if entry.name not in tested or len(switches) < len(outer.body) - 1:
         return None
     return outer, switches
+
+
+def _only_tries(node: ast.Try) -> bool:
+    """Whether nothing happens where TensorFlow has no `compat.v1`."""
+    caught = [handler.type.id for handler in node.handlers if isinstance(handler.type, ast.Name)]
+    quiet = all(isinstance(s, ast.Pass) for handler in node.handlers for s in handler.body)
+    return caught == ["AttributeError"] and quiet and not node.orelse and not node.finalbody
 
 
 def _is_switch(node: ast.stmt, name: str) -> TypeGuard[ast.Expr]:

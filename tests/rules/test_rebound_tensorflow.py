@@ -20,6 +20,7 @@ USE = "tf.layers.dense(x, 1)\n"
         "if hasattr(tf.compat, 'v1'):\n    tf = tf.compat.v1\n",
         "if not tf.VERSION.startswith('1.'):\n    tf = tf.compat.v1\n",
         "if parse(tf.__version__) >= parse('2'): tf = tf.compat.v1\n",
+        "try:\n    tf = tf.compat.v1\nexcept AttributeError:\n    pass\n",
     ],
 )
 def test_one_import(lines: str) -> None:
@@ -48,6 +49,9 @@ def test_switches_stay() -> None:
         "if tf.__version__ > '2':\n    if FLAGS.old:\n        tf = tf.compat.v1\n",
         "if tf.__version__ > '2':\n    # graphs\n    tf = tf.compat.v1\n",
         "tf = tf.compat.v2\n",
+        "try:\n    tf = tf.compat.v1\nexcept AttributeError:\n    OLD = True\n",
+        "try:\n    tf = tf.compat.v1\nexcept Exception:\n    pass\n",
+        "try:\n    tf = tf.compat.v1\n    patch(tf)\nexcept AttributeError:\n    pass\n",
         "tf = tf.compat.v1\ntf = other\n",
         "def f():\n    global tf\n    tf = tf.compat.v1\n",
         "",
