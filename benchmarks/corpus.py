@@ -114,27 +114,7 @@ def with_table(text: str, shown: str) -> str:
 
 def lacks(name: str) -> bool:
     """Whether TensorFlow 2.21 with tf_keras has no such name; `name` as the imports of a file spell it."""
-    endpoints = importlib.import_module("migrator.rules.symbol_rows").endpoints()
-    root, _, short = name.partition(".")
-    if root != "tensorflow":
-        return root == "tensorflow_estimator"
-    if short.startswith("python.") or not short:  # private, or the package itself
-        return short.startswith("python.estimator")
-    old = short.startswith("compat.v1.")
-    for prefix in ("compat.v1.", "compat.v2.", "_api.v1.", "_api.v2."):
-        short = short[len(prefix) :] if short.startswith(prefix) else short
-    parts = short.split(".")
-    if parts[0] in ("estimator", "contrib") or short.startswith("keras.estimator"):
-        return True
-    if parts[0] in ("app", "flags", "logging", "gfile"):
-        return not old
-    for stop in range(len(parts), 0, -1):  # the longest part that is known; what follows is a member of it
-        known = ".".join(parts[:stop])
-        if known in endpoints.same or known in endpoints.changed:
-            return False
-        if known in endpoints.gone or known in endpoints.moved:
-            return not old
-    return False
+    return bool(importlib.import_module("migrator.rules.absent_names").lacks(name))
 
 
 def names_lacking(tree: Path) -> Counter[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Optional, Union
 
 from migrator.calls import Signatures, call_of, has_stars, merge_insertions, rewrite_arguments
 from migrator.diagnostics import Diagnostic, Edit, Severity
 from migrator.module import Module
 from migrator.rule import Rule
+from migrator.symbols import dotted
 
 from .symbol_rows import Row, endpoints, find_row
 from .tensorflow_names import VERSION_1, inner, tensorflow_root, via_version_1_import
@@ -160,6 +161,10 @@ def _examine(node: ast.expr, name: str, module: Module) -> Optional[Rewrite]:
     row, levels = found
     if levels and not row.plain and row.kind != "manual":
         return None
+    reached = min(levels, len((dotted(node) or "").split(".")) - 1)
+    if reached < levels:  # an import reaches into what the row is about
+        members = ".".join(short.split(".")[-levels : -reached or None])
+        row, levels = replace(row, name=f"{row.name}.{members}", to=f"{row.to}.{members}"), reached
     target = node if row.kind == "manual" else inner(node, levels)
     table = endpoints()
     both = row.name in table.changed or row.name in table.same

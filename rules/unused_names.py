@@ -114,7 +114,11 @@ def is_gone(name: str) -> bool:
     return not any(other == short or other.startswith(short + ".") for other in known)
 
 
-_GONE = ("tensorflow.contrib", "tensorflow.estimator", "tensorflow.python.estimator", "tensorflow_estimator")
+_OF_KERAS = ("applications", "datasets", "preprocessing", "wrappers")
+_GONE = (
+    "tensorflow.contrib", "tensorflow.estimator", "tensorflow.python.estimator", "tensorflow_estimator",
+    *(f"tensorflow.python.keras.{module}" for module in _OF_KERAS),
+)  # fmt: skip
 
 # Aliases of functions are left to the rules that know their successors.
 _MODULES = frozenset({"gfile", "logging", "flags", "app", "app.flags", "python_io", "layers", "contrib", "spectral"})

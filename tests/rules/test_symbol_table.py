@@ -55,6 +55,17 @@ def one(before: str, after: str, head: str = V1) -> None:
         ("tf.count_nonzero(x, keep_dims=True)", "tf.math.count_nonzero(x, keepdims=True)"),
         ("tf.contrib.data.map_and_batch(f, 3)", "tf.data.experimental.map_and_batch(f, 3)"),
         (
+            "tf.keras.initializers.normal(stddev=0.1, dtype=tf.float32)",
+            "tf.keras.initializers.RandomNormal(stddev=0.1)",
+        ),
+        ("tf.keras.initializers.uniform(-1, 1, 7)", "tf.keras.initializers.RandomUniform(-1, 1, 7)"),
+        (
+            "tf.contrib.lookup.HashTable(tf.contrib.lookup.KeyValueTensorInitializer(k, v), -1, shared_name='t')",
+            "tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(k, v), -1)",
+        ),
+        ("tf.contrib.lookup.TextFileInitializer(p, d, 0, d, -1)", "tf.lookup.TextFileInitializer(p, d, 0, d, -1)"),
+        ("tf.sparse.merge(i, v, 3)", "tf.compat.v1.sparse.merge(i, v, 3)"),
+        (
             "tf.data.experimental.map_and_batch_with_legacy_function(f, batch_size=3)",
             "tf.data.experimental.map_and_batch(f, batch_size=3)",
         ),
@@ -217,6 +228,12 @@ def test_left_alone(source: str) -> None:
         ("tf.scatter_sub(v, i, x)", "variable.scatter_sub(tf.IndexedSlices(values, indices))"),
         ("tf.GraphKeys.UPDATE_OPS", "collections"),
         ("tf.contrib.lookup.index_table_from_file(p)", "StaticVocabularyTable"),
+        ("map(tf.keras.initializers.normal, xs)", "without being called"),
+        ("tf.keras.layers.CuDNNLSTM(3)", "tf.keras.layers.LSTM"),
+        ("tf.train.experimental.enable_mixed_precision_graph_rewrite(o)", "set_global_policy"),
+        ("tf.keras.mixed_precision.experimental.Policy('mixed_float16')", "tf.keras.mixed_precision"),
+        ("tf.distributions.Normal(0.0, 1.0)", "tensorflow_probability"),
+        ("from tensorflow.python.keras.wrappers.scikit_learn import KerasClassifier\nKerasClassifier(f)", "scikeras"),
     ],
 )
 def test_reported_without_a_fix(source: str, reason: str) -> None:
@@ -225,6 +242,35 @@ def test_reported_without_a_fix(source: str, reason: str) -> None:
     (found,) = check(text, RULES)
     assert reason in found.message
     assert (found.code, found.fix) == ("EST003", None)
+
+
+@pytest.mark.parametrize(
+    ("imported", "before", "after"),
+    [
+        (
+            "from tensorflow.python.keras.datasets import mnist",
+            "mnist.load_data()",
+            "tf.keras.datasets.mnist.load_data()",
+        ),
+        ("import tensorflow.python.keras.datasets.imdb as i", "i.load_data(p)", "tf.keras.datasets.imdb.load_data(p)"),
+        (
+            "from tensorflow.python.keras.preprocessing.sequence import pad_sequences as pad",
+            "pad(x, 3)",
+            "tf.keras.preprocessing.sequence.pad_sequences(x, 3)",
+        ),
+        (
+            "from tensorflow.python.keras.applications.vgg16 import VGG16",
+            "VGG16()",
+            "tf.keras.applications.vgg16.VGG16()",
+        ),
+    ],
+)
+def test_imports_that_reach_into_what_moved(imported: str, before: str, after: str) -> None:
+    check_transformed(f"{V1}{imported}\n{before}\n", f"{V1}{imported}\n{after}\n", RULES)
+
+
+def test_other_private_modules_of_keras_are_left_alone() -> None:
+    check_noop(f"{V1}from tensorflow.python.keras.layers import Dense\nDense(3)\n", RULES)
 
 
 def test_graph_mode_names_say_so() -> None:
@@ -296,6 +342,13 @@ def find(root: Any, name: str) -> Any:
     return root
 
 
+ONLY_1 = (
+    *("contrib.", "examples.", "app", "flags", "logging", "python.keras.", "keras.experimental.", "keras.wrappers"),
+    "keras.mixed_precision.experimental",
+)
+"""What `tf.compat.v1` of TensorFlow 2 has no more."""
+
+
 def test_rows_agree_with_tensorflow() -> None:
     """Every name exists where the table says, and every old parameter is mapped, dropped or refused on purpose."""
     tf = pytest.importorskip("tensorflow")
@@ -304,7 +357,7 @@ def test_rows_agree_with_tensorflow() -> None:
     wrong = []
     for name, row in tables.rows().items():
         old = find(tf.compat.v1, name)
-        if old is None and not name.startswith(("contrib.", "examples.", "app", "flags", "logging")):
+        if old is None and not name.startswith(ONLY_1):
             wrong.append(f"{name}: not in tf.compat.v1")
         if row.kind in ("manual", "check"):
             continue
