@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from migrator.parity.distances import array_distance, arrays_close
@@ -37,7 +38,35 @@ def compare_exports(report: CaseReport, old: Reader, new: Reader) -> list[Differ
         pairs = list(zip(ours[::-1], theirs[::-1]))[::-1]
         for number, (a, b) in enumerate(pairs, 1):
             found += _export(report, f"{where} {number}" if len(pairs) > 1 else where, a, b, old, new)
+    return found + _kept(old, new)
+
+
+def _kept(old: Reader, new: Reader) -> list[Difference]:
+    """The folders in which other exports are left at the end, or other files beside one of them."""
+    sides = [{event["folder"]: event for event in reader.of("kept exports")} for reader in (old, new)]
+    if len(sides[0]) == len(sides[1]) == 1:  # whatever it is called
+        sides[1] = dict(zip(sides[0], sides[1].values()))
+    found = []
+    for folder in sorted(sides[0].keys() & sides[1].keys()):
+        where, events = f"export to {folder}", [side[folder] for side in sides]
+        both = min(event["written"] for event in events)
+        left = [{int(age): files for age, files in event["left"].items() if int(age) < both} for event in events]
+        if left[0].keys() != left[1].keys():
+            texts = [_ages(ages, both) for ages in left]
+            found.append(Difference("exports", where, f"kept at the end: old {texts[0]}; new {texts[1]}"))
+            continue
+        for age in sorted(left[0]):
+            for name in sorted(left[0][age].keys() | left[1][age].keys()):
+                if left[0][age].get(name) != left[1][age].get(name):
+                    problem = "differs" if name in left[0][age] and name in left[1][age] else "is on one side only"
+                    found.append(Difference("exports", where, f"the file {name} beside the model {problem}"))
     return found
+
+
+def _ages(left: Collection[int], written: int) -> str:
+    """Which of `written` exports are left, counted from the first."""
+    numbers = ", ".join(str(written - age) for age in sorted(left, reverse=True))
+    return f"number {numbers} of {written}" if left else f"none of {written}"
 
 
 def _by_folder(reader: Reader) -> dict[str, list[dict[str, Any]]]:

@@ -169,3 +169,50 @@ def test_the_last_exports_to_a_folder_are_compared(tmp_path: Path) -> None:
     report = recordings(tmp_path, [ONE, OTHER], [OTHER, ONE, ONE])
     assert report.verdict == EQUAL
     assert report.notes[0] == "export to best: old 1 times, new 2 times; the last ones are compared"
+
+
+def kept(folder: Path, side: str, made: int, left: dict[int, str], name: str = "best") -> None:
+    """Records a run that wrote `made` exports and left some, by number, with a word in a file beside each."""
+    paths = [folder / side / name / str(number) for number in range(made)]
+    for number, word in left.items():
+        (paths[number] / "assets.extra" / "more").mkdir(parents=True)
+        (paths[number] / "assets.extra" / "more" / "words.txt").write_text(word)
+    writer = Writer(str(folder / side / "recording"))
+    writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
+    exports.record_kept(writer, [str(path) for path in paths])
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("made", "left", "name", "said"),
+    [
+        (4, {2: "a", 3: "a"}, "best", ""),
+        (4, {2: "a", 3: "a"}, "other", ""),  # the only folder on both sides
+        (4, {3: "a"}, "best", "kept at the end: old number 3, 4 of 4; new number 4 of 4"),
+        (4, {}, "best", "kept at the end: old number 3, 4 of 4; new none of 4"),
+        (4, {0: "a", 3: "a"}, "best", "kept at the end: old number 3, 4 of 4; new number 1, 4 of 4"),
+        (4, {1: "a", 2: "a", 3: "a"}, "best", "kept at the end: old number 3, 4 of 4; new number 2, 3, 4 of 4"),
+        (4, {2: "a", 3: "b"}, "best", "the file more/words.txt beside the model differs"),
+        (5, {3: "a", 4: "a"}, "best", ""),  # counted from the newest on
+        (1, {0: "a"}, "best", ""),
+    ],
+)
+def test_what_is_left_of_exports_is_compared(
+    tmp_path: Path, made: int, left: dict[int, str], name: str, said: str
+) -> None:
+    kept(tmp_path, "old", 4, {2: "a", 3: "a"})
+    kept(tmp_path, "new", made, left, name)
+    report = CaseReport("case")
+    compare(report, *(Reader(str(tmp_path / side / "recording")) for side in ("old", "new")))
+    assert [d.message for d in report.differences] == ([said] if said else [])
+
+
+def test_a_file_beside_the_model_on_one_side(tmp_path: Path) -> None:
+    kept(tmp_path, "old", 1, {0: "a"})
+    kept(tmp_path, "new", 1, {0: "a"})
+    (tmp_path / "new" / "best" / "0" / "assets.extra" / "one").write_text("")
+    exports.record_kept(writer := Writer(str(tmp_path / "again")), [str(tmp_path / "new" / "best" / "0")])
+    writer.close()
+    report = CaseReport("case")
+    compare(report, Reader(str(tmp_path / "old" / "recording")), Reader(str(tmp_path / "again")))
+    assert "the file one beside the model is on one side only" in [d.message for d in report.differences]

@@ -7,6 +7,7 @@ a session of its own.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from . import program, store
 ROWS = 4
 """Examples that are fed at most."""
 _UNSEEN = "not compared: the SavedModels"
+_UNFINISHED = "temp-"
 _CSV = "DecodeCSV"
 _PARSERS = ("ParseExample", "ParseExampleV2", _CSV)
 _IDLE = ("Identity", "PlaceholderWithDefault", "ExpandDims", "Reshape", "Squeeze", "StridedSlice")
@@ -35,6 +37,7 @@ def watch_estimators(recorder: Any, base: Any) -> None:
 
     def watched_export(self: Any, *args: Any, **named: Any) -> Any:
         path = export(self, *args, **named)
+        recorder.exported.append(_full(path))
         if recorder.cluster:
             recorder.note(f"{_UNSEEN} that the program exports")
             return path
@@ -66,6 +69,7 @@ def watch_saves(replay: Any) -> None:
 
     def watched_save(obj: Any, export_dir: Any, *args: Any, **named: Any) -> None:
         save(obj, export_dir, *args, **named)
+        replay.exported.append(_full(export_dir))
         call = next(calls)
         folder = folder_of(export_dir)
         events = by_folder.get(folder, recorded if len(by_folder) == 1 else [])
@@ -86,6 +90,33 @@ def note_others(replay: Any, sandbox: str, since: float) -> None:
             os.path.join(folder, "saved_model.pb") for folder, _, names in os.walk(sandbox) if "saved_model.pb" in names
         )
         replay.writer.event("saved models", found=any(os.path.getmtime(file) >= since for file in files))
+
+
+def record_kept(writer: store.Writer, exported: list[str]) -> None:
+    """Record which of the SavedModels in `exported` are left at the end of a run, by folder.
+
+    They are counted from the newest on, from 0, and come with what was copied beside them (`assets_extra`).
+    """
+    for folder in dict.fromkeys(folder_of(path) for path in exported):
+        written = [path for path in exported if folder_of(path) == folder]
+        left = {str(age): _copied(path) for age, path in enumerate(reversed(written)) if os.path.isdir(path)}
+        writer.event("kept exports", folder=folder, written=len(written), left=left)
+
+
+def _copied(path: str) -> dict[str, str]:
+    """The files beside a SavedModel, with a checksum of what they hold."""
+    found, extra = {}, os.path.join(path, "assets.extra")
+    for folder, _, names in os.walk(extra):
+        for file in (os.path.join(folder, name) for name in names):
+            with open(file, "rb") as opened:
+                found[os.path.relpath(file, extra)] = hashlib.sha256(opened.read()).hexdigest()
+    return found
+
+
+def _full(path: Any) -> str:
+    """Where a SavedModel is in the end: it may be written under another name first."""
+    folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
+    return os.path.join(folder, name[len(_UNFINISHED) :] if name.startswith(_UNFINISHED) else name)
 
 
 def _first_line(error: Exception) -> str:

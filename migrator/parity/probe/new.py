@@ -318,6 +318,7 @@ def main(config_path: str) -> int:
         vendored.close(replay, call)
     exports.note_others(replay, config["sandbox"], started)
     if not replay.cluster:
+        exports.record_kept(replay.writer, replay.exported)
         summaries.record(replay.writer, config["sandbox"])
     replay.writer.event("done")
     return 0

@@ -57,6 +57,7 @@ class Recorder:
         self.notes: set[str] = set()
         self.budget = FULL_STEP_BYTES
         self.folders: set[str] = set()
+        self.exported: list[str] = []
         self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
         self.features: Any = None
         self.replicas: tuple[Any, str, list[tuple[Any, Any, Any]]] = (None, "", [])
@@ -360,6 +361,7 @@ def main(config_path: str) -> int:
     for call in sorted(recorder.open_predictions):
         recorder.close_prediction(call, False)
     if not recorder.cluster:
+        exports.record_kept(recorder.writer, recorder.exported)
         summaries.record(recorder.writer, config["sandbox"])
     recorder.writer.event("redirected", prefixes=recorder.redirect.prefixes)
     recorder.writer.event("done")

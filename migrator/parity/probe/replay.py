@@ -49,6 +49,7 @@ class Replay:
         self.calls = {"train": 0, "evaluate": 0, "predict": 0}
         self.outputs: list[dict[str, Any]] = []
         self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
+        self.exported: list[str] = []
         self.streams: list[Stream] = []
         self.call_batches: dict[tuple[str, int], list[Any]] = {}
         self.call_stream: dict[tuple[str, int], int] = {}
