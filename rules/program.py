@@ -269,7 +269,7 @@ class EstimatorProgram(ProgramRule):
             for module in rewrite.group:
                 rewrite.at = module  # where a refusal stands
                 refuse_replication(module)
-                refuse_queues(module, len(rewrite.group) == 1)
+                refuse_queues(module, functools.partial(_is_called, drafts.project))
                 refuse_drawn_inputs(drafts.project, module)
                 refuse_unseen_receivers(drafts.project, module)
                 if re.search(rb"\r(?!\n)", module.source):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
@@ -35,8 +36,8 @@ _ADVICE = {
 }
 
 
-def refuse_queues(module: Module, alone: bool) -> None:
-    """Raise Unsupported at the first part of a queue that the program uses; `alone` says that no other file calls it."""
+def refuse_queues(module: Module, called: Callable[[Module, ast.expr], bool]) -> None:
+    """Raise Unsupported at the first part of a queue that the program uses; `called` says whether any code gets there."""
     for node, name in module.references():
         short = name[len("tensorflow.") :] if name.startswith("tensorflow.") else ""
         if short == "train.FeedFnHook":
@@ -45,18 +46,9 @@ def refuse_queues(module: Module, alone: bool) -> None:
                 "first let the input_fn return a tf.data.Dataset of what is fed",
                 node,
             )
-        if short in _ADVICE and not on_own_graph(module, node) and not (alone and _unused(module, node)):
+        if short in _ADVICE and not on_own_graph(module, node) and called(module, node):
             raise Unsupported(
                 f"tf.{short} feeds queues, which nothing runs in TensorFlow 2: first write the input_fn with tf.data, "
                 f"which TensorFlow 1 has from 1.4 on, here {_ADVICE[short]}",
                 node,
             )
-
-
-def _unused(module: Module, node: ast.expr) -> bool:
-    """Whether a place is in a plain function of the file that nothing else in the file mentions."""
-    functions = [a for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)]
-    if not functions or functions[-1].decorator_list or not isinstance(module.parent(functions[-1]), ast.Module):
-        return False
-    start, end = module.span(functions[-1])
-    return all(start <= module.span(use)[0] < end for use in module.loads(functions[-1].name))

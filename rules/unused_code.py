@@ -141,7 +141,17 @@ def _finds_by_name(module: Module, handed: bool) -> bool:
         literal = len(call.args) > 1 and isinstance(call.args[1], ast.Constant)
         if function in _LOOKUPS or (function == "import_module" or function == "getattr" and handed) and not literal:
             return True
-    return any(node.attr in ("__dict__", "modules") for node in module.nodes(ast.Attribute))
+    return any(
+        node.attr == "modules" or (node.attr == "__dict__" and not _is_made(module, node.value))
+        for node in module.nodes(ast.Attribute)
+    )
+
+
+def _is_made(module: Module, node: ast.expr) -> bool:
+    """Whether a name stands for objects alone that calls give, such as ``parser.parse_args()``: these hold no function."""
+    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
+    statements = [module.parent(binding.node) for binding in bindings]
+    return bool(bindings) and all(isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) for s in statements)
 
 
 def _names(node: ast.AST) -> tuple[str, ...]:

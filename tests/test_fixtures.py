@@ -53,9 +53,9 @@ class Fixture:
         if self.is_tree:
             top = self.folder / side
             return {path.relative_to(top).as_posix(): read(path) for path in sorted(top.rglob("*.py"))}
-        files = {"before.py": read(self.folder / f"{side}.py")}
-        helpers = FILE_NAMES if side == "after" else ()
-        return {**files, **{name: read(self.folder / name) for name in helpers if (self.folder / name).exists()}}
+        places = {"before.py": self.folder / f"{side}.py"}
+        places.update({name: self.folder / name for name in (FILE_NAMES if side == "after" else ())})
+        return {name: read(place) for name, place in places.items() if place.exists()}  # new cases have nothing after
 
     def write_after(self, files: dict[str, str]) -> None:
         """Makes `files` what this fixture expects."""

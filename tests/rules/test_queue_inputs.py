@@ -66,6 +66,17 @@ def test_a_function_that_something_calls_is_one(use: str) -> None:
     assert "feeds queues" in unit.reason
 
 
+def test_functions_that_only_such_a_function_calls_are_none() -> None:
+    """Also in a file that another one imports."""
+    queue = "def reader():\n    return tf.TFRecordReader()\n\n\ndef read():\n    return tf.train.batch([reader()], 2)\n\n\n"
+    model = MODEL + queue + "def train():\n" + TRAIN.replace("\ne", "\n    e").lstrip("\n")
+    made = "import argparse\nargs = argparse.ArgumentParser().parse_args()\nprint(args.__dict__)\n"
+    task = "import program\n\nprogram.train()\n"
+    assert {unit.tier for unit in units(run({"program.py": model, "task.py": made + task}))} == {"native"}
+    found = units(run({"program.py": model, "task.py": f"{task}print(program.__dict__)\n"}))
+    assert all("feeds queues" in unit.reason for unit in found)
+
+
 def test_a_function_of_two_files_is_one() -> None:
     other = "import tensorflow as tf\nimport program\n\nspec = tf.estimator.TrainSpec(program.read)\n"
     found = units(run({"program.py": MODEL + QUEUE + TRAIN, "task.py": other}))
