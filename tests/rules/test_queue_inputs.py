@@ -68,7 +68,9 @@ def test_a_function_that_something_calls_is_one(use: str) -> None:
 
 def test_functions_that_only_such_a_function_calls_are_none() -> None:
     """Also in a file that another one imports."""
-    queue = "def reader():\n    return tf.TFRecordReader()\n\n\ndef read():\n    return tf.train.batch([reader()], 2)\n\n\n"
+    queue = (
+        "def reader():\n    return tf.TFRecordReader()\n\n\ndef read():\n    return tf.train.batch([reader()], 2)\n\n\n"
+    )
     model = MODEL + queue + "def train():\n" + TRAIN.replace("\ne", "\n    e").lstrip("\n")
     made = "import argparse\nargs = argparse.ArgumentParser().parse_args()\nprint(args.__dict__)\n"
     task = "import program\n\nprogram.train()\n"
