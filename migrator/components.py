@@ -17,6 +17,9 @@ from migrator.vendoring import is_vendored
 RELEVANT = re.compile(rb"tensorflow")
 """What a file must contain to be looked at for its own sake."""
 
+_ABSTRACT = re.compile(rb"\babstractmethod\b")
+"""What files of base classes contain, which lose the abstract methods that models are made of."""
+
 PROGRAM = re.compile(rb"stimator")
 """What a file must contain for its imports to be worth looking into."""
 
@@ -147,6 +150,7 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
         graph = import_graph(files)
     relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and not is_vendored(raw)}
     members = relevant | {path for path, targets in graph.items() if targets & relevant}
+    members |= {target for path in relevant for target in graph[path] if _ABSTRACT.search(files[target])}
     edges = [(path, target) for path in files if path in members for target in sorted(graph[path] & members)]
     groups = [part for group in connected(members, edges) for part in _small(group, edges)]
     order = {path: number for number, path in enumerate(files)}

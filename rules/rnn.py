@@ -187,7 +187,7 @@ def loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     made: list[tuple[str | None, Value]] = [(None, given[n]) for n in cells.split()]
     major = given.get("time_major")
     if not is_none(major) and not (isinstance(major, ast.Constant) and major.value is False):
-        if not isinstance(major, ast.Constant) or short == "bidirectional_dynamic_rnn":
+        if not isinstance(major, ast.Constant):
             raise Unsupported(f"tf.nn.{short} with this `time_major` is not migrated yet", major)
         made.append(("time_major", "True"))
     inputs: list[tuple[str | None, Value]] = [(None, given["inputs"])]

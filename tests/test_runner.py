@@ -116,6 +116,12 @@ def test_helpers_without_tensorflow_are_context_only() -> None:
     assert components(files) == [Component((f"/r/m{number}.py",), ("/r/constants.py",)) for number in range(3)]
 
 
+def test_abstract_classes_change_with_those_that_derive_from_them() -> None:
+    files = {"/r/base.py": b"import abc\nclass Base(abc.ABC):\n    @abc.abstractmethod\n    def model_fn(self): ...\n"}
+    files["/r/m.py"] = b"import tensorflow\nimport base\nestimator = 1\n"
+    assert components(files) == [Component(("/r/base.py", "/r/m.py"), ())]
+
+
 def test_a_hub_does_not_join_a_whole_tree() -> None:
     files = {"/r/utils.py": b"import tensorflow\n"}
     for number in range(300):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from migrator.module import Module
 
 SPEC = "tensorflow.estimator.EstimatorSpec"
+_DOUBLE = frozenset({"tensorflow.float64", "tensorflow.double", "tensorflow.to_double"})
 SPEC_FIELDS = (
     "mode predictions loss train_op eval_metric_ops export_outputs training_chief_hooks training_hooks scaffold "
     "evaluation_hooks prediction_hooks"
@@ -248,6 +249,15 @@ class Plan(Body):
         self.metric_leaves = self.ordered(
             leaf for leaf in self.metric_slice if leaf not in chosen and not leaf.mode_only
         )
+        with self.obstacles:
+            self._check_precision()
+
+    def _check_precision(self) -> None:
+        """Refuse a loss in double precision, which the layers of TensorFlow 1 have where their inputs do, and Keras's not."""
+        for leaf in self.loss_leaves:
+            for node in walk(leaf.node):
+                if isinstance(node, ast.Attribute) and self.module.resolve(node) in _DOUBLE:
+                    raise Unsupported("a loss in double precision, where Keras layers are in single precision", node)
 
     def _check_layers_of_labels(self) -> None:
         """Refuse layers that see the labels, but for those that the forward pass applies, too, and the loss once more."""

@@ -30,7 +30,7 @@ from migrator.preparing.reserved import PARAMS, RESERVED, params_of
 from migrator.preparing.roots import calls_below, root_function
 from migrator.preparing.stuck import Stuck
 from migrator.preparing.taken_features import copied_features
-from migrator.preparing.unbox import boxes, holds_attributes, without_holder
+from migrator.preparing.unbox import ancestors, boxes, holds_attributes, is_abstract, without_holder
 from migrator.project import Definition
 
 MAX_STEPS = 200
@@ -219,6 +219,9 @@ class Preparation(ObjectSteps):
         reserved = RESERVED - ({PARAMS} if all(estimators) else set())
         extra, new, changes = self._lifted(found, module, node, reserved, root=True)
         self._left.add((found.owner.module.path, found.owner.name))
+        name = found.function.name
+        lineage = ancestors(self.drafts.project, found.owner)
+        self._taken_out |= {(owner.module.path, name) for owner in lineage if is_abstract(owner, name)}
         if found.function.name in self._moved_down | GENERIC:  # the class is the model
             self.drafts.model_classes[found.module.path, new] = found.owner.name
         for place, estimator in zip(places, estimators):

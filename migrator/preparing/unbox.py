@@ -91,6 +91,15 @@ def box(project: Project, definition: Definition, statement: ast.Assign, owner: 
     return result
 
 
+def is_abstract(owner: Definition, name: str) -> bool:
+    """Whether a class only demands a method of the classes that derive from it."""
+    assert isinstance(owner.node, ast.ClassDef)
+    methods = (part for part in owner.node.body if isinstance(part, ast.FunctionDef) and part.name == name)
+    return any(
+        ast.unparse(d).rpartition(".")[2] == "abstractmethod" for method in methods for d in method.decorator_list
+    )
+
+
 def ancestors(project: Project, owner: Definition) -> Iterator[Definition]:
     """A class and the classes of the program that it is derived from."""
     yield owner

@@ -360,11 +360,15 @@ class StaticRNN(DynamicRNN):
 
 
 class BidirectionalRNN(tf.keras.layers.Layer):
-    """``tf.compat.v1.nn.bidirectional_dynamic_rnn``: gives the pair of outputs and the pair of states, forward first."""
+    """``tf.compat.v1.nn.bidirectional_dynamic_rnn``: gives the pair of outputs and the pair of states, forward first. With
+    ``time_major``, the first axis of inputs and outputs is time."""
 
-    def __init__(self, cell_fw: RecurrentCell, cell_bw: RecurrentCell, name: str | None = None) -> None:
+    def __init__(
+        self, cell_fw: RecurrentCell, cell_bw: RecurrentCell, time_major: bool = False, name: str | None = None
+    ) -> None:
         super().__init__(name=name)
         self.forward, self.backward = cell_fw, cell_bw
+        self.time_major = time_major
 
     def build(self, input_shape: Any) -> None:
         for scope, cell in (("fw", self.forward), ("bw", self.backward)):
@@ -380,7 +384,10 @@ class BidirectionalRNN(tf.keras.layers.Layer):
                 return tf.reverse(values, axis=[0])
             return tf.reverse_sequence(values, sequence_length, seq_axis=0, batch_axis=1)
 
-        inputs = swap_time(inputs)
+        inputs = inputs if self.time_major else swap_time(inputs)
         forward, state_fw = run_cell(self.forward, inputs, sequence_length, initial_state_fw)
         backward, state_bw = run_cell(self.backward, reverse(inputs), sequence_length, initial_state_bw)
-        return (swap_time(forward), swap_time(reverse(backward))), (state_fw, state_bw)
+        backward = reverse(backward)
+        if not self.time_major:
+            forward, backward = swap_time(forward), swap_time(backward)
+        return (forward, backward), (state_fw, state_bw)

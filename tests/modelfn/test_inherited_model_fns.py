@@ -191,3 +191,25 @@ def test_a_config_of_an_object_is_not_that_of_the_estimator() -> None:
 )
 def test_what_is_not_followed(files: dict[str, str], reason: str) -> None:
     assert reason in manual_reason({path: textwrap.dedent(text) for path, text in files.items()})
+
+
+ABSTRACT = """
+import abc
+
+
+class Abstract(abc.ABC):
+    @abc.abstractmethod
+    def model_fn(self, features, labels, mode):
+        pass
+
+    @abc.abstractmethod
+    def report(self):
+        pass
+"""
+
+
+def test_abstract_methods_go_with_those_of_the_program() -> None:
+    base = BASE.replace("import tensorflow as tf", "import tensorflow as tf\nfrom abstract import Abstract")
+    base = base.replace("class Base(object):", "class Base(Abstract):\n    def report(self):\n        return SCALE\n")
+    after = migrate_all({**one_file(base), "abstract.py": ABSTRACT})
+    assert "def model_fn" not in after["abstract.py"] and "def report" in after["abstract.py"]

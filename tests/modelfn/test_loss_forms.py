@@ -209,3 +209,10 @@ def test_what_is_collected_otherwise_is_left(statements: str, reason: str) -> No
 def test_terms_of_layers_that_are_made_later_are_not_collected() -> None:
     body = f"penalty = tf.losses.get_regularization_loss()  # HERE\n{REGULARIZED}"
     assert "before all layers are made" in manual_reason(collected(f"{LOSS} + penalty", body))
+
+
+@pytest.mark.parametrize("double", ["tf.float64", "tf.double"])
+def test_a_loss_in_double_precision(double: str) -> None:
+    loss = f"loss = tf.reduce_mean(tf.square(tf.cast(labels, {double}) - predictions))"
+    end = f"{loss}\n{TRAIN_OP}\n{SPEC}"
+    assert "double precision" in manual_reason(model_fn("predictions = tf.layers.dense(features['x'], 1)", end=end))

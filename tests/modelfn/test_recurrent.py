@@ -54,6 +54,11 @@ def test_cells(cell: str, made: str) -> None:
             "BidirectionalRNN(cell, cell)",
             "self.bidirectional_rnn(x, sequence_length=lengths, initial_state_bw=lengths)",
         ),
+        (
+            "bidirectional_dynamic_rnn(cell, cell, x, time_major=True)",
+            "BidirectionalRNN(cell, cell, time_major=True)",
+            "self.bidirectional_rnn(x)",
+        ),
         ("static_rnn(cell, tf.unstack(x, 3))", "StaticRNN(cell)", "self.rnn(tf.unstack(x, 3))"),
     ],
 )
@@ -113,7 +118,7 @@ def test_cells_left_alone(body: str, reason: str) -> None:
         ("dynamic_rnn(cell)", "without `inputs`"),
         ("dynamic_rnn(cell, x, dtype=tf.float64)", "float32"),
         ("dynamic_rnn(cell, x, time_major=params['major'])", "time_major"),
-        ("bidirectional_dynamic_rnn(cell, cell, x, time_major=True)", "time_major"),
+        ("bidirectional_dynamic_rnn(cell, cell, x, time_major=params['major'])", "time_major"),
         ("dynamic_rnn(cell, x, scope=params['scope'])", "not a literal"),
         ("dynamic_rnn(*params['all'])", "hidden behind *"),
         ("raw_rnn(cell, x)", "raw_rnn"),

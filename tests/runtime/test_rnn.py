@@ -167,6 +167,24 @@ def test_bidirectional(lengths: Any) -> None:
 
 
 @pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["whole", "lengths"])
+def test_bidirectional_over_time(lengths: Any) -> None:
+    by_time = INPUTS.transpose(1, 0, 2)
+    check(
+        lambda: v1.nn.bidirectional_dynamic_rnn(
+            old.LSTMCell(6),
+            old.GRUCell(4),
+            tf.constant(by_time),
+            sequence_length=lengths,
+            dtype=tf.float32,
+            time_major=True,
+        ),
+        rnn.BidirectionalRNN(rnn.LSTMCell(6), rnn.GRUCell(4), time_major=True),
+        tf.constant(by_time),
+        sequence_length=lengths,
+    )
+
+
+@pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["whole", "lengths"])
 def test_static_rnn(lengths: Any) -> None:
     check(
         lambda: v1.nn.static_rnn(
