@@ -69,6 +69,7 @@ _PLACES = [
         _TRAIN,
         "train",
     ),
+    (r"tensorflow\.contrib\.framework", "(?:get_|create_|get_or_create_|assert_)global_step", "train"),
     (r"tensorflow\.python\.ops\.rnn_cell(?:_impl)?", f"{_CELLS}|LSTMStateTuple", "nn.rnn_cell"),
     (r"tensorflow\.python\.ops\.rnn", "(?:bidirectional_)?dynamic_rnn|static_(?:bidirectional_)?rnn", "nn"),
     (
@@ -124,12 +125,14 @@ _INSIDE = re.compile(
 @functools.cache
 def public(name: str) -> str:
     """The public name of an object, or `name` where none is known."""
+    inside = _INSIDE.match(name)
+    if inside is not None:
+        name = f"tensorflow.contrib.{inside[1]}.{inside[2]}"
     for _, place, package in _KNOWN:
         found = place.match(name)
         if found is not None:
             return package + found[1]
-    found = _INSIDE.match(name)
-    return name if found is None else f"tensorflow.contrib.{found[1]}.{found[2]}"
+    return name
 
 
 @functools.cache

@@ -132,7 +132,7 @@ def normalize(raw: str) -> str:
     while True:
         shorter = _VERSIONED.sub("tensorflow", name)
         if shorter == name:
-            return public(name) if ".python." in name else name
+            return public(name) if ".python." in name or ".contrib.framework." in name else name
         name = shorter
 
 

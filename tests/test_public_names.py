@@ -24,6 +24,8 @@ from migrator.symbols import normalize
         ("tensorflow.contrib.layers.python.layers.layers.batch_norm", "contrib.layers.batch_norm"),
         ("tensorflow.contrib.learn.python.learn.learn_runner.run", "contrib.learn.learn_runner.run"),
         ("tensorflow.contrib.training.python.training.hparam.HParams", "contrib.training.HParams"),
+        ("tensorflow.contrib.framework.get_or_create_global_step", "train.get_or_create_global_step"),
+        ("tensorflow.contrib.framework.python.ops.variables.get_global_step", "train.get_global_step"),
         ("tensorflow.python.ops.rnn_cell_impl.GRUCell", "nn.rnn_cell.GRUCell"),
         ("tensorflow.python.layers.core.dense", "layers.dense"),
         ("tensorflow.python.training.session_run_hook.SessionRunHook", "train.SessionRunHook"),

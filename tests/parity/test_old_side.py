@@ -35,6 +35,8 @@ def dense(inputs, units, activation=None):
     assert tf.contrib.training.HParams(a=1).parse("a=3").a == 3
     from tensorflow.contrib.training.python.training import hparam
     assert hparam.HParams is tf.contrib.training.HParams
+    from tensorflow.python.keras.preprocessing.sequence import pad_sequences
+    assert pad_sequences is tf.keras.preprocessing.sequence.pad_sequences
     assert slim.conv2d and tf.VERSION.startswith("2.") and tf.compat.v1.layers.dense is tf.layers.dense
     return layers.fully_connected(inputs, units, activation, weights_regularizer=l2_regularizer(0.1))
 """

@@ -17,6 +17,10 @@ from typing import Any
 from . import contrib
 
 
+_MOVED_OF_KERAS = ("applications", "datasets", "preprocessing")
+"""Modules of `tensorflow.python.keras` that TensorFlow 2 has in `tf.keras` alone."""
+
+
 class Facade(types.ModuleType):
     """`tensorflow` as TF1 programs know it."""
 
@@ -59,6 +63,8 @@ def install(root: str) -> None:
         if name == "tensorflow.python.data" and fromlist:  # its datasets are those of the behaviour at import time
             return facade.data
         parts = name.split(".")[1:]
+        if fromlist and parts[:2] == ["python", "keras"] and parts[2:3] and parts[2] in _MOVED_OF_KERAS:
+            parts = parts[1:]
         if parts and parts[0] in ("python", "core", "compat"):
             module = original(name, globals, locals, fromlist, level)
             return module if fromlist else facade
