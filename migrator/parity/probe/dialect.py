@@ -16,7 +16,6 @@ from typing import Any
 
 from . import contrib
 
-
 _MOVED_OF_KERAS = ("applications", "datasets", "preprocessing")
 """Modules of `tensorflow.python.keras` that TensorFlow 2 has in `tf.keras` alone."""
 
