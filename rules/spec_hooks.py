@@ -86,6 +86,14 @@ def nan(call: ast.Call, resolve: Resolve, follow: Follow) -> HookCall:
     return HookCall("", loss=given["loss_tensor"])
 
 
+def final(call: ast.Call, resolve: Resolve, follow: Follow) -> HookCall:
+    """A FinalOpsHook, which is fed nothing."""
+    given = bind(call, "final_ops final_ops_feed_dict", "FinalOpsHook")
+    if "final_ops" not in given or not is_none(given.get("final_ops_feed_dict")):
+        raise Unsupported("a FinalOpsHook that is fed is not migrated yet", call)
+    return HookCall("FinalValues", final=given["final_ops"])
+
+
 def _plain(short: str) -> HookRule:
     """A hook that reads no tensor."""
 
@@ -99,6 +107,7 @@ _RULES: dict[str, HookRule] = {
     LOGGING: logging,
     SAVING: saver,
     "NanTensorHook": nan,
+    "FinalOpsHook": final,
     **{short: _plain(short) for short in _PLAIN},
 }
 SPEC_HOOKS = {f"{family}.{short}": rule for family in _FAMILIES for short, rule in _RULES.items()}

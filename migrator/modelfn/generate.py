@@ -15,6 +15,7 @@ from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
+from migrator.modelfn.finalvalues import final_lines
 from migrator.modelfn.flow import Frame, Leaf, surely
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
@@ -123,6 +124,8 @@ class Generator(ClassWriter):
             training, step = self._training()
         serving = serving_lines(self, served)
         start = start_lines(self)
+        with obstacles:
+            start = [*start, *([""] if start else []), *final] if (final := final_lines(self)) else start
         used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
         build = self.build_lines(used)
         self.note_statics([build, call, loss, metric, results, step, serving, start])

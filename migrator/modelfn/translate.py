@@ -259,6 +259,8 @@ class HookCall:
     """Names of ops that it reads besides."""
     loss: ast.expr | None = None
     """What the hook checks to be a number, which each training does with the loss."""
+    final: ast.expr | None = None
+    """What is computed once the training has ended."""
 
 
 HookRule = Callable[[ast.Call, Resolve, Callable[[ast.expr], ast.expr]], HookCall]
