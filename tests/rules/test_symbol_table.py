@@ -476,17 +476,17 @@ def test_values_stay(call: str) -> None:
     ],
 )
 def test_initializers_keep_their_distribution(call: str) -> None:
-    """Quantiles over 200,000 draws agree within sampling error."""
+    """Quantiles over 200,000 draws agree within four times the sampling error of the outermost."""
     tf = pytest.importorskip("tensorflow")
     numpy = pytest.importorskip("numpy")
     after = transform(f"{V1}y = {call}\n", RULES).splitlines()[2][len("y = ") :]
-    tf.random.set_seed(1)
+    tf.keras.utils.set_random_seed(1)  # that of TensorFlow is not all that Keras draws from
     old = numpy.asarray(eval(call, {"tf": tf.compat.v1})([200, 1000]))
     new = numpy.asarray(eval(after, {"tf": tf})([200, 1000]))
     assert abs(old.mean() - new.mean()) < 0.02 * old.std()
     assert abs(old.std() / new.std() - 1) < 0.01
     quantiles = [0.001, 0.1, 0.5, 0.9, 0.999]
-    numpy.testing.assert_allclose(numpy.quantile(old, quantiles), numpy.quantile(new, quantiles), atol=0.06 * old.std())
+    numpy.testing.assert_allclose(numpy.quantile(old, quantiles), numpy.quantile(new, quantiles), atol=0.12 * old.std())
 
 
 def test_halved_regularizer() -> None:
