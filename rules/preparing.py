@@ -39,6 +39,7 @@ from . import (
     normalization_by_condition,
     optimize_loss,
     optimizer_tables,
+    optimizer_wrappers,
     repeated_layers,
     scoped_summaries,
     templates,
@@ -73,7 +74,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         plain = plain or dropout_by_condition.spelled_out(module, call) or contrib_functions.spelled_out(module, call)
         plain = plain or repeated_layers.spelled_out(module, call) or entered_scopes.spelled_out(module, call)
         plain = plain or applied_regularization.spelled_out(module, call)
-        plain = plain or templates.spelled_out(module, call)
+        plain = plain or templates.spelled_out(module, call) or optimizer_wrappers.spelled_out(module, call)
         plain = plain or named_one_by_one(drafts.project, module, call)
         changes = plain or argument_scopes.spelled_out(drafts.project, module, call)
         changes = changes or head_specs.spelled_out(drafts.project, module, call)
