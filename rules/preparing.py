@@ -11,6 +11,7 @@ from migrator.modelfn.optimizerclass import derives
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
+from migrator.preparing import registries
 from migrator.preparing.arguments import parameters
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.handed import handed
@@ -67,6 +68,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
 
     known = translations()
     hold_optimizers(drafts)
+    registries.written_out(drafts)
     judge = _Judge(drafts, known)
 
     def spelled_out(module: Module, call: ast.Call) -> list[Change]:

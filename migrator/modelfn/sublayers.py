@@ -22,6 +22,7 @@ from migrator.modelfn.roles import bound, defaults, flag_defaults, is_flag, is_n
 from migrator.modelfn.translate import Layer, Time, Translations, Value, is_none
 from migrator.preparing.lift import snake
 from migrator.preparing.methods import lookup, method_of, method_of_new
+from migrator.preparing.partials import PARTIAL
 from migrator.project import Definition
 from migrator.syntax import walk
 
@@ -176,7 +177,9 @@ class Sublayers:
 
     def chosen(self, body: Body, call: ast.Call) -> list[Made]:
         """The helpers that a call may call through a value that stands for one of them."""
-        return self.values.behind(body, call.func) if isinstance(call.func, (ast.Name, ast.Subscript)) else []
+        if isinstance(call.func, ast.Call) and body.module.resolve(call.func.func) == PARTIAL:
+            return []  # a partial, called where it is made
+        return self.values.behind(body, call.func) if isinstance(call.func, (ast.Name, ast.Subscript, ast.Call)) else []
 
     def _chosen_layer(self, body: Body, call: ast.Call, chosen: list[Made]) -> Layer:
         """A call of a value that stands for one of the `chosen` helpers."""
@@ -188,6 +191,8 @@ class Sublayers:
             raise Unsupported("a function that is told to share its variables is handed around", call)
         bodies = tuple(layer.helper for layer in others if layer.helper not in (None, first.helper))
         written = call.func.id if isinstance(call.func, ast.Name) else first.scope
+        if isinstance(call.func, ast.Call):  # `get_network(name)(x)`
+            written = re.sub(r"^(get|find|lookup)_", "", ast.unparse(call.func.func).rpartition(".")[2])
         stem = _stem(re.sub(r"_(fn|func|function)$", "", written))
         name = stem if stem != written else f"{stem}_layer"
         return replace(first, maker=call.func, alternatives=bodies, scope=name)

@@ -67,6 +67,11 @@ def _follow(project: Project, module: Module, node: ast.expr, found: Handed, dep
         for value in others:
             _follow(project, module, value, found, depth + 1)
         return
+    getter = _getter(project, module, node)
+    if getter is not None:
+        found.read.add(node)
+        _follow(project, *getter, found, depth + 1)
+        return
     if isinstance(node, ast.Name):
         sources = _sources(project, module, node)
         if sources is not None:
@@ -94,6 +99,7 @@ def _sources(project: Project, module: Module, node: ast.Name) -> list[tuple[Mod
         if not isinstance(statement.targets[0], ast.Name):
             return None
         plain = isinstance(statement.value, (ast.IfExp, ast.Subscript, ast.Name)) or _table(statement.value) is not None
+        plain = plain or _getter(project, module, statement.value) is not None
         if len(bound) == 1 and not plain:
             return None
         values.append((module, statement.value))
@@ -134,6 +140,24 @@ def _table(node: ast.expr) -> tuple[ast.expr, list[ast.expr]] | None:
         if isinstance(table, (ast.Name, ast.Attribute)) and len(node.args) in (1, 2) and not node.keywords:
             return table, [value for value in node.args[1:] if not _is_none(value)]
     return None
+
+
+def _getter(project: Project, module: Module, node: ast.expr) -> tuple[Module, ast.expr] | None:
+    """What ``get_model(name)`` returns, where that is an entry of a table, and all else that it does is to refuse names."""
+    definition = project.definition(module, node.func) if isinstance(node, ast.Call) else None
+    if definition is None or not isinstance(definition.node, ast.FunctionDef) or definition.node.decorator_list:
+        return None
+    *before, last = definition.node.body
+    value = last.value if isinstance(last, ast.Return) else None
+    if value is None or not isinstance(value, ast.Subscript) or _table(value) is None:
+        return None
+    plain = all(
+        isinstance(s.value, ast.Constant)
+        if isinstance(s, ast.Expr)
+        else isinstance(s, ast.If) and not s.orelse and all(isinstance(inner, ast.Raise) for inner in s.body)
+        for s in before
+    )
+    return (definition.module, value) if plain else None
 
 
 def _is_none(node: ast.expr) -> bool:
