@@ -111,7 +111,8 @@ def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, li
     reduction = given.get("loss_reduction")
     values["loss_reduction"] = '"sum_over_batch_size"' if reduction is None else loss_reduction(resolve, reduction)
     kept = [(key, value) for key, value in values.items() if key not in _GONE or not is_none(given[key])]
-    return helper, kept
+    more = () if name.startswith(CONTRIB) else _OF_TENSORFLOW_2.get(helper, ())
+    return helper, [*kept, *((key, value) for key, _, value in (text.partition("=") for text in more))]
 
 
 def _bound(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:

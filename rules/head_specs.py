@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 METHOD = "create_estimator_spec"
 SIGNATURE = "features mode logits labels optimizer train_op_fn regularization_losses"
+_SIGNATURE_2 = "features mode logits labels optimizer trainable_variables train_op_fn update_ops regularization_losses"
+"""Of heads of TensorFlow 2."""
 METRICS = "estimator_metric_ops"
 EXPORTS = "estimator_export_outputs"
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
@@ -38,24 +40,37 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
     if not isinstance(call.func, ast.Attribute) or call.func.attr != METHOD:
         return []
     names = _checked_heads(project, call)
+    new = _of_tensorflow_2(project, call)
     try:
-        given = {name: value for name, value in bind(call, SIGNATURE, METHOD).items() if not is_none(value)}
+        bound = bind(call, _SIGNATURE_2 if new else SIGNATURE, METHOD)
+        given = {name: value for name, value in bound.items() if not is_none(value)}
     except Unsupported as problem:
         raise Stuck(problem.reason, call) from problem
-    return _Spelling(module, call, call.func.value, given, names).changes()
+    if new and not {"trainable_variables", "optimizer"}.isdisjoint(given):
+        raise Stuck("an optimizer of Keras takes the step of a head", given.get("optimizer", call))
+    return _Spelling(module, call, call.func.value, given, names, new).changes()
+
+
+def _of_tensorflow_2(project: Project, call: ast.Call) -> bool:
+    """Whether the heads of a program are those of TensorFlow 2. Raises Stuck where they are of both."""
+    names = [name for module in project.modules.values() for _, name in module.references() if name in HEADS]
+    kinds = {not name.startswith(CONTRIB) for name in names}
+    if len(kinds) > 1:
+        raise Stuck("heads of both TensorFlows make the EstimatorSpecs", call)
+    return True in kinds
 
 
 def _checked_heads(project: Project, call: ast.Call) -> list[ast.expr | None]:
     """The names of the heads of a program.
 
-    Refuses heads that are not all of `tf.contrib.estimator`, and those that also write summaries of their losses.
+    Refuses heads that are not known, and those that also write summaries of their losses.
     """
     names: list[ast.expr | None] = []
     for module in project.modules.values():
         if any(function.name == METHOD for function in module.nodes(ast.FunctionDef)):
             raise Stuck("a head of the program's own makes the EstimatorSpec", call)
         for node, name in module.references():
-            if not name.startswith(CONTRIB) or not name.endswith("_head"):
+            if name not in HEADS and not (name.startswith(CONTRIB) and name.endswith("_head")):
                 continue
             made = module.parent(node)
             if name not in HEADS or not isinstance(made, ast.Call):
@@ -82,6 +97,8 @@ class _Spelling:
     given: dict[str, ast.expr]
     names: list[ast.expr | None]
     """Those of the heads that it may be a method of; None for one without."""
+    new: bool
+    """Whether these are heads of TensorFlow 2, which run no update ops but those that they are given."""
 
     def changes(self) -> list[Change]:
         """The statements in the place of the one that returns the spec, or gives it a name."""
@@ -150,8 +167,14 @@ class _Spelling:
         scope = {
             node.value if isinstance(node, ast.Constant) else "head" if node is None else None for node in self.names
         }
+        scope = {"training"} if self.new else scope
         if len(scope) == 1 and isinstance(named := scope.pop(), str):  # whose summaries have it before their tags
             lines = [f'with {tf}.name_scope("{named}"):', f"    {name} = {made}"]
+        if self.new:
+            given = self.given.get("update_ops")
+            if given is None:
+                return [*lines, f"{spec}loss={loss}, train_op={name})"]
+            updates = f"*{self._text(given)}"
         return [*lines, f"{spec}loss={loss}, train_op={tf}.group({name}, {updates}))"]
 
     def _applied(self, function: ast.expr, loss: str) -> str:
@@ -210,7 +233,7 @@ def _made(name: str) -> Expression:
     return translate
 
 
-EXPRESSIONS: dict[str, Expression] = {name: _made(name) for name in HEADS if name.startswith(CONTRIB)}
+EXPRESSIONS: dict[str, Expression] = {name: _made(name) for name in HEADS}
 
 
 def head_reference(driver: Driver, node: ast.expr, name: str) -> bool:

@@ -159,3 +159,64 @@ def test_exports_have_the_signatures_of_the_head() -> None:
 def test_left_alone(source: str, reason: str) -> None:
     said = manual_reason(source)
     assert reason in said
+
+
+# -- heads of TensorFlow 2 --------------------------------------------------------------------------------------------
+
+STEP = "train_op_fn=lambda loss: tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())"
+
+
+def new(head: str, train: str = STEP, between: str = "") -> str:
+    """A model_fn with a head of TensorFlow 2."""
+    return program(train=train, between=between).replace(
+        HEAD.format("binary_classification_head()"), f"head = tf.estimator.{head}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "made"),
+    [
+        (
+            "BinaryClassHead()",
+            'BinaryClassHead(loss_reduction="sum_over_batch_size", interpolate_auc=True)',
+        ),
+        ("MultiClassHead(3)", 'MultiClassHead(n_classes=3, loss_reduction="sum_over_batch_size")'),
+        ("RegressionHead(2)", 'RegressionHead(label_dimension=2, loss_reduction="sum_over_batch_size")'),
+    ],
+)
+def test_heads_of_tensorflow_2(head: str, made: str) -> None:
+    text = migrate(new(head))
+    assert f"self.head = {made}\n" in method(text, "__init__")
+    assert "loss = self.head.loss(x, y, y_pred)" in method(text, "compute_loss")
+    assert "tf.keras.optimizers.SGD(0.1)" in method(text, "create_model")
+
+
+@pytest.mark.parametrize(
+    ("given", "moves"), [("", False), (", update_ops=tf.get_collection(tf.GraphKeys.UPDATE_OPS)", True)]
+)
+def test_they_run_the_updates_that_they_are_given(given: str, moves: bool) -> None:
+    between = "logits = tf.layers.batch_normalization(logits, training=mode == tf.estimator.ModeKeys.TRAIN)"
+    text = migrate(new("RegressionHead()", STEP + given, between))
+    assert ("momentum=1.0" not in text) == moves
+
+
+def test_what_their_train_op_writes_is_of_the_training() -> None:
+    assert 'tf.summary.scalar("training/rate", 0.1)' in migrate(
+        new("RegressionHead()", "train_op_fn=minimize", FUNCTION)
+    )
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "optimizer=tf.keras.optimizers.SGD(0.1), trainable_variables=tf.trainable_variables()",
+        f"{STEP}, trainable_variables=tf.trainable_variables()",
+    ],
+)
+def test_steps_of_keras_optimizers_are_left(train: str) -> None:
+    manual_reason(new("RegressionHead()", train))
+
+
+def test_heads_of_both_kinds_are_left() -> None:
+    source = new("RegressionHead()", between="other = tf.contrib.estimator.regression_head()")
+    manual_reason(source)
