@@ -52,7 +52,11 @@ def check_sums(plan: Plan, way: Sequence[Part], before: Callable[[Leaf], Sequenc
     """
     changes = [part.change for part in way if part.change is not None]
     updates = [part.update for part in way if part.update is not None]
-    for sums in {change.sums for change in changes}:
+    for change in changes:
+        done = before(change.at) if not change.sums else ()
+        if not change.sums and any(all(not is_same(part.update, update) for part in done) for update in updates):
+            raise Unsupported("weights get other values, and the step is not seen to come before", change.node)
+    for sums in {change.sums for change in changes if change.sums}:
         adds = [c for c in changes if c.sums == sums and not c.clears]
         clears = [c for c in changes if c.sums == sums and c.clears]
         readers = [leaf for update in updates for leaf in readers_of(plan, update, sums)]

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.translate import bind, is_none
+from migrator.modelfn.names import reads
+from migrator.modelfn.translate import Time, bind, is_none
+from migrator.modelfn.variablechoices import in_list
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
@@ -52,7 +54,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Change:
-    """An op that adds to the variables of `sums`, or clears them."""
+    """An op that adds to the variables of `sums`, or clears them; of no sums, one that gives weights values of their own."""
 
     node: ast.expr
     at: Leaf
@@ -190,7 +192,7 @@ def _shape_of(node: ast.expr | None) -> str:
 
 
 def change_of(body: Body, node: ast.expr, at: Leaf) -> Change | None:
-    """The change of sums that an op, or a list of them, makes; None for other nodes."""
+    """The change of sums, or of weights, that an op, or a list of them, makes; None for other nodes."""
     elements: dict[str, str] = {}
     call = node
     if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
@@ -205,10 +207,20 @@ def change_of(body: Body, node: ast.expr, at: Leaf) -> Change | None:
     if isinstance(variable, ast.Subscript) and isinstance(variable.value, ast.Name):
         held = variable.value.id
     if held is None or held not in body.sums:
-        return None
+        return Change(node, at, "", False) if not adds and _bounds_weights(body, node, variable, value, at) else None
     if not adds and not _is_zero(body, value, variable):
         return None
     return Change(node, at, held, not adds)
+
+
+def _bounds_weights(body: Body, node: ast.expr, variable: ast.expr, value: ast.expr, at: Leaf) -> bool:
+    """Whether each weight of a list gets a value that is made of it and of numbers: ``tf.clip_by_value(v, -0.1, 0.1)``."""
+    if not isinstance(node, (ast.ListComp, ast.GeneratorExp)) or not isinstance(variable, ast.Name):
+        return False
+    loop = node.generators[0]
+    if ast.unparse(loop.target) != variable.id or in_list(body, loop.iter, at) is None:
+        return False
+    return all(body.times.name(name) is Time.STATIC for name in reads(value) - {variable.id})
 
 
 def _assignment(body: Body, node: ast.expr) -> tuple[ast.expr, ast.expr, bool] | None:
