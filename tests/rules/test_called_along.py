@@ -98,7 +98,8 @@ def tier(imports: str, network: str, params: str) -> tuple[str, str]:
 def test_variables_behind_a_value_go_through_the_bridge(imports: str, network: str, params: str) -> None:
     found, reason = tier(imports, network, params)
     assert found == "bridge"
-    assert reason.startswith("tf.layers.dense is in code that does not move with the model_fn (nets.py:")
+    unmoved = "tf.layers.dense is in code that does not move with the model_fn (nets.py:"
+    assert reason.startswith((unmoved, "only some of the functions that this may be make layers"))
 
 
 @pytest.mark.parametrize(
