@@ -23,6 +23,34 @@ def dimension_fixes(module: Module) -> list[Fix]:
     return [Fix("read the dimension itself", (edit,)) for edit in edits]
 
 
+def size_fixes(module: Module) -> list[Fix]:
+    """``x.get_shape().as_list()[1]`` becomes ``x.shape[1]``, which weights of Keras 3 have as well; not for graphs of TF1."""
+    if b".as_list" not in module.source:
+        return []
+    edits = []
+    for listed in module.nodes(ast.Call):
+        shape = _called(listed, "as_list")
+        part = module.parent(listed)
+        if not isinstance(shape, ast.Call) or _called(shape, "get_shape") is None:
+            continue
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load) and _is_index(part.slice):
+            dot = module.source.rindex(b".", 0, module.span(shape.func)[1])
+            edits.append(module.edit((dot, module.span(listed)[1]), ".shape"))
+    return [Fix("read the size itself", (edit,)) for edit in edits]
+
+
+def _called(node: ast.AST, method: str) -> ast.expr | None:
+    """What a method is called on, without arguments; None for other nodes."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Attribute):
+        return None
+    return node.func.value if node.func.attr == method else None
+
+
+def _is_index(node: ast.expr) -> bool:
+    inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, int)
+
+
 def _without_value(module: Module, node: ast.Attribute) -> Edit:
     end = module.span(node)[1]
     return module.edit((module.source.rindex(b".", 0, end), end), "")

@@ -12,7 +12,7 @@ from migrator.symbols import normalize
 from migrator.text import within
 
 from .compat_v1 import rename_edits
-from .dimensions import dimension_fixes
+from .dimensions import dimension_fixes, size_fixes
 from .driver import Driver
 from .estimator_values import PREFIX
 from .graph_names import graph_name_fixes
@@ -35,7 +35,7 @@ def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: list[tup
     def excused(node: ast.expr) -> bool:
         return node in driver.handled or within(module.span(node), [*rewritten, *helpers.unused])
 
-    fixes = [*module.fixes, *dimension_fixes(module), *named]
+    fixes = [*module.fixes, *dimension_fixes(module), *size_fixes(module), *named]
     for diagnostic in rename_edits(module, excused=excused):
         if diagnostic.fix is None:
             raise Unsupported(diagnostic.message, None)

@@ -82,3 +82,41 @@ def test_the_shape_that_a_layer_is_given(base: str, method: str) -> None:
 def test_what_other_methods_are_given_stays(base: str, method: str) -> None:
     text = LAYER.format(base, method)
     assert without_values(text) == text
+
+
+def with_sizes(text: str) -> str:
+    module = Module("program.py", HEAD + textwrap.dedent(text))
+    after = splice(
+        module.source, [edit for fix in load("dimensions").size_fixes(module) for edit in fix.edits]
+    ).decode()
+    return after[len(HEAD) :]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("size = x.get_shape().as_list()[-1]", "size = x.shape[-1]"),
+        ("size = (x + x) .get_shape().as_list() [0] * 2", "size = (x + x) .shape [0] * 2"),
+        ("size = weights['out'].get_shape(\n).as_list()[1]", "size = weights['out'].shape[1]"),
+        ("size = f(y.get_shape().as_list()[0]).get_shape().as_list()[1]", "size = f(y.shape[0]).shape[1]"),
+    ],
+)
+def test_sizes(before: str, after: str) -> None:
+    assert with_sizes(before) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sizes = x.get_shape().as_list()",
+        "sizes = x.get_shape().as_list()[1:]",
+        "size = x.get_shape().as_list()[i]",
+        "size = x.get_shape(1).as_list()[0]",
+        "size = x.shape.as_list()[0]",
+        "size = get_shape().as_list()[0]",
+        "x.get_shape().as_list()[0] = 3",
+        "size = x.get_shape()[0]",
+    ],
+)
+def test_other_shapes_stay(text: str) -> None:
+    assert with_sizes(text) == text
