@@ -6,7 +6,7 @@ import ast
 import contextlib
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from migrator import vendoring
 from migrator.diagnostics import Edit, Location, NewFile, ProgramUnit
@@ -31,6 +31,8 @@ from .other_estimators import OtherEstimators
 from .settled import estimator_values
 from .strategies import trains_on_replicas, trains_with_horovod
 from .translations import translations
+
+_LAYERS_OF_COLUMNS = ("tf.keras.layers.DenseFeatures", "tf.keras.experimental.SequenceFeatures")
 
 
 class Rewritten:
@@ -115,7 +117,17 @@ class Rewritten:
             names = sorted({name for helpers in users for name in helpers.names})
             prefixes = {"." if helpers.prefix else "" for helpers in users if CLUSTER_MODULE in helpers.modules}
             files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)
+            if self._has_columns(files.values()):
+                names.append("KERAS_OF_COLUMNS")
+                files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)
             yield from (NewFile(paths[name], text) for name, text in files.items())
+
+    def _has_columns(self, helpers: Collection[str]) -> bool:
+        """Whether the models, or the texts of their helpers, have layers for feature columns that Keras 3 lacks."""
+        bodies: list[Body] = [m.plan for m in self.model_fns.values() if m.plan]
+        bodies += [sublayer.body for sublayer in self.sublayers.found.values()]
+        written = [*helpers, *(site.layer.constructor for body in bodies for site in body.sites)]
+        return any(layer in text for text in written for layer in _LAYERS_OF_COLUMNS)
 
     def class_names(self) -> list[str]:
         """Names of the generated classes, and of the functions that make other models."""

@@ -180,7 +180,7 @@ def _key(command: Sequence[str], env: Mapping[str, str]) -> Optional[object]:
     relative = any(not os.path.isabs(path) for path in env.get("PYTHONPATH", os.sep).split(os.pathsep))
     if not sys.platform.startswith("linux") or relative or command[1] not in SCRIPTS:
         return None
-    return command[0], frozenset((name, value) for name, value in env.items() if name not in _OF_A_RUN)
+    return command[0], frozenset((name, value) for name, value in env.items() if name not in _OF_A_RUN or name == KERAS)
 
 
 @atexit.register

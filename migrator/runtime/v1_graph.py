@@ -10,6 +10,7 @@ from typing import Any, Callable, NamedTuple
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
+from migrator.runtime.keras_versions import keras_2
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.training import configure
 from migrator.runtime.v1_behavior import graph_behavior, tensors_as_keys
@@ -79,8 +80,7 @@ class GraphModel(tf.keras.Model):
     """
 
     def __init__(self, model_fn: Callable[..., EstimatorSpec], params: Any = None) -> None:
-        if hasattr(tf.keras, "ops"):
-            raise RuntimeError("A kept model_fn needs Keras 2: install tf_keras, and set TF_USE_LEGACY_KERAS=1.")
+        keras_2("Kept model_fns")
         super().__init__()
         self.loss_metric = BatchMean(name="loss")
         self.global_step = self.new_step()

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.canned import CannedModel
+from migrator.runtime.keras_versions import keras_2
 from migrator.runtime.v1_checkpoints import newest_checkpoint, saved_keys
 
 # Scopes of an Estimator by those of the model, whose own is the outermost.
@@ -31,7 +32,11 @@ def variable_value(model: CannedModel, name: str) -> Any:
 
 
 def saved_weights(model: CannedModel) -> tuple[Any, dict[str, str]]:
-    """The newest checkpoint, and the keys of its weights by their names. ValueError if there is no checkpoint."""
+    """The newest checkpoint, and the keys of its weights by their names. ValueError if there is no checkpoint.
+
+    RuntimeError with Keras 3, which leaves the names of layers and columns out of those of weights.
+    """
+    keras_2("Names of the weights of canned models")
     path = newest_checkpoint(model)
     return tf.train.load_checkpoint(path), estimator_keys(path)
 

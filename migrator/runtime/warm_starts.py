@@ -8,8 +8,8 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from migrator.runtime.canned import CannedModel
+from migrator.runtime.keras_versions import keras_2
 from migrator.runtime.v1_checkpoints import saved_keys
-from migrator.runtime.variable_paths import variable_path
 from migrator.runtime.variable_values import estimator_name
 from migrator.runtime.warm_start_settings import WarmStartSettings, keys_to_start_from, start_warm, starting_value
 
@@ -33,9 +33,10 @@ def with_warm_start(
 
 
 def take_weights(model: CannedModel, settings: WarmStartSettings) -> None:
-    """Gives the trainable variables that the pattern means their values of the checkpoint."""
+    """Gives the trainable variables that the pattern means their values of the checkpoint. RuntimeError with Keras 3."""
+    keras_2("Warm starts of canned models")
     path, pattern = settings.ckpt_to_initialize_from, settings.vars_to_warm_start
-    named = [(estimator_name(variable_path(v).partition(":")[0]), v) for v in model.trainable_variables]
+    named = [(estimator_name(v.name.partition(":")[0]), v) for v in model.trainable_variables]
     if pattern is None:
         chosen = [(name, variable) for name, variable in named if name in (settings.var_name_to_vocab_info or {})]
     else:
