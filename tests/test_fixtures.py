@@ -13,11 +13,13 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from keras_3 import NOT_WITH_KERAS_3
 from program_styles import PROGRAMS, STEPS
 
 from migrator.parity.case import Case, Program
@@ -142,14 +144,15 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("recordings")
 
 
-def parity(fixture: Fixture, new_python: str, recordings: Path) -> None:
-    """Trains every case of `fixture` before and after. Fails with the tool's own report.
+def parity(fixture: Fixture, new_python: str, recordings: Path, without: Collection[str] = ()) -> None:
+    """Trains the cases of `fixture` before and after, but for those `without`. Fails with the tool's own report.
 
     Runs in this process, so that all fixtures of a worker share what has TensorFlow imported.
     """
     path = fixture.folder / "parity.toml"
     kept = Recordings(recordings / str(fixture).replace("/", "-"))
     cases = load_cases(path, Case("", Program(path), new_python=new_python))
+    cases = [case for case in cases if "/".join(case.name.split("/")[-3:]) not in without]
     reports = [run_case(case, Progress(quiet=True), recordings=kept) for case in cases]
     text = io.StringIO()
     show(reports, text)
@@ -158,7 +161,7 @@ def parity(fixture: Fixture, new_python: str, recordings: Path) -> None:
         assert sum(len(report.losses) for report in reports) >= STEPS
 
 
-# The two tests of a fixture run in one process of pytest-xdist, so that they share the recording of the old program.
+# The tests of a fixture run in one process of pytest-xdist, so that they share the recording of the old program.
 trained_fixture = pytest.mark.parametrize(
     "fixture", [pytest.param(case, marks=pytest.mark.xdist_group(str(case))) for case in ALL], ids=str
 )
@@ -176,3 +179,27 @@ def test_same_losses_on_tensorflow_2_15(fixture: Fixture, recordings: Path) -> N
 @trained_fixture
 def test_same_losses_on_the_newest_tensorflow(fixture: Fixture, recordings: Path) -> None:
     parity(fixture, LATEST, recordings)
+
+
+@pytest.mark.parity
+@pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
+@trained_fixture
+def test_same_losses_with_keras_3(fixture: Fixture, recordings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if str(fixture) in NOT_WITH_KERAS_3:
+        pytest.skip(NOT_WITH_KERAS_3[str(fixture)])
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "0")
+    parity(fixture, LATEST, recordings, without=NOT_WITH_KERAS_3)
+
+
+def test_the_list_for_keras_3_names_fixtures() -> None:
+    cases = {f"{fixture}/{case['name']}" for fixture in ALL for case in fixture.cases}
+    assert set(NOT_WITH_KERAS_3) <= {*map(str, ALL), *cases}
+
+
+def test_what_keras_3_cannot_is_documented() -> None:
+    page = read(FIXTURES.parent / "docs" / "keras-3.md")
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    listed = {name.strip("`"): row[0] for row in rows if len(row) == 4 for name in row[3].split(", ")}
+    assert {
+        name: why for name, why in listed.items() if name in {*NOT_WITH_KERAS_3, *map(str, ALL)}
+    } == NOT_WITH_KERAS_3
