@@ -15,9 +15,8 @@ SHARED_TABLES: Any = weakref.WeakKeyDictionary()
 def share_tables(model: tf.keras.Model) -> None:
     """Has all layers of a model look up in the same tables, where their columns name the same, as those of a graph do."""
     tables: dict[str, Any] = {}
-    for part in model.submodules:
-        if isinstance(part, tf.keras.layers.Layer):
-            SHARED_TABLES[part] = tables
+    for layer in model._flatten_layers():
+        SHARED_TABLES[layer] = tables
 
 
 class SharedEmbeddingColumn(
