@@ -6,15 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from migrator.modelfn.assertions import is_check
-from migrator.modelfn.collections import CONDITIONAL, Collections
+from migrator.modelfn.collections import Collections
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
-from migrator.modelfn.loggers import called_function
 from migrator.modelfn.modes import Modes, mode_of_symbol
 from migrator.modelfn.names import binds, parameters, reads, rebinds
 from migrator.modelfn.objects import is_learning_phase
-from migrator.modelfn.optimizerclass import is_training, makes_optimizer
+from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.phases import ignored, look_through, widen
 from migrator.modelfn.reusecalls import tells
 from migrator.modelfn.sites import Site, find_sites
@@ -235,46 +233,6 @@ class Body:
                 break
             at, node = leaves[0], leaves[0].node.value
         return node, at
-
-    def place(self, leaf: Leaf, call: set[Leaf], losses: set[Leaf], tainted: set[Leaf]) -> None:
-        """Give a statement that is there for its effect (a message, a summary) to the phase that knows its values."""
-        if self.runs_when_built(leaf) or leaf in self.gradients or leaf in call or leaf in losses:
-            return
-        if id(leaf.node) in self.collections.kept:
-            if leaf in tainted:
-                raise Unsupported(CONDITIONAL, leaf.node)
-            call |= {leaf}.union(
-                *(self.slicer.closure(self.slicer.inputs(leaf), leaf.index, m, leaf) for m in leaf.modes)
-            )
-            return
-        made = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
-        name = called_function(self.module, made.func) if isinstance(made, ast.Call) else None
-        known = isinstance(made, ast.Call) and self.translations.effects(name, ast.unparse(made.func))
-        if not (leaf in self.watched or known or is_check(self, leaf.node)):
-            raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
-        needed: set[Leaf] = set()
-        inputs = {name for name in self.slicer.inputs(leaf) if not self.is_schedule(name)}
-        for mode in leaf.modes:
-            needed |= self.slicer.closure(inputs, leaf.index, mode, leaf)
-        if any(isinstance(other.node, ast.Assign) and makes_optimizer(self, other.node.value) for other in needed):
-            raise Unsupported("what an optimizer holds is read beside the training step", leaf.node)
-        if any(self.metric_call(other) is not None for other in needed):
-            self.metric_effects += [leaf] if "train" in leaf.modes or leaf in self.watched else []
-        elif leaf in tainted or needed & (losses - call) or not self._from_data(leaf, needed):
-            if "train" in leaf.modes or leaf in self.watched:
-                losses |= {leaf} | needed
-        else:
-            call |= {leaf} | needed
-
-    def _from_data(self, leaf: Leaf, needed: set[Leaf]) -> bool:
-        """Whether a value depends on features or weights, not on the global step and the like alone."""
-        dynamic = Time.DYNAMIC in (self.time(leaf), *(self.time(other) for other in needed))
-        return dynamic or any(self.sites_in(other) for other in (leaf, *needed))
-
-    def runs_when_built(self, leaf: Leaf) -> bool:
-        """Whether a statement that is there for its effect needs no tensor, nor do the conditions around it."""
-        heads = [self.times.head(frame) for frame in leaf.frames if not frame.silent]
-        return max([self.times.of(leaf.node), *heads]) is Time.STATIC
 
     def is_step(self, node: ast.expr) -> bool:
         """Whether the value is the global step (perhaps cast to another type)."""

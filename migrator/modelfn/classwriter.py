@@ -16,6 +16,7 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import holder
+from migrator.modelfn.placing import runs_when_built
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.sites import RESERVED, Site
@@ -239,7 +240,7 @@ class ClassWriter:
     def side_effects(self, training: bool) -> list[Leaf]:
         """Checks and messages that need no data; those that only run in training go with the optimizer."""
         plan = self.plan
-        return [leaf for leaf in plan.effects() if plan.runs_when_built(leaf) and (leaf.modes == TRAINING) == training]
+        return [leaf for leaf in plan.effects() if runs_when_built(plan, leaf) and (leaf.modes == TRAINING) == training]
 
 
 class LayerGenerator(ClassWriter):

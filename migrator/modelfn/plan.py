@@ -17,6 +17,7 @@ from migrator.modelfn.modes import MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import holder
 from migrator.modelfn.partiallosses import partial_losses
+from migrator.modelfn.placing import place
 from migrator.modelfn.rates import find_rates
 from migrator.modelfn.spec_hooks import FIELDS, SpecHooks
 from migrator.modelfn.startvalues import starting_leaves
@@ -239,7 +240,7 @@ class Plan(Body):
             if leaf in self.feeding:
                 continue
             with self.obstacles:
-                self.place(leaf, call, losses, self.tainted)
+                place(self, leaf, call, losses, self.tainted)
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
         self.collections.check_kept(self.call_leaves)
         self.absent = absent_keys(self)

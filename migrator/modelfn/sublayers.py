@@ -17,6 +17,7 @@ from migrator.modelfn.makers import Maker, maker
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import is_keras_class, made_by_program
 from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_class
+from migrator.modelfn.placing import place
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.roles import bound, defaults, flag_defaults, is_flag, is_number, parameters, role
 from migrator.modelfn.translate import Layer, Time, Translations, Value, is_none
@@ -74,7 +75,7 @@ class HelperBody(Body):
             for mode_name in leaf.modes:
                 call |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode_name, leaf)
         for leaf in self.effects():
-            self.place(leaf, call, call, set())
+            place(self, leaf, call, call, set())
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
         self.collections.check_kept(self.call_leaves)
 
