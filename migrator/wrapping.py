@@ -60,6 +60,9 @@ def wrapped(lines: list[str], unit: str, width: int = WIDTH) -> list[str] | None
 def aligned(lines: list[str]) -> list[str] | None:
     """The lines of a statement with those that continue a bracket below the text behind it; None where they are already,
     or were not meant to be."""
+    inside = _inside(lines)
+    if inside is not None:
+        return aligned(inside) or inside
     indent = len(lines[0]) - len(lines[0].lstrip())
     text, found = "\n".join(lines), [lines[0]]
     tokens = _tokens(text)
@@ -90,6 +93,18 @@ def aligned(lines: list[str]) -> list[str] | None:
         elif token.type == tokenize.OP and token.string in _CLOSING and opened:
             opened.pop()
     return found if found != lines and _same(lines, found) else None
+
+
+def _inside(lines: list[str]) -> list[str] | None:
+    """The lines of a statement whose last one, a closing bracket, stands to the left of the first one, moved to the right
+    by as much; None for others."""
+    indent, last = (len(line) - len(line.lstrip()) for line in (lines[0], lines[-1]))
+    if last >= indent or lines[-1].lstrip()[:1] not in tuple(_CLOSING) or any("\t" in line for line in lines):
+        return None
+    if any(mark in line for line in lines for mark in ('"""', "'''", "\\")):  # strings of several lines, perhaps
+        return None
+    moved = [lines[0], *(" " * (indent - last) + line if line.strip() else line for line in lines[1:])]
+    return moved if _same(lines, moved) else None
 
 
 def _tokens(text: str) -> list[tokenize.TokenInfo] | None:
@@ -231,7 +246,8 @@ def _in_parentheses(words: Words, indent: str, unit: str, width: int) -> list[li
         return []
     body = [_Word(words[start].text, False), *words[start + 1 :]] if start < len(words) else []
     lines = _at_operators(body, indent + unit, unit, width) if body else []
-    return [[f"{indent}{_joined(words[:start])} (", *lines, f"{indent})"]] if lines else []
+    gap = " " if start < len(words) and words[start].gap else ""  # none behind the name of an argument
+    return [[f"{indent}{_joined(words[:start])}{gap}(", *lines, f"{indent})"]] if lines else []
 
 
 def _depth(words: Words, index: int) -> int:

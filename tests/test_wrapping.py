@@ -174,6 +174,10 @@ def test_a_statement_stays_the_same() -> None:
             "train(first,\n          second(\n              third\n          ))",
             "train(first,\n      second(\n          third\n      ))",
         ),
+        (
+            "        net = build([\n        dense(1),  # first\n        dense(2),\n    ])",
+            "        net = build([\n            dense(1),  # first\n            dense(2),\n        ])",
+        ),
     ],
 )
 def test_aligned(before: str, after: str) -> None:
@@ -190,6 +194,7 @@ def test_aligned(before: str, after: str) -> None:
         "train(\n        first,\n        second)",
         "train(first,  # why\n          second)",
         'train("""a\n          b""")',
+        '    text = call(first, """\n  a\n)""", """\n)""")',
     ],
 )
 def test_not_aligned(text: str) -> None:
