@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.project import Definition, Project
@@ -15,32 +16,40 @@ from migrator.text import within
 
 from .estimator_values import Construction
 from .finishing import touches
+from .graph_names import scope_fixes
 from .named_code import NamedCode
 from .translations import is_refused, needs_graph
+from .unused_code import GRAPH_SCOPES
 
 
 def check_called(
     project: Project, bodies: Iterable[Definition], constructions: list[Construction], rewritten: Iterable[Module]
-) -> None:
+) -> dict[str, list[Edit]]:
     """Follow the names in `bodies`, and in the params of the Estimators, through the files that are not `rewritten`.
 
-    Raises Unsupported at a name of TensorFlow 1 that works on a graph.
+    Returns the edits of scopes that only name operations, by file. Raises Unsupported at a name of TensorFlow 1 that works
+    on a graph.
     """
     done = {module.path for module in rewritten}
     if all(path in done or not module.mentions_tensorflow for path, module in project.modules.items()):
-        return
+        return {}
     code = NamedCode(project)
     for body in bodies:
         code.follow(body.module, body.node)
     for construction in constructions:
         if "params" in construction.arguments:
             code.follow(construction.module, construction.arguments["params"])
+    found: dict[str, list[Edit]] = {}
     for module, node in code.places():
-        if module.path not in done:
-            _check(module, node)
+        if module.path in done:
+            continue
+        if module.path not in found:
+            found[module.path] = [edit for fix in scope_fixes(module) for edit in fix.edits]
+        _check(module, node, found[module.path])
+    return {path: edits for path, edits in found.items() if edits}
 
 
-def _check(module: Module, node: ast.AST) -> None:
+def _check(module: Module, node: ast.AST, scopes: list[Edit]) -> None:
     """Refuse names that work on a graph and that no rule rewrites by itself."""
     if not isinstance(node, (ast.expr, ast.stmt)):
         return
@@ -48,7 +57,9 @@ def _check(module: Module, node: ast.AST) -> None:
     edits = [edit for fix in module.fixes for edit in fix.edits]
     for reference, name in module.references():
         span = module.span(reference)
-        if not is_refused(name) or not within(span, inside) or touches(span, edits):
+        if not (is_refused(name) or name in GRAPH_SCOPES) or not within(span, inside):
+            continue
+        if touches(span, edits) or touches(span, scopes):
             continue
         if module.dialect(reference) != "v2" or needs_graph(name):
             short = name.replace("tensorflow", "tf", 1)

@@ -99,7 +99,7 @@ def _leftovers(driver: Driver, own: list[Edit], spans: list[tuple[int, int]], he
                 driver.remark(node, said_of_unused(function, name))
             if edits is not None:
                 found += [edit for edit in edits if edit not in (*own, *found)]
-            elif function is None and is_refused(name) and not reads_alias(module, node):
+            elif function is None and not reads_alias(module, node):
                 _refuse(name, node)
     return found
 

@@ -1,6 +1,6 @@
-"""Names that a graph gives to scopes and tensors, and that programs tell in errors.
+"""Names that a graph gives to scopes and tensors.
 
-TensorFlow 2 has the name scope of the layer in the place of the variable scope, and no names for tensors without a graph.
+TensorFlow 2 has name scopes in the place of variable scopes, and no names for tensors without a graph.
 """
 
 from __future__ import annotations
@@ -9,9 +9,15 @@ import ast
 from collections.abc import Iterator
 
 from migrator.diagnostics import Fix
+from migrator.modelfn.scopes import VARIABLE_SCOPE
+from migrator.modelfn.translate import is_none
 from migrator.module import Module
 from migrator.symbols import dotted
 from migrator.syntax import statements, walk
+from migrator.text import within
+
+from .translations import is_refused, needs_graph
+from .unused_code import GRAPH_SCOPES
 
 SCOPE = "tensorflow.get_variable_scope"
 
@@ -20,9 +26,12 @@ def graph_name_fixes(module: Module) -> list[Fix]:
     """Rewrites for files that move as a whole.
 
     ``tf.get_variable_scope().name`` becomes ``tf.get_current_name_scope()`` where only an error says it, and the default
-    ``name = tensor.name`` of a parameter of that name becomes ``getattr(tensor, "name", None)``.
+    ``name = tensor.name`` of a parameter of that name becomes ``getattr(tensor, "name", None)``. Around no variables,
+    ``with tf.variable_scope("attention"):`` becomes ``with tf.name_scope("attention"):``.
     """
     fixes: list[Fix] = []
+    if b"variable_scope" in module.source:
+        fixes += scope_fixes(module)
     if b"get_variable_scope" in module.source:
         fixes += [_fix(module, node) for node in _scope_names(module)]
     if b"name is None" in module.source:
@@ -30,6 +39,49 @@ def graph_name_fixes(module: Module) -> list[Fix]:
             text = f'getattr({module.segment(node.value)}, "name", None)'
             fixes.append(Fix("tensors may have no name", (module.edit(node, text),)))
     return fixes
+
+
+def scope_fixes(module: Module) -> Iterator[Fix]:
+    """The scopes of functions that make no variables: these name ops alone."""
+    for statement in statements(module.tree):
+        function = module.nearest(statement, ast.FunctionDef) if isinstance(statement, ast.With) else None
+        if not isinstance(statement, ast.With) or function is None or _has_variables(module, function, set()):
+            continue
+        for item in statement.items:
+            call = item.context_expr
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or item.optional_vars:
+                continue
+            name = _name_of_scope(module, call) if module.resolve(call.func) == VARIABLE_SCOPE else None
+            if name is not None:
+                text = f"{module.segment(call.func.value)}.name_scope({name})"
+                yield Fix("name operations", (module.edit(call, text),))
+
+
+def _name_of_scope(module: Module, call: ast.Call) -> str | None:
+    """The text of the name that a variable scope gives; None where it is entered anew, or numbered."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    given.update(zip(("name_or_scope", "default_name"), call.args))
+    name, default = given.get("name_or_scope"), given.get("default_name")
+    if name is None or is_none(name):
+        return None if default is None or is_none(default) else module.segment(default)
+    text = module.segment(name)
+    if isinstance(name, ast.Call) and module.resolve(name.func) == SCOPE:
+        return None
+    if default is None or is_none(default) or isinstance(name, (ast.Constant, ast.JoinedStr, ast.BinOp)):
+        return text
+    return f"{text} or {module.segment(default)}"
+
+
+def _has_variables(module: Module, function: ast.FunctionDef, seen: set[ast.FunctionDef]) -> bool:
+    """Whether a function, or one of this file that it calls, names what only graphs have beside scopes."""
+    seen.add(function)
+    inside = [module.span(function)]
+    for node, name in module.references():
+        if name not in GRAPH_SCOPES and (is_refused(name) or needs_graph(name)) and within(module.span(node), inside):
+            return True
+    called = {n.func.id for n in walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    others = [s for s in module.tree.body if isinstance(s, ast.FunctionDef) and s.name in called and s not in seen]
+    return any(_has_variables(module, other, seen) for other in others)
 
 
 def _tensor_names(module: Module) -> Iterator[ast.Attribute]:

@@ -167,7 +167,7 @@ class ProgramRewrite(Rewritten):
                 driver, helpers = self._drivers[module.path], self._helpers[module.path]
                 self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
         with obstacles:
-            check_called(self.project, bodies, self.constructions, modules)
+            self._edits.update(check_called(self.project, bodies, self.constructions, modules))
 
     def _share_tables(self) -> None:
         """Let columns share a table, as one of the graph, where all layers that may read them are seen."""

@@ -215,6 +215,8 @@ class Body:
         for child in walk(node):
             if isinstance(child, ast.Return) or self._is_effect(child):
                 return False
+            if isinstance(child, ast.With) and self._is_scope(child):  # it goes
+                return False
             if isinstance(child, ast.Call) and (self.is_maker(child) or is_training(self, child)):
                 return False
             if isinstance(child, ast.Name) and (child.id in (self.mode, *self.opened) or child.id in self.modes.names):
