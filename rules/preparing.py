@@ -186,7 +186,22 @@ class _Judge:
         return False
 
     def _is_inlined_by_itself(self, definition: Definition, depth: int) -> bool:
-        return self._returns_object(definition) or self._only_makes(definition) or self._gives_loss(definition)
+        return (
+            self._returns_object(definition)
+            or self._only_makes(definition)
+            or self._gives_loss(definition)
+            or self._returns_closure(definition)
+        )
+
+    def _returns_closure(self, definition: Definition) -> bool:
+        """Whether a function makes Keras layers, and returns a function of its own that applies them."""
+        assert isinstance(definition.node, ast.FunctionDef)
+        inner = {s.name for s in definition.node.body if isinstance(s, ast.FunctionDef) and not s.decorator_list}
+        values = [r.value for r in own_returns(definition.node)]
+        if len(values) != 1 or not isinstance(values[0], ast.Name) or values[0].id not in inner:
+            return False
+        names = [definition.module.resolve(n.func) for n in walk(definition.node) if isinstance(n, ast.Call)]
+        return any(name is not None and self.known.objects(name) for name in names)
 
     def _of_optimizer(self, definition: Definition) -> bool:
         """Whether a function is a method of an optimizer of the program, which stays a class."""

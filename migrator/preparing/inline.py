@@ -244,9 +244,10 @@ class Inliner:
         after = caller if not self.tail else set()
         results = self._result_names(target)
         taken = (after | outside) - thrown_away(self.function, self.caller)
+        captured = self._captured()  # these keep their values when the target gets its own
         for name in sorted(local):
             wanted = results.get(name, name)
-            allowed = wanted not in taken or (wanted in targets and wanted not in outside)
+            allowed = wanted not in taken or (wanted in targets and wanted not in outside and name not in captured)
             same = name in first and isinstance(first[name][1], ast.Name) and first[name][0] == name
             if same and name not in rebound:
                 allowed = True
@@ -280,7 +281,12 @@ class Inliner:
             return {}
         pairs = {g.id: w for g, w in zip(got, wanted) if isinstance(g, ast.Name) and g.id in self._rebound()}
         own = self._own_names()
-        return {g: w for g, w in pairs.items() if g == w or w not in own}
+        return {g: w for g, w in pairs.items() if g == w or (w not in own and not self._is_fixed(g))}
+
+    def _captured(self) -> set[str]:
+        """Names that functions inside of the function read when they run."""
+        inner = [n for s in self.body for n in walk(s) if isinstance(n, (ast.FunctionDef, ast.Lambda))]
+        return {n.id for function in inner for n in walk(function) if isinstance(n, ast.Name)}
 
     def _is_fixed(self, name: str) -> bool:
         """Whether the name is bound by something else than a plain name, so that it cannot be written differently."""

@@ -12,6 +12,8 @@ from migrator.preparing.lift import module_name
 from migrator.preparing.stuck import Stuck
 from migrator.syntax import walk
 
+_LAYERS = ("tensorflow.keras.layers.", "tensorflow.layers.", "tensorflow.contrib.layers.")
+
 
 def lambda_function(drafts: Drafts, module: Module, node: ast.Lambda) -> list[Change]:
     """The edits that give a lambda's place to something that is followed. Raises Stuck."""
@@ -35,6 +37,26 @@ def lambda_function(drafts: Drafts, module: Module, node: ast.Lambda) -> list[Ch
     if isinstance(module.parent(statement), ast.Module):
         text = text[:-1] + "\n\n" if text.endswith("\n") else text
     return [Change(module.insert(module.span(statement)[0], text)), Change(module.edit((start, end), name))]
+
+
+def local_function(module: Module, call: ast.Call) -> list[Change]:
+    """``make = lambda units: tf.layers.Dense(units)``, which `call` calls, becomes a function of that name."""
+    statement = module.assignment(call.func) if isinstance(call.func, ast.Name) else None
+    node = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(node, ast.Lambda) or not isinstance(call.func, ast.Name) or statement is None:
+        return []
+    made = [module.resolve(part.func) or "" for part in walk(node.body) if isinstance(part, ast.Call)]
+    if not any(name.startswith(_LAYERS) for name in made) or not isinstance(module.parent(statement), ast.FunctionDef):
+        return []
+    first, _ = module.line_span(statement)
+    start, end = module.span(statement)
+    indent, body = module.source[first:start].decode(), module.segment(node.body)
+    if indent.strip() or len(getattr(statement, "targets", ())) != 1 or ('"""' in body or "'''" in body):
+        return []
+    head = module.source[module.span(node)[0] : module.span(node.body)[0]].decode()
+    names = head[len("lambda") : head.rindex(":")].strip()
+    body = body.replace("\n", "\n    ")
+    return [Change(module.edit((start, end), f"def {call.func.id}({names}):\n{indent}    return {body}"))]
 
 
 def _partial(drafts: Drafts, module: Module, node: ast.Lambda) -> str | None:

@@ -19,7 +19,7 @@ from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.filters import filter_call, settled_choice
 from migrator.preparing.idle import taken_away, unsaid
 from migrator.preparing.inherited import called, calls_above, maker_moved_down, moved_down, named_object
-from migrator.preparing.lambdas import functools_partial, lambda_function
+from migrator.preparing.lambdas import functools_partial, lambda_function, local_function
 from migrator.preparing.lift import keywords, nested_function
 from migrator.preparing.methods import Method, check_settled, class_of, fills, method_of, method_of_new
 from migrator.preparing.object_steps import Judge, ObjectSteps
@@ -294,6 +294,9 @@ class Preparation(ObjectSteps):
         if definition is not None and isinstance(definition.node, ast.FunctionDef):
             changes = filter_call(self.drafts, module, call, definition)
             return changes or self._function_call(module, call, definition)
+        changes = local_function(module, call)
+        if changes:
+            return changes
         partial = filled_in(module, call)
         if partial is not None:
             made = project.definition(module, partial.args[0])

@@ -207,9 +207,41 @@ def make(units):
 """
 
 
-@pytest.mark.parametrize(
-    "returned", ["scaled", "lambda x: net(x)", "functools.partial(net, training=False)", "Wrapper(net)"]
-)
+def test_a_function_around_layers_becomes_one_of_the_model() -> None:
+    body = "net = make(3)\npredictions = net(features['x']) + net(features['w'])"
+    text = migrate(model_fn(body, before=AROUND.format(returned="scaled")))
+    assert text.count(" = tf.keras.Sequential(") == 1 and "def make" not in text
+    assert "(2 * x)" in method(text, "call", "Model")
+
+
+def test_two_such_functions_are_not_native() -> None:
+    body = "first = make(3)\nsecond = make(2)\npredictions = second(first(features['x']))"
+    assert "hides" in manual_reason(model_fn(body, before=AROUND.format(returned="scaled")))
+
+
+def test_a_lambda_that_makes_layers_becomes_a_function() -> None:
+    body = """
+    dense = lambda units, activation=tf.nn.relu: tf.keras.layers.Dense(units, activation=activation)
+    net = tf.keras.Sequential([dense(3), dense(2, activation=None)])
+    predictions = net(features["x"])
+    """
+    text = migrate(model_fn(body))
+    assert (
+        """
+def dense(units, activation=tf.nn.relu):
+    return tf.keras.layers.Dense(units, activation=activation)
+"""
+        in text
+    )
+    assert "Sequential([dense(3), dense(2, activation=None)])" in method(text, "__init__", "Model")
+
+
+def test_a_lambda_that_makes_no_layers_stays() -> None:
+    body = "scale = lambda x: 2.0 * x\npredictions = tf.layers.dense(scale(features['x']), 1)"
+    assert "lambda x: 2.0 * x" in migrate(model_fn(body))
+
+
+@pytest.mark.parametrize("returned", ["lambda x: net(x)", "functools.partial(net, training=False)", "Wrapper(net)"])
 def test_layers_that_the_model_would_not_see_are_left(returned: str) -> None:
     source = model_fn("net = make(3)\npredictions = net(features['x'])", before=AROUND.format(returned=returned))
     assert "hides them from the model" in manual_reason(f"import functools\n{source}")
