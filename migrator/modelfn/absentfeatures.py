@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.fedlabels import returns_predictions
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.translate import Time
 from migrator.syntax import walk
@@ -60,6 +61,8 @@ def absent_keys(plan: Plan) -> list[str]:
 
 def early_return(plan: Plan, writer: Writer) -> str:
     """The test for predictions without the features that the rest of the forward pass needs; empty where there are none."""
+    if plan.fed:
+        return f"{plan.labels} is None" if returns_predictions(plan) else ""
     if not plan.absent:
         return ""
     features = writer.names.get(plan.features, plan.features)

@@ -38,6 +38,10 @@ class CallWriter(Writer):
         """Tests of `training` around statements."""
         self._guarded = False
         """Whether what is written stands under such a test."""
+        self.alone: set[Leaf] = set()
+        """Statements that stand under a test of their own."""
+        self.end = len(self.plan.flow.leaves)
+        """Where predictions return, so that nothing below sees them."""
         self._built = built_names(self.plan)
         self.names.update(self._built.values())
 
@@ -57,9 +61,10 @@ class CallWriter(Writer):
 
     def guard(self, leaf: Leaf) -> str | None:
         """The test that a statement needs because it does not run in every mode; None if it may always run."""
-        if leaf.guard == ALL_MODES:
+        if leaf.guard == ALL_MODES or leaf in self.alone:
             return None
-        missing = [mode for mode in ALL_MODES - leaf.guard if self._read_in(leaf, mode)]
+        seen = ALL_MODES - ({"infer"} if leaf.index > self.end else set())
+        missing = [mode for mode in seen - leaf.guard if self._read_in(leaf, mode)]
         if not missing:
             return None
         guard = frozenset(leaf.guard | {m for m in ALL_MODES - leaf.guard if m not in missing})

@@ -16,6 +16,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
 from migrator.modelfn.finalvalues import final_lines
+from migrator.modelfn.fedlabels import only_predicting, reads_only, returns_predictions
 from migrator.modelfn.flow import Frame, Leaf, surely
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
@@ -78,6 +79,7 @@ class Generator(ClassWriter):
         plan, obstacles = self.plan, self.shared.obstacles
         self.losses = loss_results(plan)
         self.partial = [ast.Name(name, ast.Load()) for name in plan.partial_losses]
+        self.test_step: list[str] = []
         entries: list[MetricEntry] = []
         derived: list[DerivedMetric] = []
         with obstacles:
@@ -130,7 +132,7 @@ class Generator(ClassWriter):
         build = self.build_lines(used)
         self.note_statics([build, call, loss, metric, results, step, serving, start])
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer), names_read(entries))
-        parts = [init, build, call, loss, step, metric, results, predict, serving, start]
+        parts = [init, build, call, loss, step, self.test_step, metric, results, predict, serving, start]
         head = [*self.head(), *table_lines(self)]
         body = "\n\n".join("\n".join(part) for part in parts if part)
         factory = factory_lines(self, training)
@@ -206,14 +208,20 @@ class Generator(ClassWriter):
             test = early_return(plan, writer)
             if not test:
                 return writer.block(writer.leaves, indent) + self._return(writer, indent, out.entries)
-            end = plan.specs["infer"].leaf.index
-            lines = writer.block([leaf for leaf in writer.leaves if leaf.index < end], indent)
-            lines += [f"{indent}if {test}:", *self._return(writer, indent + self.unit, self._predicted_entries())]
+            end, inner = plan.specs["infer"].leaf.index, indent + self.unit
+            above = [leaf for leaf in writer.leaves if leaf.index < end]
+            alone = only_predicting(plan, above)
+            writer.alone, writer.end = set(alone), end
+            lines = writer.block(above[: len(above) - len(alone)], indent)
+            lines += [f"{indent}if {test}:", *trimmed(writer.block(alone, inner))]
+            lines += self._return(writer, inner, self._predicted_entries())
             rest = writer.block([leaf for leaf in writer.leaves if leaf.index > end], indent)
-            return [*lines, "", *trimmed(rest), *self._return(writer, indent, out.entries)]
+            entries = [(key, value) for key, value in out.entries if not reads_only(plan, value, writer.alone)]
+            return [*lines, "", *trimmed(rest), *self._return(writer, indent, entries)]
 
         lines = written(self.lean(support, written))
-        head = f"{self.indent}{self.unit}def call(self, {plan.features}, training=False):"
+        labels = f", {plan.labels}=None" if plan.fed else ""
+        head = f"{self.indent}{self.unit}def call(self, {plan.features}{labels}, training=False):"
         return [head, *trimmed(lines)]
 
     def _unbound(self, leaves: list[Leaf]) -> dict[str, set[Leaf]]:
@@ -280,13 +288,14 @@ class Generator(ClassWriter):
 
         writer, lines, name = written(self.lean(support, draft))
         if self.partial:
+            self.test_step = test_step_lines(self, "") if self.plan.fed else []
             return losses_lines(self, writer, lines, name)
         lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}"]
         training = ", training=True" if writer.uses_training else ""
         parameters = f"self, x=None, y=None, y_pred=None, sample_weight=None{training}"
         head = f"{self.indent}{self.unit}def compute_loss({parameters}):"
-        step = ["", *test_step_lines(self.shared.tf, self.indent + self.unit, self.unit)] if training else []
-        return [head, *trimmed(lines), *step]
+        self.test_step = test_step_lines(self, training) if training or self.plan.fed else []
+        return [head, *trimmed(lines)]
 
     def _prologue(self, writer: Writer, leaves: list[Leaf], indent: str) -> list[str]:
         """Names that the statements rebind begin with their value from outside.
@@ -390,6 +399,8 @@ class Generator(ClassWriter):
     def _predict_step(self) -> list[str]:
         out = self.outputs
         if out.predicted is None and out.predicted_single is None and out.excluded is None:
+            return []
+        if returns_predictions(self.plan) and [key for key, _ in self._predicted_entries()] == out.predicted:
             return []
         indent = self.indent + self.unit * 2
         head = f"{self.indent}{self.unit}def predict_step(self, data):"

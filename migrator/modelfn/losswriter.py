@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.fedlabels import given_labels
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.plan import Plan
@@ -64,14 +65,15 @@ class LossWriter(CallWriter):
         return f"{texts['train']} if training else {texts['eval']}"
 
 
-def test_step_lines(tf: str, indent: str, unit: str) -> list[str]:
-    """Keras does not tell `compute_loss` that it evaluates; this does."""
-    inner = indent + unit
+def test_step_lines(generator: Generator, training: str) -> list[str]:
+    """Keras does not tell `compute_loss` that it evaluates, nor gives the model the labels; this does."""
+    indent = generator.indent + generator.unit
+    inner = indent + generator.unit
     return [
         f"{indent}def test_step(self, data):",
-        f"{inner}x, y, sample_weight = {tf}.keras.utils.unpack_x_y_sample_weight(data)",
-        f"{inner}y_pred = self(x, training=False)",
-        f"{inner}self.compute_loss(x, y, y_pred, sample_weight, training=False)",
+        f"{inner}x, y, sample_weight = {generator.shared.tf}.keras.utils.unpack_x_y_sample_weight(data)",
+        f"{inner}y_pred = self(x, {given_labels(generator)}training=False)",
+        f"{inner}self.compute_loss(x, y, y_pred, sample_weight{', training=False' if training else ''})",
         f"{inner}return self.compute_metrics(x, y, y_pred, sample_weight)",
     ]
 

@@ -75,8 +75,11 @@ def _is_free(plan: Plan, leaf: Leaf) -> bool:
     if plan.time(leaf) is not Time.DYNAMIC:
         return True
     node = leaf.node
-    looked_up = isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) and is_cheap(node.value)
-    return looked_up and all(n == plan.features or plan.times.name(n) is Time.STATIC for n in plan.slicer.inputs(leaf))
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, (ast.Subscript, ast.Name)):
+        return False
+    given = (plan.features, plan.labels)
+    free = (name in given or plan.times.name(name) is Time.STATIC for name in plan.slicer.inputs(leaf))
+    return is_cheap(node.value) and all(free)
 
 
 def outputs(plan: Plan, needed: list[str]) -> Outputs:

@@ -11,6 +11,7 @@ from migrator.modelfn.averages import restores_averages
 from migrator.modelfn.body import Body
 from migrator.modelfn.conditions import Conditions, check_static, choices
 from migrator.modelfn.errors import Obstacles, Unsupported
+from migrator.modelfn.fedlabels import check_order, is_fed
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.metricobjects import feeding_leaves
 from migrator.modelfn.modes import MODES
@@ -224,18 +225,19 @@ class Plan(Body):
         outside = set(self.metric_slice).union(*self.loss_slices.values())
         call = set(self.prediction_slice)
         making = {site.leaf for site in self.sites}
-        self._check_layers_of_labels()
+        self.fed = is_fed(self)
         objects = {name for name in map(holder, self.sites) if name is not None}
         making |= {leaf for leaf in outside if _calls_any(leaf, objects)}
         for leaf in outside:
-            if leaf in making and leaf not in self.tainted:
+            if leaf in making and (self.fed or leaf not in self.tainted):
                 call.add(leaf)
                 for mode in leaf.modes:
                     call |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode, leaf)
         self._with_all_modes(call)
         losses = set().union(*self.loss_slices.values())
         if losses & self.tainted:
-            call |= self._shared_forward(without_absent(self, losses & set(self.metric_slice) - self.tainted))
+            shared = losses & set(self.metric_slice)
+            call |= self._shared_forward(without_absent(self, shared if self.fed else shared - self.tainted))
         for leaf in self.effects():
             if leaf in self.feeding:
                 continue
@@ -243,6 +245,7 @@ class Plan(Body):
                 place(self, leaf, call, losses, self.tainted)
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
         self.collections.check_kept(self.call_leaves)
+        check_order(self)
         self.absent = absent_keys(self)
         """Features that only what follows the predictions looks up."""
         chosen = set(self.call_leaves)
@@ -259,14 +262,6 @@ class Plan(Body):
             for node in walk(leaf.node):
                 if isinstance(node, ast.Attribute) and self.module.resolve(node) in _DOUBLE:
                     raise Unsupported("a loss in double precision, where Keras layers are in single precision", node)
-
-    def _check_layers_of_labels(self) -> None:
-        """Refuse layers that see the labels, but for those that the forward pass applies, too, and the loss once more."""
-        forward = {site.first or site for site in self.sites if site.leaf not in self.tainted}
-        for site in self.sites:
-            if site.leaf in self.tainted and not isinstance(site.leaf.node, ast.Return):
-                if site.leaf in self.metric_slice or (site.first or site) not in forward:
-                    raise Unsupported("a layer is applied to the labels", site.call)
 
     def _with_all_modes(self, call: set[Leaf]) -> None:
         """Add to the forward pass what it needs in training and evaluation only: ``if training: x = tf.nn.dropout(x)``."""

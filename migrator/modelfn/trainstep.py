@@ -9,6 +9,7 @@ from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.conditionalsteps import condition_of
 from migrator.modelfn.conditionalwriter import dependency_lines, holds_op, op_lines, turn_lines
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.fedlabels import given_labels
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import binds
 from migrator.modelfn.optimizerclass import makes_optimizer
@@ -231,7 +232,7 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
             check_replicas(plan, train_op)
         if effects:
             raise Unsupported("gradients are computed, and the train op does not apply them", effects[0].node)
-        return []
+        return plain_step_lines(generator) if plan.fed else []
     for leaf in effects:
         if leaf not in plan.watched and not _is_allowed(plan, leaf.node):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
@@ -263,7 +264,7 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
         f"{generator.indent}{generator.unit}def train_step(self, data):",
         f"{indent}x, y, sample_weight = {generator.shared.tf}.keras.utils.unpack_x_y_sample_weight(data)",
         f"{indent}with {generator.shared.tf}.GradientTape({persistent}) as tape:",
-        f"{inner}y_pred = self(x, training=True)",
+        f"{inner}y_pred = self(x, {given_labels(generator)}training=True)",
         f"{inner}loss = self.compute_loss(x, y, y_pred, sample_weight)",
     ]
     if plan.partial_losses:
@@ -271,6 +272,22 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
     if writer.names_variables:
         lines.append(f"{indent}variables = self.trainable_variables")
     return [*lines, *body, f"{indent}return self.compute_metrics(x, y, y_pred, sample_weight)"]
+
+
+def plain_step_lines(generator: Generator) -> list[str]:
+    """The train step of Keras, for a model that needs the labels."""
+    indent = generator.indent + generator.unit * 2
+    inner, tf = indent + generator.unit, generator.shared.tf
+    return [
+        f"{generator.indent}{generator.unit}def train_step(self, data):",
+        f"{indent}x, y, sample_weight = {tf}.keras.utils.unpack_x_y_sample_weight(data)",
+        f"{indent}with {tf}.GradientTape() as tape:",
+        f"{inner}y_pred = self(x, {given_labels(generator)}training=True)",
+        f"{inner}loss = self.compute_loss(x, y, y_pred, sample_weight)",
+        f"{indent}variables = self.trainable_variables",
+        f"{indent}self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))",
+        f"{indent}return self.compute_metrics(x, y, y_pred, sample_weight)",
+    ]
 
 
 def _needed(generator: Generator, train_op: TrainOp, roots: list[Leaf]) -> list[Leaf]:

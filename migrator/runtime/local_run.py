@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,8 +29,9 @@ class LocalRun:
         function = model.make_train_function() if training else model.make_test_function()
         if hasattr(function, "get_concrete_function"):
             return function.get_concrete_function(tf.data.IteratorSpec(spec))
-        features = spec[0] if isinstance(spec, tuple) else spec  # Keras 3, or a model that runs eagerly
-        tf.function(lambda inputs: model(inputs, training=training)).get_concrete_function(features)
+        features, *rest = spec if isinstance(spec, tuple) else (spec,)  # Keras 3, or a model that runs eagerly
+        fed = {"labels": rest[0]} if rest and "labels" in inspect.signature(model.call).parameters else {}
+        tf.function(lambda x, **fed: model(x, training=training, **fed)).get_concrete_function(features, **fed)
         compute_as_keras_2(model)  # with those that layers make when they are built
         return model.optimizer.build(model.trainable_variables)
 

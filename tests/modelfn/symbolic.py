@@ -69,7 +69,8 @@ def new_results(source: str, params: dict[str, Any], metrics: bool) -> dict[str,
                 results["predictions"] = repr(model.predict_step(features))
                 continue
             for _ in range(2):  # what is computed must not depend on how often it was computed
-                output = model.call(features, training=mode == "train")
+                fed = {"labels": Symbol("labels")} if "labels" in inspect.signature(model.call).parameters else {}
+                output = model.call(features, training=mode == "train", **fed)
                 told = "training" in inspect.signature(model.compute_loss).parameters
                 phase = {"training": mode == "train"} if told else {}
                 loss = model.compute_loss(x=features, y=Symbol("labels"), y_pred=output, **phase)
