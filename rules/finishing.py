@@ -106,7 +106,8 @@ def _leftovers(driver: Driver, own: list[Edit], spans: list[tuple[int, int]], he
 
 def _refuse(name: str, node: ast.expr) -> None:
     short, known = name.replace("tensorflow", "tf", 1), translations()
-    if name in known.layers or name in known.training or name in known.metrics or name in known.expressions:
+    parts = (known.layers, known.training, known.metrics, known.expressions, GRAPH_SCOPES)
+    if any(name in part for part in parts):
         raise Unsupported(f"{short} is in code that does not move with the model_fn", node)
     raise Unsupported(f"{short} is not migrated yet", node)
 
