@@ -15,8 +15,8 @@ from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
-from migrator.modelfn.finalvalues import final_lines
 from migrator.modelfn.fedlabels import only_predicting, reads_only, returns_predictions
+from migrator.modelfn.finalvalues import final_lines
 from migrator.modelfn.flow import Frame, Leaf, surely
 from migrator.modelfn.initwriter import InitWriter
 from migrator.modelfn.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
