@@ -26,7 +26,6 @@ NOT_WITH_KERAS_3 = {
     "distribution/mirrored/two_devices": SEVERAL,
     "distribution/sharded_tables/parameter_servers": SEVERAL,
     "distribution/sharded_tables/mirrored_workers": SEVERAL,
-    "images/gan": KEPT,
     "input/csv_dataset": OPTIMIZERS,
     "keras_estimator/digits": "`input_names` of a Keras model",
     "lifecycle/checkpoints": NAMES,
