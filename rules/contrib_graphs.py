@@ -36,7 +36,10 @@ _CRF = (
     "crf_log_likelihood crf_sequence_score crf_unary_score crf_binary_score crf_log_norm crf_decode viterbi_decode"
 ).split()
 _METRICS = ("streaming_covariance", "streaming_pearson_correlation")
-_FUSED = ("LSTMBlockFusedCell", "TimeReversedFusedRNN")
+_RNN = {
+    **{name: name for name in ("LSTMBlockFusedCell", "TimeReversedFusedRNN", "stack_bidirectional_dynamic_rnn")},
+    "LSTMBlockCell": "lstm_block_cell",
+}
 # Where TensorFlow 2 keeps what contrib had.
 _CELLS = "BasicLSTMCell LSTMCell GRUCell BasicRNNCell MultiRNNCell DropoutWrapper ResidualWrapper DeviceWrapper RNNCell"
 _MOVED = {
@@ -71,7 +74,20 @@ def contrib_helper(module: Module, node: ast.expr, name: str) -> str | None:
         if short == "crf_log_likelihood" and not (isinstance(call, ast.Call) and _transitions(call)):
             return "crf_log_likelihood_of_scope"
         return short
-    return short if package == "rnn" and short in _FUSED else None
+    return _RNN.get(short) if package == "rnn" else None
+
+
+def runs_on_gpus_only(module: Module, node: ast.expr, name: str) -> bool:
+    """Whether a name, of layers that TensorFlow 1 had for GPUs only, stands where the program may go without: under a
+    condition, or in a function that is called under one."""
+    if not name.startswith(_PREFIX + "cudnn_rnn."):
+        return False
+    function = module.nearest(node, ast.FunctionDef)
+    places: list[ast.AST] = [node]
+    if function is not None:
+        places += [call for call in module.nodes(ast.Call) if ast.unparse(call.func) == function.name]
+    around = (module.nearest(place, (ast.If, ast.IfExp, ast.FunctionDef)) for place in places)
+    return any(isinstance(node, (ast.If, ast.IfExp)) for node in around)
 
 
 def _transitions(call: ast.Call) -> bool:

@@ -16,7 +16,7 @@ from migrator.text import Span, within
 from . import tpu, warm_starts
 from .checkpoint_readers import READERS
 from .compat_v1 import is_legacy
-from .contrib_graphs import contrib_edits, contrib_helper
+from .contrib_graphs import contrib_edits, contrib_helper, runs_on_gpus_only
 from .dimensions import dimension_fixes
 from .driver import Driver
 from .exporters import OUTPUTS, export_output
@@ -134,6 +134,8 @@ class GraphCode:
             return []
         if name.startswith("tensorflow.contrib."):
             moved = contrib_edits(module, node, name)
+            if moved is None and runs_on_gpus_only(module, node, name):
+                return []  # the rule of names that TensorFlow 2 lacks tells of it
             if moved is None:
                 raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
             return moved

@@ -56,6 +56,8 @@ def migrated(imports: str, network: str) -> tuple[str, str]:
         ("from tensorflow.contrib import rnn", "rnn.DropoutWrapper(rnn.LSTMCell(3), 0.5)",
          "tf.compat.v1.nn.rnn_cell.DropoutWrapper(tf.compat.v1.nn.rnn_cell.LSTMCell(3), 0.5)"),
         ("", "tf.contrib.rnn.LSTMBlockFusedCell(3)(x)", "LSTMBlockFusedCell(3)(x)"),
+        ("", "tf.contrib.rnn.stack_bidirectional_dynamic_rnn([tf.contrib.rnn.LSTMBlockCell(3)], c, x)",
+         "stack_bidirectional_dynamic_rnn([lstm_block_cell(3)], c, x)"),
         ("slim = tf.contrib.slim", "slim.separable_convolution2d(x, 3, 1)", "contrib_separable_conv2d(x, 3, 1)"),
         ("", "tf.contrib.opt.LazyAdamOptimizer(0.1).minimize(x)", "GraphLazyAdamOptimizer(0.1).minimize(x)"),
         ("slim = tf.contrib.slim", "slim.softmax(x)", "tf.nn.softmax(x)"),
@@ -84,6 +86,18 @@ def test_what_stands_for_contrib(imports: str, network: str, becomes: str) -> No
     assert "tf.contrib" not in text and "tensorflow.contrib" not in text
 
 
+@pytest.mark.parametrize(
+    "network",
+    [
+        "tf.contrib.cudnn_rnn.CudnnLSTM(1, 3)(x) if gpu else tf.contrib.layers.linear(x, 3)",
+        "tf.contrib.layers.linear(x, 3)\n    if gpu:\n        y = tf.contrib.cudnn_rnn.CudnnLSTM(1, 3)(x)",
+    ],
+)
+def test_layers_for_gpus_only_stay_under_conditions(network: str) -> None:
+    text, tier = migrated("", network)
+    assert tier.startswith("bridge") and "tf.contrib.cudnn_rnn.CudnnLSTM(1, 3)" in text and "contrib_linear" in text
+
+
 def test_a_name_of_the_function_hides_the_helper() -> None:
     text, _ = migrated("def contrib_linear(x):\n    return x", "tf.contrib.layers.linear(contrib_linear(x), 3)")
     assert "y = tf2_training.contrib_linear(contrib_linear(x), 3)" in text and "import tf2_training" in text
@@ -96,6 +110,7 @@ def test_a_name_of_the_function_hides_the_helper() -> None:
         ("", "tf.contrib.crf.CrfForwardRnnCell(x)", "tf.contrib.crf.CrfForwardRnnCell is not migrated yet"),
         ("slim = tf.contrib.slim", "build(slim, x)", "tf.contrib.slim is not migrated yet"),
         ("slim = tf.contrib.slim", "getattr(slim, name)(x)", "tf.contrib.slim is not migrated yet"),
+        ("", "tf.contrib.cudnn_rnn.CudnnLSTM(1, 3)(x)", "tf.contrib.cudnn_rnn.CudnnLSTM is not migrated yet"),
         ("", "tf.contrib.rnn.AttentionCellWrapper(x)", "tf.contrib.rnn.AttentionCellWrapper is not migrated yet"),
         ("", "tf.contrib.summary.scalar('x', x, 'family')", "tf.contrib.summary.scalar is not migrated yet"),
         ("", "tf.contrib.summary.scalar('x', x, family='f')", "tf.contrib.summary.scalar is not migrated yet"),

@@ -289,4 +289,6 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("framework", "nest"): _nest,
     **{("crf", name): functools.partial(_crf, name) for name in _CRF},
     **{("rnn", name): _vendored("v1_fused_rnn", name) for name in ("LSTMBlockFusedCell", "TimeReversedFusedRNN")},
+    ("rnn", "LSTMBlockCell"): _vendored("v1_contrib_rnn", "lstm_block_cell"),
+    ("rnn", "stack_bidirectional_dynamic_rnn"): _vendored("v1_contrib_rnn", "stack_bidirectional_dynamic_rnn"),
 }
