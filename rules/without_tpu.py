@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from migrator.calls import delete_arguments, rename_keyword
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.render import Renderer
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
@@ -84,6 +85,9 @@ def _metrics(module: Module, node: ast.expr) -> Iterator[Edit]:
         return
     if isinstance(node, ast.Tuple) and len(node.elts) == 2:
         function, tensors = node.elts
+        if isinstance(tensors, (ast.List, ast.Tuple)) and isinstance(function, ast.Lambda):
+            yield module.edit(node, _body(module, function, tensors.elts))
+            return
         if isinstance(tensors, (ast.List, ast.Tuple)) and isinstance(function, (ast.Name, ast.Attribute)):
             given = ", ".join(module.segment(element) for element in tensors.elts)
             yield module.edit(node, f"{module.segment(function)}({given})")
@@ -102,6 +106,25 @@ def _metrics(module: Module, node: ast.expr) -> Iterator[Edit]:
                 yield module.edit(node, f"{module.segment(function)}({', '.join(pairs)})")
                 return
     raise Unsupported("eval_metrics is not seen to be a function and a list of its tensors", node)
+
+
+def _body(module: Module, function: ast.Lambda, values: list[ast.expr]) -> str:
+    """What a function without a name gives for `values`. Raises Unsupported."""
+    arguments, inner = function.args, (ast.Lambda, ast.comprehension, ast.NamedExpr)
+    names = [argument.arg for argument in arguments.args]
+    plain = not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs)
+    if not plain or len(names) != len(values) or any(isinstance(n, (*inner, ast.Starred)) for n in walk(function.body)):
+        raise Unsupported("the function of eval_metrics is not followed", function)
+    given = dict(zip(names, values))
+
+    def text(node: ast.AST) -> str | None:
+        value = given.get(node.id) if isinstance(node, ast.Name) else None
+        if value is None:
+            return None
+        written = module.segment(value)
+        return written if isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else f"({written})"
+
+    return Renderer(module).expression(function.body, text)
 
 
 def _assigned(module: Module, node: ast.Name) -> list[ast.expr]:

@@ -66,6 +66,8 @@ def test_parameters_on_lines_of_their_own() -> None:
     [
         ("(metric_fn, [labels, logits])", "(metric_fn, {'labels': labels, 'logits': logits})"),
         ("eval_metrics=eval_metrics", "eval_metrics=(metric_fn, [labels, logits])"),
+        ("(metric_fn, [labels, logits])", "(lambda y, z: {'error': tf.metrics.mean(y - z)}, [labels, logits])"),
+        ("(metric_fn, [labels, logits])", "(lambda y: dict(error=tf.metrics.mean(y)), [labels - logits])"),
         ("tf.contrib.tpu.", "tf.estimator.tpu."),
         ("tf.contrib.tpu.CrossShardOptimizer", "tf.tpu.CrossShardOptimizer"),
         ("scaffold_fn=None", "host_call=None"),
@@ -96,6 +98,13 @@ def test_a_scaffold_for_the_tpu_goes() -> None:
         ("scaffold_fn=None", "scaffold_fn=make_scaffold", "a scaffold_fn prepares a graph"),
         ("scaffold_fn=None", "host_call=(write, [loss])", "host_call writes the summaries"),
         ("(metric_fn, [labels, logits])", "make_metrics(labels)", "is not seen to be a function and a list"),
+        ("(metric_fn, [labels, logits])", "(lambda *y: metric_fn(*y), [labels, logits])", "is not followed"),
+        ("(metric_fn, [labels, logits])", "(lambda y: {'e': tf.metrics.mean(y)}, [labels, logits])", "is not followed"),
+        (
+            "(metric_fn, [labels, logits])",
+            "(lambda y: {k: tf.metrics.mean(y) for k in 'ab'}, [logits])",
+            "is not followed",
+        ),
         ("model_fn(features, labels, mode, params)", "model_fn(features, labels, mode)", "takes no params"),
         (
             "use_tpu=FLAGS.use_tpu, model_fn=model_fn, config=config,",
