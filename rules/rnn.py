@@ -29,6 +29,12 @@ _CELLS: dict[str, tuple[str, str, str, str]] = {
         "num_units initializer forget_bias activation",
         "lstm_cell",
     ),
+    "LSTMBlockCell": (
+        "LSTMCell",
+        "num_units forget_bias cell_clip use_peephole dtype reuse name",
+        "num_units forget_bias",
+        "lstm_cell",
+    ),
     "GRUCell": (
         "GRUCell",
         "num_units activation reuse kernel_initializer bias_initializer name dtype",

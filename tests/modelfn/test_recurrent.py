@@ -23,6 +23,7 @@ def both(body: str) -> tuple[str, str]:
         ("nn.rnn_cell.LSTMCell(4, name='a')", "LSTMCell(4, name='a')"),
         ("nn.rnn_cell.BasicLSTMCell(4, 0.5)", 'LSTMCell(4, forget_bias=0.5, name="basic_lstm_cell")'),
         ("contrib.rnn.BasicLSTMCell(4)", 'LSTMCell(4, name="basic_lstm_cell")'),
+        ("contrib.rnn.LSTMBlockCell(4, forget_bias=0.5, use_peephole=False)", "LSTMCell(4, forget_bias=0.5)"),
         ("contrib.rnn.GRUCell(4, activation=tf.nn.relu)", "GRUCell(4, activation=tf.nn.relu)"),
         ("nn.rnn_cell.BasicRNNCell(4)", "BasicRNNCell(4)"),
         (
@@ -104,6 +105,8 @@ def test_a_function_in_the_model_fn_that_makes_cells() -> None:
         ("cell = tf.nn.rnn_cell.GRUCell(4, dtype=tf.float64)  # HERE", "`dtype`"),
         ("cell = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(4), sum)  # HERE", "`residual_fn`"),
         ("cell = tf.contrib.cudnn_rnn.CudnnLSTM(1, 4)  # HERE", "cudnn_rnn"),
+        ("cell = tf.contrib.rnn.LSTMBlockCell(4, use_peephole=True)  # HERE", "`use_peephole`"),
+        ("cell = tf.contrib.rnn.LSTMBlockCell(4, cell_clip=1.0)  # HERE", "`cell_clip`"),
         ("cell = tf.contrib.rnn.LayerNormBasicLSTMCell(4)  # HERE", "LayerNormBasicLSTMCell"),
     ],
 )
