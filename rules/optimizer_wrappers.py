@@ -78,6 +78,8 @@ class _Wrapped:
     """To which gradients are clipped."""
     averages: str = ""
     """The name of the averages."""
+    before: tuple[str, ...] = ()
+    """What makes these for one step alone."""
 
     def changes(self, step: ast.Call) -> list[Change]:
         """The edits for ``wrapper.minimize(…)``. Raises Unsupported."""
@@ -92,12 +94,14 @@ class _Wrapped:
             if self.averages:
                 weights = given.get("var_list", f"{self.tf}.trainable_variables()")
                 return [
+                    *self.before,
                     f"{target} = {self.optimizer}.minimize({given['loss']}{counted}{var_list})",
                     f"with {self.tf}.control_dependencies([{target}]):",
                     f"{unit}{target} = {self.averages}.apply({weights})",
                 ]
             taken = f"{self.optimizer}.compute_gradients({given['loss']}{var_list})"
             return [
+                *self.before,
                 f"{gradients}, {variables} = zip(*{taken})",
                 f"{gradients}, _ = {self.tf}.clip_by_global_norm({gradients}, {self.norm})",
                 f"{target} = {self.optimizer}.apply_gradients(zip({gradients}, {variables}){counted})",
@@ -107,52 +111,73 @@ class _Wrapped:
 
 
 def _unwrapped(module: Module, call: ast.Call, name: str) -> list[Change]:
-    tf, statement = whole_name(module), module.statement(call)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    tf = whole_name(module)
     try:
         given = bind(
             call, "optimizer clip_norm" if name == CLIP else "opt average_decay num_updates sequential_update", name
         )
         inner = given.get("optimizer", given.get("opt"))
-        if tf is None or inner is None or not isinstance(target, ast.Name) or not isinstance(statement, ast.Assign):
+        if tf is None or inner is None or not is_none(given.get("sequential_update")):
             return []
-        if statement.value is not call or not is_none(given.get("sequential_update")):
-            return []
-        same = isinstance(inner, ast.Name) and inner.id == target.id
-        named = isinstance(inner, ast.Name) and (same or len(module.bindings(inner)) == 1)
-        wrapped = _Wrapped(module, tf, module.segment(inner) if named else target.id)
-        uses = _uses(module, target, statement, rebound=same)
-        if uses is None:
-            return []
-        steps, savers = uses
+        wrapped = _Wrapped(module, tf, module.segment(inner))
+        made = ""
         if name == CLIP:
             norm = given.get("clip_norm")
             if norm is None or not isinstance(norm, _ATOMS):
                 return []
             wrapped.norm = module.segment(norm)
-            made = "" if named else f"{target.id} = {module.segment(inner)}"
-            changes: list[Change] | None = [] if not savers else None
         else:
             wrapped.averages = module.unused_name("averages", call)
             decay = module.segment(given["average_decay"]) if "average_decay" in given else "0.9999"
             counted = "" if is_none(given.get("num_updates")) else f", {module.segment(given['num_updates'])}"
-            kept = f"{tf}.train.ExponentialMovingAverage({decay}{counted})"
-            made = f"{wrapped.averages} = {kept}"
-            indent = f"{module.newline}{module.indent(statement)}"
-            made = made if named else f"{target.id} = {module.segment(inner)}{indent}{made}"
-            saver = f"{tf}.train.Scaffold(saver={tf}.train.Saver({kept}.variables_to_restore()))"
-            changes = _swapped(module, savers, saver) if savers else []
-        if changes is None:
-            return []
-        for step in steps:
-            spelling = wrapped.changes(step)
-            if not spelling:
-                return []
-            changes += spelling
+            made = f"{tf}.train.ExponentialMovingAverage({decay}{counted})"
+        return _in_place(wrapped, call, inner, made) or _with_name(wrapped, call, inner, made)
     except Unsupported:
         return []
-    gone = module.delete_statement(statement) if not made else module.edit(statement, made)
-    return [*changes, Change(gone)]
+
+
+def _in_place(wrapped: _Wrapped, call: ast.Call, inner: ast.expr, averages: str) -> list[Change]:
+    """The edits for ``wrapper(…).minimize(…)``."""
+    module, method = wrapped.module, wrapped.module.parent(call)
+    step = module.parent(method) if isinstance(method, ast.Attribute) and method.attr == "minimize" else None
+    if not isinstance(step, ast.Call) or step.func is not method:
+        return []
+    if not isinstance(inner, ast.Name):
+        wrapped.optimizer = module.unused_name("optimizer", call)
+        wrapped.before = (f"{wrapped.optimizer} = {module.segment(inner)}",)
+    if averages:
+        wrapped.before = (*wrapped.before, f"{wrapped.averages} = {averages}")
+    return wrapped.changes(step)
+
+
+def _with_name(wrapped: _Wrapped, call: ast.Call, inner: ast.expr, averages: str) -> list[Change]:
+    """The edits for ``optimizer = wrapper(…)`` and all that uses that name. Raises Unsupported."""
+    module, tf, statement = wrapped.module, wrapped.tf, wrapped.module.statement(call)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if not isinstance(target, ast.Name) or not isinstance(statement, ast.Assign) or statement.value is not call:
+        return []
+    same = isinstance(inner, ast.Name) and inner.id == target.id
+    uses = _uses(module, target, statement, rebound=same)
+    if uses is None:
+        return []
+    steps, savers = uses
+    made = [f"{wrapped.averages} = {averages}"] if averages else []
+    if not isinstance(inner, ast.Name) or not (same or len(module.bindings(inner)) == 1):
+        wrapped.optimizer = target.id
+        made.insert(0, f"{target.id} = {module.segment(inner)}")
+    saver = f"{tf}.train.Scaffold(saver={tf}.train.Saver({averages}.variables_to_restore()))"
+    changes: list[Change] | None = []
+    if savers:
+        changes = _swapped(module, savers, saver) if averages else None
+    if changes is None:
+        return []
+    for step in steps:
+        spelling = wrapped.changes(step)
+        if not spelling:
+            return []
+        changes += spelling
+    text = f"{module.newline}{module.indent(statement)}".join(made)
+    return [*changes, Change(module.edit(statement, text) if made else module.delete_statement(statement))]
 
 
 def _uses(
