@@ -27,6 +27,7 @@ from .annotations import annotation_reference
 from .array_inputs import ARRAY_INPUTS
 from .estimator_values import PREFIX
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, export_function, exporting_reference
+from .fed_hooks import take_fed
 from .hook_lists import migrate_hooks
 from .hook_makers import HookMakers
 from .hooks import ANY, hook_reference
@@ -137,6 +138,8 @@ class Driver:
         """Functions whose hooks become callbacks."""
         self.edits: list[Edit] = []
         self.handled: set[ast.AST] = set()
+        self.fed: set[ast.expr] = set()
+        """Hooks that are gone, as what they feed is a dataset now."""
         """References that these edits take care of."""
         self._spelled: set[ast.AST] = set()
         self.remarks: list[tuple[ast.AST, str]] = []
@@ -254,6 +257,9 @@ class Driver:
             name = names[id(value)]
             if name not in kept or name in (*_LISTS, "exporters"):
                 if is_empty(value) or neutral.get(name) is ANY or is_literal(value, *neutral.get(name, ())):
+                    doomed.append(argument)
+                    continue
+                if name == "hooks" and take_fed(self, call, value):
                     doomed.append(argument)
                     continue
                 if name in _LISTS and name in kept:

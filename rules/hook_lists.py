@@ -80,7 +80,8 @@ class _Hooks:
         self._seen.add(node)
         if isinstance(node, (ast.List, ast.Tuple)):
             for element in node.elts:
-                self._hook(module, element, element)
+                if element not in self.driver.fed:  # of which what they feed is a dataset
+                    self._hook(module, element, element)
         elif isinstance(node, (ast.IfExp, ast.BoolOp)):
             for value in (node.body, node.orelse) if isinstance(node, ast.IfExp) else node.values:
                 self.migrate(module, value)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 
+from .fed_hooks import is_fed
 from .sessions import on_own_graph
 
 _BATCHES = "dataset.batch(batch_size)"
@@ -40,7 +41,7 @@ def refuse_queues(module: Module, called: Callable[[Module, ast.expr], bool]) ->
     """Raise Unsupported at the first part of a queue that the program uses; `called` says whether any code gets there."""
     for node, name in module.references():
         short = name[len("tensorflow.") :] if name.startswith("tensorflow.") else ""
-        if short == "train.FeedFnHook":
+        if short == "train.FeedFnHook" and not is_fed(module, node):
             raise Unsupported(
                 "tf.train.FeedFnHook feeds placeholders of a graph, which an input_fn does not make in TensorFlow 2: "
                 "first let the input_fn return a tf.data.Dataset of what is fed",

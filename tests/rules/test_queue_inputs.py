@@ -48,13 +48,6 @@ def test_refused(style: str, call: str, advice: str) -> None:
     assert "(program.py:12)" in unit.reason and outcomes["program.py"].after.decode() == program
 
 
-@pytest.mark.parametrize("style", ["native", "auto"])
-def test_feed_functions_are_refused(style: str) -> None:
-    hooks = "estimator.train(input_fn, hooks=[tf.train.FeedFnHook(feed)], steps=2)\n"
-    (unit,) = units(run(MODEL + TRAIN + hooks, style))
-    assert unit.tier == "manual" and "FeedFnHook feeds placeholders" in unit.reason
-
-
 def test_a_function_that_nothing_calls_is_no_obstacle() -> None:
     assert "create_model()" in migrate(MODEL + QUEUE + TRAIN)
 

@@ -122,6 +122,7 @@ def install(replay: Replay) -> None:
         call = replay.calls["evaluate"]
         replay.writer.event("begin", kind="evaluate", call=call)
         recorded, again = replay.call_batches.get(("evaluate", call)), None
+        own, left = None, recorded is not None and "evaluate" not in replay.fed
         if recorded is not None and "evaluate" in replay.fed:
             again = given.get("x")
             _adopt_untrained(replay, self, "evaluate", call, recorded[0], replay.fed.pop("evaluate"))
@@ -133,7 +134,6 @@ def install(replay: Replay) -> None:
             features, labels, _ = batches.split_spec(spec)
             labels = replay.label_spec(recorded[0], labels)
             _adopt_untrained(replay, self, "evaluate", call, recorded[0], features)
-            replay.compare_length(own, given.get("steps"), len(recorded), call)
 
             def generate() -> Any:
                 return (replay.fit_batch(encoded, features, labels) for encoded in recorded)
@@ -147,6 +147,8 @@ def install(replay: Replay) -> None:
         try:
             with steps.one_step_per_call(self):
                 result = evaluate(self, **given)
+            if left and recorded is not None:  # data of which a generator keeps count are read once first
+                replay.compare_length(own, given.get("steps"), len(recorded), call)
             metrics = result
             if not isinstance(result, dict):
                 metrics = dict(zip(self.metrics_names, np.atleast_1d(result).tolist()))
