@@ -29,7 +29,6 @@ NOT_WITH_KERAS_3 = {
     "input/csv_dataset": OPTIMIZERS,
     "keras_estimator/digits": "`input_names` of a Keras model",
     "lifecycle/checkpoints": NAMES,
-    "lifecycle/finals": KEPT,
     "lifecycle/formats": COLUMNS,
     "lifecycle/watchers": COLUMNS,
     "programs/inherited": COLUMNS,
