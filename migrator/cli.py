@@ -149,7 +149,11 @@ class _Default(click.Command):
     default=None,
     help="With --review: go on where the last one was quit, as it does by itself, or start anew.",
 )
-@click.option("--undo", is_flag=True, help="Take back what the last --apply from this folder, or from PATH, wrote.")
+@click.option(
+    "--undo",
+    is_flag=True,
+    help="Take back what the last --apply from this folder, or from PATH, wrote; then the one before.",
+)
 @click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text, json or html.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")
 @click.option(

@@ -1,4 +1,4 @@
-"""What the last ``--apply`` from a folder replaced, so that ``--undo`` can put it back.
+"""What each ``--apply`` from a folder replaced, so that ``--undo`` can put it back, the newest first.
 
 The journal is written before the first file is, into the user's state folder; it holds source code, so only the user may read it.
 Each folder has its own: from another one, `nearby` tells where a run that wrote there was started.
@@ -13,6 +13,7 @@ import json
 import os
 import shlex
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from migrator.problems import UNREADABLE, problem
 from migrator.vendoring import is_vendored
 from migrator.writing import discard_leftovers, write_groups
 
-VERSION = 2
+VERSION = 3
+_ONE_RUN = 2
+"""The version that knew the last run only."""
 
 
 class JournalError(Exception):
@@ -41,7 +44,7 @@ def place(folder: str | None = None) -> Path:
 def noted(
     outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]], steps: Iterable[Outcome] = ()
 ) -> Iterator[set[str]]:
-    """Note what is about to be written; the older journal comes back where nothing is. Raises JournalError.
+    """Note what is about to be written, besides earlier runs; it is forgotten where nothing is. Raises JournalError.
 
     Args:
       outcomes: what is to be written; those unchanged or failed are left out.
@@ -55,7 +58,11 @@ def noted(
     entries = _entries(outcomes, groups, steps)
     older = _older(target) if entries else None
     if entries:
-        _write(target, json.dumps({"version": VERSION, "folder": os.path.realpath(os.curdir), "files": entries}))
+        run = {"when": time.time(), "files": entries}
+        try:
+            _write(target, _text(os.path.realpath(os.curdir), [*_earlier(target, older), run]))
+        except JournalError as error:
+            raise JournalError(f"{error}; this run cannot be undone") from error
     written: set[str] = set()
     complete = False
     try:
@@ -97,6 +104,21 @@ def _mode(path: str) -> int | None:
         return None
 
 
+def _text(folder: str, runs: list[dict[str, Any]]) -> str:
+    return json.dumps({"version": VERSION, "folder": folder, "runs": runs})
+
+
+def _earlier(target: Path, older: str | None) -> list[dict[str, Any]]:
+    """The runs of the journal so far; one that cannot be read is set aside, as it may hold originals."""
+    if older is None:
+        return []
+    try:
+        return _parsed(target)[1]
+    except JournalError:
+        _write(target.with_suffix(".unread"), older)
+        return []
+
+
 def _older(target: Path) -> str | None:
     try:
         return target.read_text("utf-8")
@@ -112,23 +134,26 @@ def _write(target: Path, text: str) -> None:
             file.write(text)
         os.replace(temporary, target)
     except OSError as error:
-        raise JournalError(f"cannot write {target}: {error.strerror}; this run cannot be undone") from error
+        raise JournalError(f"cannot write {target}: {error.strerror}") from error
 
 
 def undo(folder: str | None = None) -> tuple[list[str], list[Diagnostic]]:
     """Put back what the last run from `folder`, by default the current one, replaced, file by file. Raises JournalError.
 
+    The run before it is the last one then; where a file could not be put back, this one stays the last.
     Helpers that the run made or extended stay while a file that was written with them could not be put back.
 
     Returns:
-      What was restored, removed or kept, as lines to show, and a problem for each file that is no longer as that run
-      wrote it.
+      What was restored, removed or kept, which run that was and how many are left, as lines to show, and a problem for
+      each file that is no longer as that run wrote it.
     """
     done: list[str] = []
     problems: list[Diagnostic] = []
     target = place(folder)
     failed: dict[int, str] = {}
-    for entry in sorted(_read(target, folder), key=lambda entry: bool(entry["helper"])):
+    journal, runs = _read(target, folder)
+    run = runs.pop()
+    for entry in sorted(run["files"], key=lambda entry: bool(entry["helper"])):
         shown, group = os.path.relpath(entry["path"]), entry["group"]
         discard_leftovers(os.path.realpath(entry["path"]))
         if entry["helper"] and group in failed:
@@ -142,11 +167,25 @@ def undo(folder: str | None = None) -> tuple[list[str], list[Diagnostic]]:
             problems.append(problem(UNREADABLE, shown, f"not restored: {error.strerror}"))
         if len(problems) > before:
             failed.setdefault(group, shown)
-    if not problems:
-        target.unlink()
-    return done or (
-        [] if problems else ["nothing to restore: all files are as they were before the last --apply"]
-    ), problems
+    if problems:
+        return done, problems
+    try:
+        if runs:
+            _write(target, _text(journal, runs))
+        else:
+            target.unlink()
+    except (OSError, JournalError) as error:
+        return done, [problem(UNREADABLE, str(target), f"still holds the run that was taken back: {error}")]
+    done = done or ["nothing to restore: all files are as they were before the last --apply"]
+    return [*done, _summary(run, len(runs), folder)], []
+
+
+def _summary(run: dict[str, Any], left: int, folder: str | None) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run["when"]))
+    if not left:
+        return f"Taken back: the --apply of {when}. No earlier one is left."
+    command = "migrate --undo" if folder is None else f"migrate --undo {shlex.quote(folder)}"
+    return f"Taken back: the --apply of {when}. {left} earlier {'is' if left == 1 else 'are'} left (`{command}`)."
 
 
 def nearby() -> list[str]:
@@ -155,12 +194,12 @@ def nearby() -> list[str]:
     found: list[tuple[float, str]] = []
     for journal in place().parent.glob("*.json"):
         try:
-            content = json.loads(journal.read_text("utf-8"))
-            wrote_here = any(within(os.path.realpath(entry["path"]), [here]) for entry in content["files"])
-            if wrote_here or within(here, [content["folder"]]):
-                found.append((journal.stat().st_mtime, content["folder"]))
-        except (OSError, ValueError, TypeError, LookupError):  # of a review, of another version, or broken
+            folder, runs = _parsed(journal)
+            files = [entry["path"] for run in runs for entry in run["files"]]
+        except (JournalError, OSError):  # of a review, of another version, or broken
             continue
+        if within(here, [folder]) or any(within(os.path.realpath(path), [here]) for path in files):
+            found.append((runs[-1]["when"], folder))
     return [folder for _, folder in sorted(found, reverse=True) if folder != here]
 
 
@@ -192,9 +231,9 @@ def _restore(entry: dict[str, Any], shown: str, done: list[str], problems: list[
         problems += refused
 
 
-def _read(target: Path, folder: str | None) -> list[dict[str, Any]]:
+def _read(target: Path, folder: str | None) -> tuple[str, list[dict[str, Any]]]:
     try:
-        content = json.loads(target.read_text("utf-8"))
+        return _parsed(target)
     except FileNotFoundError as error:
         where = "this folder" if folder is None else folder
         others = nearby() if folder is None else []
@@ -205,9 +244,34 @@ def _read(target: Path, folder: str | None) -> list[dict[str, Any]]:
             hint = "; one was run from this folder: `migrate --undo`"
         text = f"nothing to undo: no --apply was run from {where}, or it was undone already{hint}"
         raise JournalError(text) from error
-    except (OSError, ValueError) as error:
+
+
+def _parsed(target: Path) -> tuple[str, list[dict[str, Any]]]:
+    """The folder and the runs of a journal, the last one last. Raises JournalError, and FileNotFoundError."""
+    try:
+        content = json.loads(target.read_text("utf-8"))
+        if not isinstance(content, dict) or content.get("version") not in (_ONE_RUN, VERSION):
+            raise JournalError(f"{target} was written by another version of migrate")
+        if content["version"] == _ONE_RUN:
+            content["runs"] = [{"when": target.stat().st_mtime, "files": content["files"]}]
+        runs = [
+            {"when": float(run["when"]), "files": [_checked(entry) for entry in run["files"]]}
+            for run in content["runs"]
+        ]
+        if not runs or not isinstance(content["folder"], str):
+            raise ValueError("it names no run")
+    except FileNotFoundError:
+        raise
+    except LookupError as error:
+        raise JournalError(f"cannot read {target}: {error} is missing") from error
+    except (OSError, ValueError, TypeError) as error:
         raise JournalError(f"cannot read {target}: {error}") from error
-    if not isinstance(content, dict) or content.get("version") != VERSION:
-        raise JournalError(f"{target} was written by another version of migrate")
-    files: list[dict[str, Any]] = content["files"]
-    return files
+    return content["folder"], runs
+
+
+def _checked(entry: dict[str, Any]) -> dict[str, Any]:
+    """`entry`, once it is known that all is there and can be decoded: nothing is written halfway through a broken one."""
+    _before(entry)
+    for key in ("path", "after", "mode", "group", "helper"):
+        _ = entry[key]
+    return entry

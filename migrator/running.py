@@ -277,7 +277,8 @@ def undo(folder: str | None) -> int:
     for item in problems:
         click.echo(str(item), err=True)
     if problems:
-        click.echo(f"The originals of these files are kept in {journal.place(folder)}, in base64.", err=True)
+        kept = f"The originals of these files are kept in {journal.place(folder)}, in base64"
+        click.echo(f"{kept}; a file that you move away is restored by the next --undo.", err=True)
     return EXIT_LEFT if problems else EXIT_DONE
 
 

@@ -201,7 +201,7 @@ def test_undo_takes_both_files_back() -> None:
     program = MODEL + READ + LOOP
     assert apply(task=program).exit_code == 0
     result = migrate("--undo")
-    assert result.output == "restored task.py\nremoved tf2_cluster.py\nremoved tf2_training.py\n"
+    assert result.output.startswith("restored task.py\nremoved tf2_cluster.py\nremoved tf2_training.py\nTaken back: ")
     assert helpers() == [] and Path("task.py").read_text() == program
 
 

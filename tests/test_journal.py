@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -37,13 +38,21 @@ def write(name: str, body: str) -> Path:
     return path
 
 
+def files(result: Result) -> list[str]:
+    """What an undo that succeeded tells of files."""
+    *lines, last = result.output.splitlines()
+    assert last.startswith("Taken back: the --apply of 20"), result.output
+    return lines
+
+
 def test_everything_is_put_back() -> None:
     changed, program = write("a.py", "é = tf.old\r\n"), write("p/model.py", "def program(): 1\n")
     changed.chmod(0o640)
     before = changed.read_bytes(), program.read_bytes()
     assert migrate(".", "--apply").exit_code == 0 and Path("p/tf2_training.py").exists()
     result = migrate("--undo")
-    assert result.exit_code == 0 and result.output == "restored a.py\nrestored p/model.py\nremoved p/tf2_training.py\n"
+    assert result.exit_code == 0
+    assert files(result) == ["restored a.py", "restored p/model.py", "removed p/tf2_training.py"]
     assert (changed.read_bytes(), program.read_bytes()) == before and not Path("p/tf2_training.py").exists()
     assert stat.S_IMODE(changed.stat().st_mode) == 0o640
     assert migrate("--undo").exit_code == 2
@@ -79,7 +88,7 @@ def test_a_file_that_is_gone_is_written_back(folder_too: bool) -> None:
     if folder_too:
         path.parent.rmdir()
     result = migrate("--undo")
-    assert (result.exit_code, result.output) == (0, "restored p/a.py\n")
+    assert (result.exit_code, files(result)) == (0, ["restored p/a.py"])
     assert path.read_text() == HEAD + "tf.old\n" and stat.S_IMODE(path.stat().st_mode) == 0o750
 
 
@@ -95,7 +104,7 @@ def test_a_helper_stays_while_a_file_of_its_program_is_not_restored() -> None:
     assert Path("p/tf2_training.py").exists() and program.read_text().endswith("# mine\n")
     program.write_text(migrated)
     result = migrate("--undo")
-    assert (result.exit_code, result.output) == (0, "restored p/model.py\nremoved p/tf2_training.py\n")
+    assert (result.exit_code, files(result)) == (0, ["restored p/model.py", "removed p/tf2_training.py"])
     assert program.read_text() == before and not Path("p/tf2_training.py").exists()
 
 
@@ -106,7 +115,7 @@ def test_a_run_whose_files_are_refused_keeps_the_journal() -> None:
     second.chmod(0o400)
     result = migrate("b.py", "--apply")
     assert result.exit_code == 1 and "read-only" in result.output
-    assert migrate("--undo").output == "restored a.py\n" and first.read_text() == HEAD + "tf.old\n"
+    assert files(migrate("--undo")) == ["restored a.py"] and first.read_text() == HEAD + "tf.old\n"
 
 
 def test_a_first_run_whose_files_are_refused_leaves_no_journal() -> None:
@@ -132,7 +141,7 @@ def test_an_interrupted_run_is_noted_as_far_as_it_came(monkeypatch: pytest.Monke
     assert "a.py" in journal.place().read_text()
     monkeypatch.setattr("migrator.writing.write_groups", written_then_interrupted)
     assert migrate("b.py", "--apply").exit_code == 130
-    assert migrate("--undo").output == "restored b.py\n" and first.read_text() == HEAD + "tf.new\n"
+    assert files(migrate("--undo")) == ["restored b.py"] and first.read_text() == HEAD + "tf.new\n"
 
 
 def test_an_undo_with_nothing_to_restore_says_so() -> None:
@@ -194,11 +203,90 @@ def test_a_run_without_a_journal_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.exit_code == 0 and "cannot be undone" in result.output and path.read_text() == HEAD + "tf.new\n"
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"version": 99}'])
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", '{"version": 99}', '{"version": 3, "folder": "."}', '{"version": 3, "folder": ".", "runs": []}'],
+)
 def test_a_broken_journal_is_an_error(content: str) -> None:
     journal.place().parent.mkdir(parents=True)
     journal.place().write_text(content)
+    result = migrate("--undo")
+    assert result.exit_code == 2 and str(journal.place()) in result.output.replace("\n", "")
+    path = write("a.py", "tf.old\n")
+    assert migrate("a.py", "--apply").exit_code == 0
+    assert journal.place().with_suffix(".unread").read_text() == content
+    assert files(migrate("--undo")) == ["restored a.py"] and path.read_text() == HEAD + "tf.old\n"
+
+
+def test_a_broken_file_of_a_run_keeps_all_others_unwritten() -> None:
+    path = write("a.py", "tf.old\n")
+    write("b.py", "tf.old\n")
+    migrate(".", "--apply")
+    content = json.loads(journal.place().read_text())
+    del content["runs"][0]["files"][1]["before"]
+    journal.place().write_text(json.dumps(content))
+    result = migrate("--undo")
+    assert result.exit_code == 2 and "'before' is missing" in result.output and path.read_text() == HEAD + "tf.new\n"
+
+
+def test_runs_are_taken_back_one_by_one() -> None:
+    first, second = write("a.py", "tf.old\n"), write("b.py", "tf.old\n")
+    migrate("a.py", "--apply")
+    migrate("b.py", "--apply")
+    result = migrate("--undo")
+    assert files(result) == ["restored b.py"] and "1 earlier is left (`migrate --undo`)" in result.output
+    assert first.read_text() == HEAD + "tf.new\n" and second.read_text() == HEAD + "tf.old\n"
+    result = migrate("--undo")
+    assert files(result) == ["restored a.py"] and "No earlier one is left" in result.output
+    assert first.read_text() == second.read_text() == HEAD + "tf.old\n"
+    result = migrate("--undo")
+    assert result.exit_code == 2 and "nothing to undo" in result.output and not journal.place().exists()
+
+
+def test_a_file_that_two_runs_wrote_goes_back_step_by_step() -> None:
+    path = write("a.py", "tf.old\n")
+    migrate("a.py", "--apply")
+    between = HEAD + "tf.new\ntf.old\n"
+    path.write_text(between)
+    migrate("a.py", "--apply")
+    assert files(migrate("--undo")) == ["restored a.py"] and path.read_text() == between
+    result = migrate("--undo")
+    assert (
+        result.exit_code == 1 and "it has changed since it was written" in result.output and path.read_text() == between
+    )
+    path.unlink()
+    assert files(migrate("--undo")) == ["restored a.py"] and path.read_text() == HEAD + "tf.old\n"
     assert migrate("--undo").exit_code == 2
+
+
+def test_an_edited_file_keeps_its_run_the_last() -> None:
+    first, second = write("a.py", "tf.old\n"), write("b.py", "tf.old\n")
+    migrate("a.py", "--apply")
+    migrate("b.py", "--apply")
+    second.write_text("edited")
+    for _ in range(2):
+        result = migrate("--undo")
+        assert result.exit_code == 1 and "b.py:1:1: E004 not restored" in result.output
+        assert "a file that you move away is restored" in " ".join(result.output.split())
+        assert first.read_text() == HEAD + "tf.new\n" and second.read_text() == "edited"
+    second.unlink()
+    assert files(migrate("--undo")) == ["restored b.py"] and files(migrate("--undo")) == ["restored a.py"]
+    assert first.read_text() == second.read_text() == HEAD + "tf.old\n"
+
+
+def test_a_journal_of_one_run_is_read_and_kept_below_the_next() -> None:
+    first, second = write("a.py", "tf.old\n"), write("b.py", "tf.old\n")
+    migrate("a.py", "--apply")
+    content = json.loads(journal.place().read_text())
+    (run,) = content["runs"]
+    old = {"version": 2, "folder": content["folder"], "files": run["files"]}
+    journal.place().write_text(json.dumps(old))
+    migrate("b.py", "--apply")
+    assert files(migrate("--undo")) == ["restored b.py"] and files(migrate("--undo")) == ["restored a.py"]
+    journal.place().write_text(json.dumps(old))
+    first.write_text(HEAD + "tf.new\n")
+    assert files(migrate("--undo")) == ["restored a.py"]
+    assert first.read_text() == second.read_text() == HEAD + "tf.old\n"
 
 
 @pytest.mark.parametrize("arguments", [["--undo", "a.py"], ["--undo", "--apply"], []])
