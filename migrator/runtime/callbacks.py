@@ -9,6 +9,7 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.messages import log_info
 from migrator.runtime.summaries import metric_variables, resume_metrics
 
 
@@ -138,4 +139,4 @@ class TensorLogger(tf.keras.callbacks.Callback):
             with np.printoptions(suppress=True):
                 text = ", ".join(f"{tag} = {value}" for tag, value in values.items())
             text += "" if passed is None else f" ({passed:.3f} sec)"
-        tf.get_logger().info("%s", text)
+        log_info("%s", text)

@@ -8,6 +8,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
+from migrator.runtime.messages import log_info
 
 
 class Checkpoints(tf.keras.callbacks.Callback):
@@ -40,7 +41,7 @@ class Checkpoints(tf.keras.callbacks.Callback):
             return
         if not tf.train.load_checkpoint(path).has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
             raise ValueError(f"{path} is of TensorFlow 1: convert it with `migrate checkpoint`, or change model_dir.")
-        tf.get_logger().info("Restoring parameters from %s", path)
+        log_info("Restoring parameters from %s", path)
         found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
         found |= {id(variable) for metric in self.model.metrics for variable in metric.variables}  # need not be saved
         nodes = tf.train.TrackableView(self.checkpoint).descendants()
@@ -53,7 +54,7 @@ class Checkpoints(tf.keras.callbacks.Callback):
 
     def save(self, at_start: bool = False) -> None:
         self.saved_step, self.saved_time = int(self.model.optimizer.iterations.numpy()), time.time()
-        tf.get_logger().info("Saving checkpoints for %d into %s.", self.saved_step, self.manager.directory)
+        log_info("Saving checkpoints for %d into %s.", self.saved_step, self.manager.directory)
         self.held = self.manager.save(checkpoint_number=self.saved_step)
         if self.after_save and not at_start:
             self.after_save(self.saved_step)

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from migrator.runtime.callbacks import Timer
 from migrator.runtime.events import read_scalars
+from migrator.runtime.messages import log_info
 
 
 class StopWhen(tf.keras.callbacks.Callback):
@@ -31,7 +32,7 @@ class StopWhen(tf.keras.callbacks.Callback):
         if self.timer.is_due(step):
             self.timer.reset(step)
             if self.should_stop():
-                tf.get_logger().info("Requesting early stopping at global step %d", step)
+                log_info("Requesting early stopping at global step %d", step)
                 self.model.stop_training = True
 
 

@@ -9,6 +9,8 @@ from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
 
+from migrator.runtime.messages import log_info
+
 
 class ClassificationOutput(NamedTuple):
     """Outputs of a signature for TensorFlow Serving's classify method: `scores` and `classes` (text), or one of them."""
@@ -80,7 +82,7 @@ def export_saved_model(
         tf.io.gfile.makedirs(os.path.dirname(target))
         tf.io.gfile.copy(source, target)
     tf.io.gfile.rename(temporary, path)
-    tf.get_logger().info("SavedModel written to: %s", path)
+    log_info("SavedModel written to: %s", path)
     return path.encode()
 
 

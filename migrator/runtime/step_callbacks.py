@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.callbacks import Timer
+from migrator.runtime.messages import log_info
 
 
 class StepCounter(tf.keras.callbacks.Callback):
@@ -27,7 +28,7 @@ class StepCounter(tf.keras.callbacks.Callback):
             seconds = self.timer.reset(step)
             if before is not None and seconds:
                 rate = (step - before) / seconds
-                tf.get_logger().info("global_step/sec: %g", rate)
+                log_info("global_step/sec: %g", rate)
                 if self.output_dir is not None:
                     self.model.run_state.logger.write(self.output_dir, {"global_step/sec": rate}, step)
 

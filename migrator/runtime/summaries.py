@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.config import RunConfig
+from migrator.runtime.messages import log_info
 
 
 def metric_variables(model: tf.keras.Model) -> list[Any]:
@@ -61,8 +62,8 @@ class StepLogger(tf.keras.callbacks.Callback):
             now = time.time()
             if batch:
                 scalars["global_step/sec"] = (step - self.logged_step) / (now - self.logged_time)
-                tf.get_logger().info("global_step/sec: %g", scalars["global_step/sec"])
-            tf.get_logger().info("loss = %s, step = %d", loss, step - 1)
+                log_info("global_step/sec: %g", scalars["global_step/sec"])
+            log_info("loss = %s, step = %d", loss, step - 1)
             self.logged_step, self.logged_time = step, now
         if scalars:
             self.write(self.config.model_dir, scalars, step)

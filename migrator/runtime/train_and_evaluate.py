@@ -10,6 +10,7 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.messages import log_info
 from migrator.runtime.training import evaluate, train
 
 
@@ -64,7 +65,7 @@ class CheckpointEvaluator:
         if time.time() >= self.next_time:
             self.evaluate()
         else:
-            tf.get_logger().info("Skip the current checkpoint eval due to throttle secs.")
+            log_info("Skip the current checkpoint eval due to throttle secs.")
 
     def evaluate(self) -> None:
         spec, folder = self.spec, os.path.join(self.model.run_config.model_dir, "export")

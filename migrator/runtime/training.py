@@ -17,6 +17,7 @@ from migrator.runtime.config import RunConfig
 from migrator.runtime.inputs import read_input
 from migrator.runtime.keras_3_layers import compute_as_keras_2
 from migrator.runtime.local_run import LocalRun
+from migrator.runtime.messages import log_info
 from migrator.runtime.metrics import BatchMean
 from migrator.runtime.summaries import StepLogger
 
@@ -110,7 +111,7 @@ def train(
     run, logger, checkpoints = state.run, state.logger, state.checkpoints
     callbacks = [*callbacks, *state.callbacks]
     if max_steps is not None and checkpoints.steps_done() >= max_steps:
-        tf.get_logger().info("Skipping training since max_steps has already saved.")
+        log_info("Skipping training since max_steps has already saved.")
         return model
     starters = [callback for callback in callbacks if hasattr(callback, "on_restore")]  # these see no steps
     watchers = [callback for callback in callbacks if callback not in starters]
@@ -175,7 +176,7 @@ def evaluate(
         model.run_state.checkpoints.restore(checkpoint_path)
         results = run.evaluate(batches, callbacks)
     step, folder = int(model.optimizer.iterations.numpy()), f"eval_{name}" if name else "eval"
-    tf.get_logger().info("Saving dict for global step %d: %s", step, results)
+    log_info("Saving dict for global step %d: %s", step, results)
     logger = model.run_state.logger
     logger.write(os.path.join(logger.config.model_dir, folder), results, step)
     return {**results, "global_step": step}

@@ -8,6 +8,8 @@ from typing import Any, Callable, NamedTuple
 
 import tensorflow as tf
 
+from migrator.runtime.messages import log_info
+
 
 class WarmStartSettings(NamedTuple):
     """Which variables start with values of a checkpoint.
@@ -45,7 +47,7 @@ def start_warm(
 
     def restore_or_warm_start(path: str | None = None, with_optimizer: bool = False) -> None:
         if path is None and checkpoints.newest() is None and int(model.optimizer.iterations.numpy()) == 0:
-            tf.get_logger().info("Warm-starting with WarmStartSettings: %s", settings)
+            log_info("Warm-starting with WarmStartSettings: %s", settings)
             take_values(model, settings)
         else:
             restore(path, with_optimizer)

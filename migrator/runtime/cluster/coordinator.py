@@ -13,6 +13,7 @@ from migrator.runtime.checkpoints import Checkpoints
 from migrator.runtime.cluster.orders import largest_divisor, order_of
 from migrator.runtime.cluster.tasks import ClusterError, cluster_task
 from migrator.runtime.local_run import LocalRun
+from migrator.runtime.messages import log_info
 from migrator.runtime.summaries import StepLogger
 
 
@@ -56,7 +57,7 @@ class ClusterProgress(tf.keras.callbacks.Callback):
             now = time.time()
             scalars["global_step/sec"] = config.log_step_count_steps / (now - self.logged_time)
             self.logged_time = now
-            tf.get_logger().info("loss = %s, step = %d (%s)", logs["loss"], step, scalars["global_step/sec"])
+            log_info("loss = %s, step = %d (%s)", logs["loss"], step, scalars["global_step/sec"])
         if config.save_summary_steps and done % config.save_summary_steps == 0:
             self.logger.write(config.model_dir, scalars, step)
         self.checkpoints.on_train_batch_end(done - 1)

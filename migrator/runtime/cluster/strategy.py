@@ -16,6 +16,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from migrator.runtime.cluster.tasks import ClusterTask, cluster_task, use_cluster
+from migrator.runtime.messages import log_info
 
 
 def make_strategy(config: Any = None, variable_partitioner: Any = None) -> tf.distribute.Strategy:
@@ -70,7 +71,7 @@ def parameter_server_strategy(task: ClusterTask, variable_partitioner: Any = Non
         if os.path.exists(done):
             os.remove(done)
         server = tf.distribute.Server(cluster, task.task_type, task.task_id, protocol="grpc", config=threads)
-        tf.get_logger().info("Serving as %s %d at %s.", task.task_type, task.task_id, server.target)
+        log_info("Serving as %s %d at %s.", task.task_type, task.task_id, server.target)
         while not os.path.exists(done):
             time.sleep(0.2)
         os.remove(done)

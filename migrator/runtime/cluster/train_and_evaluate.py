@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.cluster.tasks import cluster_task
+from migrator.runtime.messages import log_info
 from migrator.runtime.train_and_evaluate import CheckpointEvaluator, EvalSpec, TrainSpec
 from migrator.runtime.training import train
 
@@ -20,7 +21,7 @@ def new_checkpoints(
 
     Without `max_steps` it goes on until the process is ended.
     """
-    tf.get_logger().info("Waiting %g secs before the first evaluation.", start_delay_secs)
+    log_info("Waiting %g secs before the first evaluation.", start_delay_secs)
     time.sleep(start_delay_secs)
     done, last = 0, None
     while max_steps is None or done < max_steps:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.messages import log_info
 from migrator.runtime.v1_checkpoints import part_of, saved_keys
 
 WHOLES = (tf.keras.initializers.Orthogonal, tf.keras.initializers.Identity)
@@ -68,7 +69,7 @@ def restore_any_parts(model: Any) -> None:
         if not values or any(value is None for value in values.values()):
             restore(path, with_optimizer)  # which says what is missing
             return
-        tf.get_logger().info("Restoring parameters from %s", path)
+        log_info("Restoring parameters from %s", path)
         for name, variable in variables.items():
             variable.assign(values[name])
         checkpoints.held = path if with_optimizer else None
