@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from migrator.parity.report import SECTIONS, Tolerance
+from migrator.vendoring import FILE_NAMES
 
 
 class CaseError(Exception):
@@ -49,7 +50,7 @@ class Program:
             if not (self.path / self.entry).is_file():
                 raise CaseError(f"{self.path / self.entry}: no such file (from --entry)")
             return self.entry
-        files = sorted(path for path in self.path.glob("*.py"))
+        files = sorted(path for path in self.path.glob("*.py") if path.name not in FILE_NAMES)
         mains = [path for path in files if "__main__" in path.read_text("utf-8", "replace")]
         usual = [path for path in mains or files if path.name in ("task.py", "main.py", "train.py", "trainer.py")]
         for candidates in (mains or files, usual):

@@ -91,6 +91,15 @@ def test_folder_without_cases(tmp_path: Path) -> None:
         load_cases(tmp_path, DEFAULTS)
 
 
+def test_helper_files_start_no_program(tmp_path: Path) -> None:
+    for name in ("p.py", "tf2_training.py", "tf2_cluster.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    assert Program(tmp_path).start() == "p.py"
+    (tmp_path / "q.py").write_text("x = 1\n")
+    with pytest.raises(CaseError, match="found: p.py, q.py."):
+        Program(tmp_path).start()
+
+
 def test_start_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text("x = 1\n")
     (tmp_path / "task.py").write_text("x = 1\n")
