@@ -166,8 +166,9 @@ def _failure(side: str, program: Program, run: Run, box: sandbox.Sandbox) -> str
         for event in Reader(str(folder)).of("mismatch"):
             return str(event["text"])
     name = run.first or "chief0"
-    text = "\n".join("  | " + line for line in process.tail(str(run.log(name))))
-    return f"the {side} cluster of {program}: {run.problem}; the last lines of the log of {name}:\n{text}"
+    what, lines = process.error(str(run.log(name)), str(box.program))
+    text = "\n".join("  | " + line for line in lines)
+    return f"the {side} cluster of {program}: {run.problem}; {what} the log of {name}:\n{text}"
 
 
 def _readers(root: Path, name: str) -> tuple[Reader, Reader]:

@@ -147,6 +147,7 @@ def _run(
         raise ConversionError(answer["error"])
     if ended.returncode or not answer:
         how = "ran too long" if ended.timed_out else f"ended with {ended.returncode}"
-        lines = "\n".join("  | " + line for line in process.tail(str(box.log)))
-        raise ConversionError(f"the program {program} {how}; the last lines of its log:\n{lines}")
+        what, log = process.error(str(box.log), str(box.program))
+        lines = "\n".join("  | " + line for line in log)
+        raise ConversionError(f"the program {program} {how}; {what} its log:\n{lines}")
     return answer

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +16,8 @@ from typing import Callable
 from migrator.interrupts import put_off
 from migrator.parity import warm
 from migrator.parity.warm import Child
+
+_FRAME = re.compile(r'\s*File "(.+)", line \d+')
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 4.0
@@ -115,6 +119,42 @@ def tail(path: str, lines: int = 30) -> list[str]:
     except OSError:
         return []
     return text.splitlines()[-lines:]
+
+
+def error(path: str, folder: str, lines: int = 30) -> tuple[str, list[str]]:
+    """What a log tells of an error: its last lines, or more of it where TensorFlow's frames of an op hide the exception.
+
+    Returns:
+      What the lines are, to be followed by the name of the log, and the lines: with the exception, those of its message
+      and of the frames before it that are no frames of files outside of `folder`.
+    """
+    log = tail(path, sys.maxsize)
+    begin = next((at for at in reversed(range(len(log))) if log[at].startswith("Traceback (most recent")), len(log))
+    raised = next((at for at in range(begin + 1, len(log)) if log[at][:1].strip()), len(log))
+    if raised >= len(log) - lines:
+        return "the last lines of", log[-lines:]
+    frames, message = _own(log[begin:raised], folder), _own(log[raised:], folder)
+    while message and not message[-1].strip():
+        message.pop()
+    if len(message) > lines:
+        message = [*message[: lines // 2], "...", *message[-(lines // 2) :]]
+    return "the error in", frames[-lines:] + message
+
+
+def _own(log: Sequence[str], folder: str) -> list[str]:
+    """`log` without the frames of files outside of `folder`, and without the lines of source that these show."""
+    inside = tuple({os.path.join(folder, ""), os.path.join(os.path.realpath(folder), "")})
+    kept: list[str] = []
+    foreign = -1  # how far the last such frame is indented
+    for line in log:
+        indent = len(line) - len(line.lstrip())
+        if frame := _FRAME.match(line):
+            foreign = -1 if frame[1].startswith(inside) else indent
+        elif not line.strip() or indent <= foreign:
+            foreign = -1
+        if foreign < 0:
+            kept.append(line)
+    return kept
 
 
 def environment(folder: str, **extra: str) -> dict[str, str]:

@@ -63,24 +63,25 @@ def run_side(
     tail = process.tail(str(box.log))
     report = SideReport(str(program), {}, ended.seconds, str(box.log), tail)
     if ended.returncode or ended.timed_out:
-        raise SideError(_failure(side, program, ended, tail, box))
+        raise SideError(_failure(side, program, ended, box))
     return Recorded(box.recording, report)
 
 
 _GRAPHS = "It counts on the graphs of TensorFlow 1, which TensorFlow 2 makes only when told to: try --old-dialect v1."
 
 
-def _failure(side: str, program: Program, ended: process.Ended, tail: list[str], box: sandbox.Sandbox) -> str:
+def _failure(side: str, program: Program, ended: process.Ended, box: sandbox.Sandbox) -> str:
     if box.recording.exists() and not ended.timed_out:
         for event in Reader(str(box.recording)).of("mismatch"):
             return str(event["text"])
     how = (
         f"ran longer than {ended.seconds:.0f} s and was ended" if ended.timed_out else f"ended with {ended.returncode}"
     )
-    text = "\n".join("  | " + line for line in tail)
-    asked = side == "old" and any("eager execution" in line for line in tail)
+    what, lines = process.error(str(box.log), str(box.program))
+    text = "\n".join("  | " + line for line in lines)
+    asked = side == "old" and any("eager execution" in line for line in lines)
     advice = f"\n{_GRAPHS}" if asked else ""
-    return f"the {side} program {program} {how}; the last lines of its log ({ended.log}):\n{text}{advice}"
+    return f"the {side} program {program} {how}; {what} its log ({ended.log}):\n{text}{advice}"
 
 
 def run_case(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from migrator.parity import runner
+from migrator.parity import runner, sandbox
 
 PLACEHOLDER = "RuntimeError: tf.placeholder() is not compatible with eager execution."
 
@@ -25,8 +25,9 @@ def test_programs_that_count_on_graphs_are_told_how_they_get_them(
     tmp_path: Path, side: str, line: str, advised: bool
 ) -> None:
     ended: Any = SimpleNamespace(timed_out=False, returncode=1, log="log.txt", seconds=1.0)
-    box: Any = SimpleNamespace(recording=tmp_path / "none")
+    box = sandbox.Sandbox(tmp_path)
+    box.log.write_text(f"Traceback (most recent call last):\n{line}\n")
     program: Any = "task.py"
-    text = runner._failure(side, program, ended, ["Traceback", line], box)
+    text = runner._failure(side, program, ended, box)
     assert line in text and "ended with 1" in text
     assert ("--old-dialect v1" in text) is advised

@@ -101,3 +101,49 @@ def test_environment_is_that_of_one_process(tmp_path: Path, monkeypatch: pytest.
     env = process.environment(str(tmp_path))
     assert "TF_CONFIG" not in env and "http_proxy" not in env
     assert env["TMPDIR"] == str(tmp_path) and env["PYTHONUNBUFFERED"] == "1"
+
+
+def test_the_message_of_an_exception_is_told_above_the_frames_of_an_op(tmp_path: Path) -> None:
+    own, other = tmp_path / "program", "/lib/tensorflow/ops.py"
+    message = [
+        "ValueError: wrong shape",
+        "",
+        "Original stack trace for 'x':",
+        *[f'  File "{other}", line {n}' for n in range(40)],
+    ]
+    log = [
+        "Traceback (most recent call last):",
+        f'  File "{own}/main.py", line 3, in <module>',
+        "    train()",
+        "    ^^^^^^^",
+        f'  File "{other}", line 7, in call',
+        "    hidden()",
+        f'  File "{own}2/main.py", line 3, in call',
+        *message,
+        f'  File "{own}/main.py", line 5, in model_fn',
+        f'  File "{other}", line 8, in op',
+        "",
+    ]
+    (tmp_path / "log").write_text("\n".join(["step 1", *log]) + "\n")
+    assert process.error(str(tmp_path / "log"), str(own)) == (
+        "the error in",
+        [*log[:4], *message[:3], f'  File "{own}/main.py", line 5, in model_fn'],
+    )
+
+
+@pytest.mark.parametrize(
+    "end", [["ValueError: short"], ["Killed"], ['  File "a.py", line 1', "ValueError: short", "", "more"]]
+)
+def test_the_last_lines_are_told_where_they_hold_the_exception(end: list[str], tmp_path: Path) -> None:
+    log = [*["step"] * 40, "Traceback (most recent call last):", *['  File "b.py", line 1'] * 9, *end]
+    for lines in (log, [*["step"] * 40, *end]):
+        (tmp_path / "log").write_text("\n".join(lines) + "\n")
+        assert process.error(str(tmp_path / "log"), str(tmp_path)) == ("the last lines of", lines[-30:])
+    assert process.error(str(tmp_path / "none"), str(tmp_path)) == ("the last lines of", [])
+
+
+def test_much_that_follows_a_caught_exception_is_cut_in_the_middle(tmp_path: Path) -> None:
+    log = ["Traceback (most recent call last):", "KeyError: 1", *[f"step {n}" for n in range(50)]]
+    (tmp_path / "log").write_text("\n".join(log))
+    _, told = process.error(str(tmp_path / "log"), str(tmp_path))
+    assert told[:3] == log[:3] and told[-1] == "step 49" and "..." in told and len(told) < 40
