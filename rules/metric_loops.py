@@ -108,7 +108,9 @@ class _Loop:
         return found, changes
 
     def _statements(self) -> list[ast.stmt]:
-        stores = [s for s in own_statements(self.function.body) if isinstance(s, ast.Assign) and self._fills(s)]
+        """What fills the dict before the loop."""
+        body = own_statements(self.function.body)
+        stores = [s for s in body if isinstance(s, ast.Assign) and self._fills(s) and s.lineno < self.node.lineno]
         return sorted(stores, key=lambda statement: statement.lineno)
 
     def _fills(self, statement: ast.Assign) -> bool:
@@ -117,13 +119,16 @@ class _Loop:
         return len(statement.targets) == 1 and isinstance(target, ast.Name) and target.id == self.dictionary
 
     def _may_stay(self, node: ast.Name) -> bool:
-        """Whether a use of the dict is in the loop, fills it before the loop whatever the conditions, or hands it on."""
+        """Whether a use of the dict is in the loop, fills it before the loop whatever the conditions or after it, or hands
+        it on."""
         statement = self.module.statement(node)
         if statement is self.node or self.module.is_inside(node, self.node):
             return isinstance(node.ctx, ast.Load)
         if isinstance(statement, ast.Assign) and self._fills(statement) and not isinstance(node.ctx, ast.Del):
             target = statement.targets[0]
             plain = isinstance(statement.value, ast.Dict) if target is node else node is getattr(target, "value", None)
+            if target is not node and plain and statement.lineno > self.node.lineno:
+                return not any(isinstance(a, (ast.For, ast.While)) for a in self.module.ancestors(self.node))
             around = {id(ancestor) for ancestor in self.module.ancestors(self.node)}
             return plain and id(self.module.parent(statement)) in around and statement.lineno < self.node.lineno
         parent = self.module.parent(node)

@@ -35,6 +35,13 @@ def _pick(given: dict[str, ast.expr], wanted: str) -> tuple[tuple[str | None, Va
     return tuple(found)
 
 
+_COMPARISONS = frozenset(
+    f"tensorflow.{package}{name}"
+    for package in ("", "math.")
+    for name in "equal not_equal greater greater_equal less less_equal logical_and logical_or logical_not".split()
+)
+
+
 def percentage_below(call: ast.Call, writing: Writing) -> Metric:
     """The share of values below a threshold."""
     given = bind(call, f"values threshold weights {_TAIL}", "tf.metrics.percentage_below")
@@ -45,12 +52,19 @@ def percentage_below(call: ast.Call, writing: Writing) -> Metric:
     return Metric(f"{writing.tf}.keras.metrics.Mean", (), ((None, value), *_pick(given, _WEIGHTS)))
 
 
+def _truth(node: ast.expr, writing: Writing) -> str:
+    """The text of a value as True or False, which comparisons are already."""
+    text = writing.text(node)
+    compared = isinstance(node, ast.Call) and (writing.resolve(node.func) or "") in _COMPARISONS
+    return text if compared else f"{writing.tf}.cast({text}, {writing.tf}.bool)"
+
+
 def _counted(short: str, keras: str) -> MetricRule:
     """A metric that takes whatever is not zero for positive, as TF1 does; Keras compares with 0.5."""
 
     def rule(call: ast.Call, writing: Writing) -> Metric:
         given = bind(call, _PAIR, f"tf.metrics.{short}")
-        values = [f"{writing.tf}.cast({writing.text(given[n])}, {writing.tf}.bool)" for n in ("labels", "predictions")]
+        values = [_truth(given[name], writing) for name in ("labels", "predictions")]
         return Metric(
             f"{writing.tf}.keras.metrics.{keras}", (), ((None, values[0]), (None, values[1]), *_pick(given, _WEIGHTS))
         )

@@ -323,3 +323,21 @@ def looped(statements: str) -> str:
     """A model_fn whose metrics `statements` add to."""
     end = f"{LOSS}\n{TRAIN_OP}\nmetrics = {{}}\n{statements}\n{SPEC}"
     return model_fn('predictions = tf.layers.dense(features["x"], 3)', end=end, before="from mine import mine\n")
+
+
+def test_comparisons_are_true_or_false_already() -> None:
+    metrics = 'metrics = {"m": tf.metrics.recall(tf.equal(labels, 1), tf.math.greater(predictions, 0.5))}'
+    text = method(migrate(program(metrics)), "compute_metrics")
+    assert "self.m.update_state(tf.equal(y, 1), tf.math.greater(y_pred, 0.5))" in text
+
+
+def test_metrics_that_join_the_dict_after_a_loop_over_it() -> None:
+    metrics = """
+metrics = {"a": tf.metrics.mean(predictions)}
+for name, op in metrics.items():
+    tf.summary.scalar(name, op[1])
+metrics["b"] = tf.metrics.mean(labels)
+"""
+    text = method(migrate(program(metrics)), "compute_metrics")
+    assert 'tf.summary.scalar("a", self.a.result())' in text and "self.b.update_state(y)" in text
+    assert text.count("tf.summary.scalar(") == 1
