@@ -120,6 +120,9 @@ def _run(
     program: Program, pairs: list[list[tuple[str, str]]], source: Path, order: Order, root: Path
 ) -> dict[str, Any]:
     box = sandbox.make(root, program)
+    for folder in (order.old.folder.resolve(), program.folder.resolve()):
+        if source.is_relative_to(folder):  # the copy of the model_dir, too: the program would refuse to go on from it
+            (box.program / source.relative_to(folder)).with_name(STATE).unlink(missing_ok=True)
     start = sandbox.script_of(box, program.start())
     report = root / "report.json"
     config = {
