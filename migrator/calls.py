@@ -267,7 +267,10 @@ def rewrite_arguments(module: Module, call: ast.Call, signatures: Signatures) ->
     for index, (name, value, argument) in enumerate(given):
         target = signatures.keywords.get(name, name)
         if target not in new:
+            more = isinstance(argument, ast.keyword) and any(other.startswith("**") for other in new)
             if not _droppable(signatures.drop, name, value):
+                if more and any(other.startswith("**") for other in old):
+                    continue  # for a base class, say
                 return f"TensorFlow 2 has no argument `{name}`"
             doomed.append(argument)
             continue

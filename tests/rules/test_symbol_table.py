@@ -494,3 +494,19 @@ def test_halved_regularizer() -> None:
     after = transform(f"{V1}y = tf.contrib.layers.l2_regularizer(0.3)\n", RULES).splitlines()[2][len("y = ") :]
     weights = tf.constant([1.0, 2.0])
     assert float(eval(after, {"tf": tf})(weights)) == pytest.approx(0.3 * 5 / 2)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("LSTM(4, input_shape=(5, 3))", 'LSTM(4, input_shape=(5, 3), recurrent_activation="hard_sigmoid")'),
+        ("GRU(4)", 'GRU(4, recurrent_activation="hard_sigmoid", reset_after=False)'),
+        ("GRU(4, 'relu', 'sigmoid', reset_after=True)", "GRU(4, 'relu', 'sigmoid', reset_after=True)"),
+    ],
+)
+def test_recurrent_layers_of_keras_keep_their_defaults(before: str, after: str) -> None:
+    if before == after:
+        check_noop(f"{V1}tf.keras.layers.{before}\n", RULES)
+    else:
+        one(f"tf.keras.layers.{before}", f"tf.keras.layers.{after}")
+    check_noop(f"import tensorflow as tf\ntf.keras.layers.{before}\n", RULES)
