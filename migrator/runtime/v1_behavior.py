@@ -9,10 +9,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from migrator.runtime.v1_initial_values import outermost_graph
+
 
 @contextlib.contextmanager
 def graph_behavior() -> Iterator[None]:
-    """Around the making of a graph: `==` and `in` ask for the same tensor, and optimizers work in branches.
+    """Around the making of a graph: `==` and `in` ask for the same tensor, optimizers work in branches, and each variable
+    is regularized once.
 
     A branch of ``tf.cond`` is a graph of its own in TensorFlow 2, in which the loss cannot be differentiated; they do that
     in the graph of the loss.
@@ -26,7 +29,7 @@ def graph_behavior() -> Iterator[None]:
 
     optimizer.compute_gradients = compute_outside
     try:
-        with layers_of_whole_graph(), tensors_as_keys():
+        with layers_of_whole_graph(), regularizers_of_new_variables(), tensors_as_keys():
             yield
     finally:
         optimizer.compute_gradients = compute_gradients
@@ -69,3 +72,41 @@ def layers_of_whole_graph() -> Iterator[None]:
         yield
     finally:
         versions.should_use_v2 = should_use_v2
+
+
+@contextlib.contextmanager
+def regularizers_of_new_variables() -> Iterator[None]:
+    """Lets layers regularize the variables that they make, and not those that they reuse.
+
+    Graphs of TensorFlow 1 ask whether a variable is new; functions of TensorFlow 2 do not, and so would add the term of a
+    shared variable once for each layer that uses it.
+    """
+    if hasattr(tf.keras, "ops"):  # Keras 3 has no layers of TensorFlow 1
+        yield
+        return
+    layer = tf.compat.v1.layers.Layer
+    add_weight = layer.add_weight
+
+    def add(
+        self: Any,
+        name: str,
+        shape: Any,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        *args: Any,
+        **named: Any,
+    ) -> Any:
+        graph = outermost_graph(tf.compat.v1.get_default_graph())
+        known = {id(variable) for variable in graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)}
+
+        def term(variable: Any) -> Any:
+            return None if id(variable) in known else regularizer(variable)
+
+        return add_weight(self, name, shape, dtype, initializer, regularizer and term, *args, **named)
+
+    layer.add_weight = add
+    try:
+        yield
+    finally:
+        layer.add_weight = add_weight
