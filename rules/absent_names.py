@@ -12,6 +12,7 @@ from migrator.module import Module
 from migrator.rule import Rule
 from migrator.syntax import walk
 
+from .library import becomes_string
 from .symbol_rows import endpoints, find_row
 
 _PREFIXES = ("compat.v1.", "compat.v2.", "_api.v1.", "_api.v2.")
@@ -49,7 +50,9 @@ class AbsentNames(Rule):
         for node, name in module.references():
             spelled = sorted(module.raw_names(node))
             known = find_row(name.partition(".")[2]) is not None
-            if spelled and not known and all(map(lacks, spelled)) and not _is_guarded(module, node):
+            if not spelled or known or becomes_string(module, node, name):
+                continue
+            if all(map(lacks, spelled)) and not _is_guarded(module, node):
                 places.setdefault(spelled[0], []).append(node)
         for name, nodes in places.items():
             lines = sorted({module.location(node).line for node in nodes})

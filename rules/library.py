@@ -55,6 +55,11 @@ def _leaves(module: Module, modes: Collection[ast.expr]) -> Optional[list[Diagno
     return found if all(root_name(node).id in read for node in modes) else None
 
 
+def becomes_string(module: Module, node: ast.expr, name: str) -> bool:
+    """Whether a reference is to a mode that `mode_files` writes as a string."""
+    return ".ModeKeys." in name and bool(_mode(module, node, name)) and is_mode_file(module)
+
+
 def is_mode_file(module: Module) -> bool:
     """Whether a file knows of Estimators nothing but the names of the modes."""
     return all(_mode(module, node, name) is not None for node, name in _used(module))

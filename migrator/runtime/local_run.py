@@ -32,7 +32,8 @@ class LocalRun:
         features, *rest = spec if isinstance(spec, tuple) else (spec,)  # Keras 3, or a model that runs eagerly
         fed = {"labels": rest[0]} if rest and "labels" in inspect.signature(model.call).parameters else {}
         tf.function(lambda x, **fed: model(x, training=training, **fed)).get_concrete_function(features, **fed)
-        compute_as_keras_2(model)  # with those that layers make when they are built
+        if hasattr(tf.keras, "ops"):
+            compute_as_keras_2(model)  # with those that layers make when they are built
         return model.optimizer.build(model.trainable_variables)
 
     def fit(self, dataset: tf.data.Dataset, steps: int | None, callbacks: Sequence[Any], grouped: bool) -> None:
