@@ -29,7 +29,7 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
         made = [statement for statement in statements if _made(module, statement) == name]
         first = _begins(made[0])
         below = _last_apart(module, straight, name, found)
-        if below and first < _begins(below[0]) and not _quoted(function, below):
+        if below and first < min(map(_begins, below)) and not _quoted(function, below):
             return _renamed(module, function, below, max(2, len([s for s in made if s in straight])))
         for loop in straight:
             if isinstance(loop, ast.For) and first < _begins(loop) and _makes_first(module, loop, name):
