@@ -13,6 +13,7 @@ from migrator.parity import process, sandbox
 from migrator.parity.case import Case, Program, SideError
 from migrator.parity.clusters import Cluster, parse
 from migrator.parity.compare import compare, compare_metrics
+from migrator.parity.loaded_values import compare_loaded_values
 from migrator.parity.local_cluster import Run, port_was_taken, started, wait
 from migrator.parity.probe.store import Reader
 from migrator.parity.progress import Progress
@@ -56,7 +57,9 @@ def compare_on_cluster(case: Case, root: Path, progress: Progress) -> CaseReport
         own = sections if part is report else [section for section in sections if section != "checkpoints"]
         compare(part, *_readers(root, name), case.steps, own)  # only those of the chief are kept
         if part is not report:
-            report.differences += [replace(one, where=f"{name}, {one.where}") for one in part.differences]
+            report.differences += [
+                replace(one, where=", ".join(filter(None, (name, one.where)))) for one in part.differences
+            ]
             report.notes.append(f"{name}: {len(part.losses)} losses, worst relative difference {part.worst_loss:.1e}")
     if cluster.evaluator and "metrics" in case.compare:
         old, new = (LastEvaluation(str(root / side / "recording" / "evaluator0")) for side in ("old", "new"))
@@ -69,7 +72,7 @@ def compare_on_cluster(case: Case, root: Path, progress: Progress) -> CaseReport
 
 def _over_seeds(report: CaseReport, case: Case, cluster: Cluster, root: Path, progress: Progress) -> None:
     assert case.new is not None
-    runs = []
+    runs: list[tuple[float, float, float]] = []
     for seed in range(1, case.seeds + 1):
         folders = [root / f"{name}-{seed}" for name in ("old", "again", "new")]
         for side, folder in zip(("old", "old", "new"), folders):
@@ -83,6 +86,9 @@ def _over_seeds(report: CaseReport, case: Case, cluster: Cluster, root: Path, pr
             )
             setattr(report, side, done)
         old, again, new = (LastEvaluation(str(folder / "recording" / "evaluator0")).loss() for folder in folders)
+        if not runs and "initial values" in case.compare:  # the same for each seed
+            chiefs = [Reader(str(folder / "recording" / "chief0")) for folder in (folders[0], folders[2])]
+            report.differences += compare_loaded_values(report, *chiefs)
         runs.append((old, again, new))
         relative = abs(new - old) / abs(old) if old else float(new != old)
         report.metrics.append(ValueRow(seed, "loss", f"{old:.9g}", f"{new:.9g}", relative, True))

@@ -17,6 +17,7 @@ from migrator.parity.checkpoints import compare_checkpoints
 from migrator.parity.distances import array_distance, arrays_close, close, relative
 from migrator.parity.exports import compare_exports
 from migrator.parity.initial_values import compare_initial_values
+from migrator.parity.loaded_values import compare_loaded_values
 from migrator.parity.probe.store import Reader
 from migrator.parity.report import (
     COULD_NOT_RUN,
@@ -45,7 +46,7 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
     report.notes += list(dict.fromkeys(event["text"] for reader in (old, new) for event in reader.of("note")))
     mapping = {(e["stream"], pair[0]): pair for e in new.of("mapping") for pair in e["pairs"]}
     found: list[Difference] = []
-    streams = sorted({event["stream"] for event in old.of("step")} | {event["stream"] for event in new.of("step")})
+    streams = sorted({event["stream"] for side in (old, new) for event in side.of("step")})
     for stream in streams:
         name = f"model {stream + 1}, " if len(streams) > 1 else ""
         left = [event for event in old.of("step") if event["stream"] == stream]
@@ -61,6 +62,8 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
             found += compare_initial_values(name, stream, old, new)
         if "weights" in what:
             report.weights += _excused(report, _weights(name, stream, old, new, mapping, tolerance), idle)
+    if "initial values" in what:
+        found += compare_loaded_values(report, old, new)
     found += [
         Difference("weights", row.where + row.name, _apart(row, tolerance)) for row in report.weights if not row.equal
     ]

@@ -26,17 +26,20 @@ DEVIATIONS = 6.0
 def compare_initial_values(name: str, stream: int, old: Reader, new: Reader) -> list[Difference]:
     """Differences between the first values of the variables of a model. `name` is put before each variable's.
 
-    There are none where a Scaffold fills variables, which the new program may do later, when its training begins.
+    There are none where a Scaffold fills variables, which the new program may do later, when its training begins, nor
+    of those that a program loads.
     """
     found = _seeds(name, stream, old, new)
-    mine = [event["variables"] for event in new.of("initial") if event["stream"] == stream]
+    mine = [event for event in new.of("initial") if event["stream"] == stream]
     theirs = [
         event["variables"] for event in old.of("variables") if event["stream"] == stream and not event.get("filled")
     ]
     if not mine or not theirs:
         return found
-    first = {entry["name"]: entry["value"] for entry in theirs[0]}
-    for variable, reference in mine[0].items():
+    first = {entry["name"]: entry["value"] for entry in theirs[0] if "from" not in entry}
+    for variable, reference in mine[0]["variables"].items():
+        if variable not in first or variable in mine[0].get("loaded", ()):  # loaded, not drawn
+            continue
         a, b = sample(old.array(first[variable])), sample(new.array(reference))
         if a.dtype.kind == b.dtype.kind == "f" and not same_distribution(a, b):
             text = f"initial values are of another distribution: old {_described(a)}, new {_described(b)}"

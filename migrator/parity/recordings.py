@@ -15,7 +15,7 @@ from migrator.parity.report import SideReport
 from migrator.parity.sandbox import LINK_FROM_BYTES, program_files
 
 MANIFEST = "recording.json"
-FORMAT = 5
+FORMAT = 6
 """Counts up when what is recorded changes."""
 
 

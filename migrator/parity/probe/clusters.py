@@ -82,7 +82,7 @@ def batches_from_file(path: str, batches: Any, spec: Any) -> Any:
     return tf.data.TFRecordDataset(path).map(read).repeat()
 
 
-def of_an_earlier_run(folder: str, started: Any) -> bool:
-    """Whether `folder` holds a checkpoint that is no one's of this run; `started`: when its cluster was, if it is one."""
+def of_an_earlier_run(folder: str, started: float) -> bool:
+    """Whether `folder` holds a checkpoint that is no one's of this run, which has `started` then."""
     index = os.path.join(folder, "checkpoint")
-    return os.path.exists(index) and (started is None or os.path.getmtime(index) < started)
+    return os.path.exists(index) and os.path.getmtime(index) < started

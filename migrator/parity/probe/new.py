@@ -42,8 +42,8 @@ def install(replay: Replay) -> None:
     busy: list[str] = []
     steps.watch_gradients()
 
-    def ready(stream: Stream, model: Any, encoded: Any, features: Any) -> None:
-        replay.adopt(stream, model, replay.conform.tree(encoded[0], features))
+    def ready(stream: Stream, model: Any, encoded: Any, features: Any, may_wait: bool = True) -> None:
+        replay.adopt(stream, model, replay.conform.tree(encoded[0], features), may_wait)
         steps.record_losses(stream, model)
 
     def evaluate_again(model: Any, data: Any, limit: Any) -> Any:
@@ -104,7 +104,7 @@ def install(replay: Replay) -> None:
         encoded = stream.steps[min(stream.taken, len(stream.steps) - 1)]["batch"]
         features = batches.spec_of(given["x"])
         labels = replay.label_spec(encoded, None if given.get("y") is None else batches.spec_of(given["y"]))
-        ready(stream, self, encoded, features)
+        ready(stream, self, encoded, features, may_wait=False)
         fitted = batches.tensors(replay.fit_batch(encoded, features, labels))
         given["x"] = fitted[0]
         if labels is not None:
@@ -298,6 +298,7 @@ def main(config_path: str) -> int:
         from . import shuffling
 
         shuffling.install(replay.writer, estimators=False)
+    replay.files.install()
     if replay.cluster.get("watched", True):
         install(replay)
     vendored.install(replay, config["folder"])

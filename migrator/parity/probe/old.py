@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +24,7 @@ from . import (
     dropout,
     exports,
     gradients,
+    loads,
     lookups,
     ordering,
     ownstate,
@@ -45,6 +47,7 @@ class Recorder:
         self.progress = program.Progress(config["progress"])
         self.steps: int = config.get("steps") or 0
         self.cluster: dict[str, Any] = config.get("cluster") or {}
+        self.started: float = self.cluster.get("started") or time.time()
         self.asynchronous = bool(self.cluster.get("asynchronous"))
         self.redirect = program.Redirect(config["sandbox"])
         self.streams: dict[str, int] = {}
@@ -60,6 +63,7 @@ class Recorder:
         self.exported: list[str] = []
         self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
         self.features: Any = None
+        self.loads = loads.Loads()
         self.replicas: tuple[Any, str, list[tuple[Any, Any, Any]]] = (None, "", [])
 
     def note(self, text: str) -> None:
@@ -93,9 +97,19 @@ class Recorder:
             self.writer.event("predictions", call=call, outputs=outputs, complete=complete)
 
 
-def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[Any, Any, Any]]) -> Any:
+def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[Any, Any, Any]], scaffold: Any) -> Any:
     """`replicas` has features, labels and loss of each replica; it is complete when the graph is."""
     import tensorflow as tf
+
+    def loaded(mark: Any) -> dict[str, Any]:
+        """What is recorded of the first value of a variable that is loaded."""
+        if mark is None:
+            return {}
+        path, part = mark
+        return {
+            "from": recorder.redirect.place(path),
+            **({} if part is None else {"part": recorder.writer.array(part)}),
+        }
 
     class Hook(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc]
         """Fetches the batch with the step that uses it, and reads the variables after it."""
@@ -116,9 +130,12 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
         def record_start(self, session: Any) -> None:
             if lookups.in_turn(session.graph):
                 recorder.note(lookups.NOTE)
+            values = session_values.read(session, self.variables)
+            first = stream not in recorder.known
+            marks = recorder.loads.marks(session, scaffold, values, self.variables) if first else {}
             listed = [
-                {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v)}
-                for n, v in session_values.read(session, self.variables).items()
+                {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v), **loaded(marks.get(n))}
+                for n, v in values.items()
             ]
             recorder.writer.event(
                 "variables",
@@ -230,7 +247,10 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             recorder.filled.add(recorder.stream(self))
         replicas = recorder.replicas_of(graph, kind)
         replicas.append((copy[0], copy[1], spec.loss))
-        hook = _make_hook(recorder, kind, recorder.stream(self), replicas)  # that of the first replica runs
+        recorder.loads.watch(spec.scaffold)
+        hook = _make_hook(
+            recorder, kind, recorder.stream(self), replicas, spec.scaffold
+        )  # that of the first replica runs
         return spec._replace(**{field: tuple(getattr(spec, field) or ()) + (hook,)})
 
     def watched_train(self: Any, *args: Any, **named: Any) -> Any:
@@ -315,7 +335,7 @@ def _own_folder(recorder: Recorder, estimator: Any) -> None:
         estimator._config = copy.copy(estimator._config)  # its own `replace` cannot copy every strategy
         estimator._config._model_dir = place
     full = os.path.abspath(place)
-    if full not in recorder.folders and clusters.of_an_earlier_run(full, recorder.cluster.get("started")):
+    if full not in recorder.folders and clusters.of_an_earlier_run(full, recorder.started):
         shutil.rmtree(full, ignore_errors=True)
         recorder.note(f"{given} held a checkpoint of an earlier run; both sides start without it")
         recorder.writer.event("emptied", path=os.path.relpath(full, recorder.redirect.sandbox))
@@ -349,6 +369,7 @@ def main(config_path: str) -> int:
 
         shuffling.install(recorder.writer, estimators=True)
     gradients.install()
+    recorder.loads.install()
     ownstate.install()
     checkpoints.watch(recorder.writer, config["sandbox"])
     install(recorder, randomness.install(recorder.note, active=False))

@@ -39,6 +39,11 @@ class Redirect:
     def inside(self, path: str) -> bool:
         return (os.path.realpath(path) + os.sep).startswith(self.sandbox + os.sep)
 
+    def place(self, path: str) -> str:
+        """How to name a file or checkpoint: from the sandbox on, if it is in there."""
+        there = any(os.path.exists(path + end) for end in ("", ".index", ".meta"))
+        return os.path.relpath(os.path.realpath(path), self.sandbox) if there and self.inside(path) else path
+
     def claim(self, path: Any) -> Any:
         """The place for a model_dir: as it is when relative, else inside the sandbox from now on."""
         if not isinstance(path, str) or not os.path.isabs(path) or self.inside(path):

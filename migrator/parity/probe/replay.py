@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import batches, distributed, mapping, program, store
+from .files import Files
+from .first_values import FirstValues
 from .old import FULL_STEP_BYTES
 from .slots import AVERAGE
 
@@ -24,6 +26,7 @@ class Stream:
         self.model: Any = None
         self.taken = 0
         self.pairs: list[tuple[str, Any]] = []
+        self.first_values: FirstValues | None = None
         self.replicas = 1
         self.coordinated = False
         self.counter: Any = None  # steps taken, by replica
@@ -36,6 +39,7 @@ class Replay:
     def __init__(self, config: dict[str, Any]) -> None:
         self.reader = store.Reader(config["recording"])
         self.writer = store.Writer(config["output"])
+        self.files = Files()
         self.progress = program.Progress(config["progress"])
         self.live = config.get("mode") == "live"
         self.cluster: dict[str, Any] = config.get("cluster") or {}
@@ -103,8 +107,11 @@ class Replay:
             return trained[-1]
         raise LookupError("the new program trains a model; the old one trained none")
 
-    def adopt(self, stream: Stream, model: Any, features: Any) -> None:
-        """Build `model` on a batch, pair its variables with those of `stream`, and give them their initial values."""
+    def adopt(self, stream: Stream, model: Any, features: Any, may_wait: bool = False) -> None:
+        """Build `model` on a batch, pair its variables with those of `stream`, and give them their initial values.
+
+        `may_wait`: what is still to be loaded is left to `FirstValues.begin`.
+        """
         if stream.model is model:
             return
         if not getattr(model, "tf1_variables", None) and features is not None:  # else they are there
@@ -120,13 +127,9 @@ class Replay:
         )
         if not fresh:
             return
-        own = {name: self.writer.array(store.sample(distributed.value_of(variable))) for name, variable in stream.pairs}
-        self.writer.event("initial", stream=stream.index, variables=own)
-        values = {item["name"]: item["value"] for item in stream.variables}
         copies = copies_at_start(model)
-        for name, variable in stream.pairs:
-            value = self.reader.array(values[name])
-            variable.assign(value.reshape([int(n) for n in variable.shape]))
+        stream.first_values = FirstValues(self.reader, self.writer, stream.index, stream.variables)
+        stream.first_values.give(stream.pairs, self.files, may_wait)
         for copy, variable in copies:
             copy.assign(variable)
 

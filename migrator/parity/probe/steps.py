@@ -122,7 +122,14 @@ def callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
     """The program's callbacks between two of ours."""
     import tensorflow as tf
 
-    class OneStepPerCall(tf.keras.callbacks.Callback):  # type: ignore[misc]
+    class Begin(tf.keras.callbacks.Callback):  # type: ignore[misc]
+        """Last in the list: by then all callbacks of the program have loaded what they load."""
+
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            if stream.first_values is not None:
+                stream.first_values.begin()
+
+    class OneStepPerCall(Begin):
         """Last in the list: variables are to be seen after each step, also where the program groups steps."""
 
         def on_train_begin(self, logs: Any = None) -> None:
@@ -149,8 +156,9 @@ def callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
     if program_callbacks is not None and not isinstance(program_callbacks, (list, tuple)):
         if hasattr(program_callbacks, "append"):  # a CallbackList
             program_callbacks.append(ParityCallback())
+            program_callbacks.append(Begin())
             return program_callbacks
         program_callbacks = [program_callbacks]
     if stream.coordinated:
-        return [ParityEpochs(), *(program_callbacks or ())]
+        return [ParityEpochs(), *(program_callbacks or ()), Begin()]
     return [ParityCallback(), *(program_callbacks or ()), OneStepPerCall()]
