@@ -101,8 +101,11 @@ class Body:
         )
         self.updates_run = sublayers.updates_run
         self.labels: str | None = None
+        self.opened_entries: dict[ast.AST, ast.expr] = {}
+        """Reads of entries of a dict, and what stands there instead."""
         self.call_leaves: list[Leaf] = []
         self.metric_effects: list[Leaf] = []
+        self.losses: set[Leaf] = set()
 
     def _ignored(self, node: ast.AST) -> set[ast.expr]:
         if node not in self._hidden:
@@ -327,6 +330,19 @@ class Body:
             then = self.slicer.reaching(name, at.index, mode, at)
             if set(then) != set(self.slicer.reaching(name, later.index, mode, later)):
                 raise Unsupported(f"`{name}` gets another value before it is used", at.node)
+
+    def reads(self, node: ast.AST) -> set[str]:
+        """Names that an expression reads when it is written."""
+        names = reads(node)
+        opened = [part for part in walk(node) if part in self.opened_entries] if self.opened_entries else []
+        if not opened:
+            return names
+        inside = {id(part.value) for part in opened if isinstance(part, ast.Subscript)}
+        dicts = {
+            part.value.id for part in opened if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
+        }
+        dicts -= {n.id for n in walk(node) if isinstance(n, ast.Name) and id(n) not in inside}
+        return (names - dicts).union(*(self.reads(self.opened_entries[part]) for part in opened))
 
     # -- static values ------------------------------------------------------------------------------------------------
 

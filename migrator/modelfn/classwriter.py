@@ -68,7 +68,7 @@ class ClassWriter:
         for leaf in leaves:
             wanted |= self.plan.slicer.inputs(leaf)
         for result in results:
-            wanted |= reads(result)
+            wanted |= self.plan.reads(result)
         support, kept = static_support(self.plan, wanted, self.plan.is_copied)
         kept = {name: None for name in kept if not only_made_of(self.plan, name)}
         for name in kept:

@@ -12,10 +12,11 @@ from migrator.modelfn.built import sizes_of
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import ClassWriter, tidy, trimmed
 from migrator.modelfn.derivedmetrics import DerivedMetric
+from migrator.modelfn.dictentries import open_entries
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.exports import Exports, exports, serving_lines
 from migrator.modelfn.factory import factory_lines
-from migrator.modelfn.fedlabels import only_predicting, reads_only, returns_predictions
+from migrator.modelfn.fedlabels import only_predicting, reads_only
 from migrator.modelfn.finalvalues import final_lines
 from migrator.modelfn.flow import Frame, Leaf, surely
 from migrator.modelfn.initwriter import InitWriter
@@ -25,12 +26,14 @@ from migrator.modelfn.metrics import MetricEntry, metric_entries
 from migrator.modelfn.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizernames import check_optimizer
-from migrator.modelfn.outputs import boundary, outputs, repr_key
+from migrator.modelfn.outputs import boundary, outputs, repr_key, single
 from migrator.modelfn.plan import Plan
+from migrator.modelfn.predictwriter import picked_lines, predict_lines
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.resultwriter import result_lines
 from migrator.modelfn.scopes import variable_map
 from migrator.modelfn.sharing import refuse_shared_variables
+from migrator.modelfn.singleoutput import single_output
 from migrator.modelfn.startvalues import start_lines, table_lines
 from migrator.modelfn.sums import names_of_sums
 from migrator.modelfn.trainop import TrainOp, train_op
@@ -77,6 +80,11 @@ class Generator(ClassWriter):
     def _generated(self) -> Generated:
         """Methods that do not need each other are written even if something stands in the way of one."""
         plan, obstacles = self.plan, self.shared.obstacles
+        self.single = single_output(plan)
+        if self.single is not None:
+            if isinstance(self.single.predictions, ast.Name):
+                open_entries(plan, self.single.predictions.id)
+            plan.keep_in_call(self.single.call)
         self.losses = loss_results(plan)
         self.partial = [ast.Name(name, ast.Load()) for name in plan.partial_losses]
         self.test_step: list[str] = []
@@ -105,7 +113,7 @@ class Generator(ClassWriter):
         needed = list(dict.fromkeys(name for mode in self.needed for name in self.needed[mode]))
         if not needed and plan.field("infer", "predictions") is None:
             raise Unsupported("the loss uses nothing of the forward pass", plan.function)
-        self.outputs = outputs(plan, needed)
+        self.outputs = outputs(plan, needed) if self.single is None else single(self.single.name)
         loss_leaves = self._not_built(loss_set | loss_again)
         metric_leaves = self._not_built({*metric_leaves, *metric_again})
 
@@ -121,16 +129,16 @@ class Generator(ClassWriter):
         with obstacles:
             metric = self._metrics(metric_leaves, entries)
         results = result_lines(self, entries, derived)
-        predict = self._predict_step()
+        predict = picked_lines(self) if self.single is None else predict_lines(self, self.single)
         with obstacles:
             training, step = self._training()
         serving = serving_lines(self, served)
         start = start_lines(self)
         with obstacles:
             start = [*start, *([""] if start else []), *final] if (final := final_lines(self)) else start
-        used = {*plan.call_leaves, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
+        used = {*plan.forward, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
         build = self.build_lines(used)
-        self.note_statics([build, call, loss, metric, results, step, serving, start])
+        self.note_statics([build, call, loss, metric, results, step, predict, serving, start])
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer), names_read(entries))
         parts = [init, build, call, loss, step, self.test_step, metric, results, predict, serving, start]
         head = [*self.head(), *table_lines(self)]
@@ -214,7 +222,7 @@ class Generator(ClassWriter):
             writer.alone, writer.end = set(alone), end
             lines = writer.block(above[: len(above) - len(alone)], indent)
             lines += [f"{indent}if {test}:", *trimmed(writer.block(alone, inner))]
-            lines += self._return(writer, inner, self._predicted_entries())
+            lines += self._return(writer, inner, self.predicted_entries())
             rest = writer.block([leaf for leaf in writer.leaves if leaf.index > end], indent)
             entries = [(key, value) for key, value in out.entries if not reads_only(plan, value, writer.alone)]
             return [*lines, "", *trimmed(rest), *self._return(writer, indent, entries)]
@@ -239,7 +247,7 @@ class Generator(ClassWriter):
                 names |= reads(value)
         return names
 
-    def _predicted_entries(self) -> list[tuple[str, ast.expr | str]]:
+    def predicted_entries(self) -> list[tuple[str, ast.expr | str]]:
         """What `call` returns of that what predictions and servers read."""
         out = self.outputs
         if out.predicted is None and out.predicted_single is None and out.excluded is None:
@@ -395,33 +403,6 @@ class Generator(ClassWriter):
         """Whether a name holds the value or the update of a metric, not both: ``value, update = tf.metrics.…``."""
         nodes = [leaf.node for leaf in self.plan.definitions(name)]
         return all(isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name) for node in nodes)
-
-    def _predict_step(self) -> list[str]:
-        out = self.outputs
-        if out.predicted is None and out.predicted_single is None and out.excluded is None:
-            return []
-        if returns_predictions(self.plan) and [key for key, _ in self._predicted_entries()] == out.predicted:
-            return []
-        indent = self.indent + self.unit * 2
-        head = f"{self.indent}{self.unit}def predict_step(self, data):"
-        if out.excluded is not None:
-            test = f"!= {out.excluded[0]}" if len(out.excluded) == 1 else f"not in ({', '.join(out.excluded)})"
-            return [
-                head,
-                f"{indent}outputs = super().predict_step(data)",
-                f"{indent}return {{key: value for key, value in outputs.items() if key {test}}}",
-            ]
-        if out.predicted_single is not None:
-            return [head, f"{indent}return super().predict_step(data)[{out.predicted_single}]"]
-        assert out.predicted is not None
-        if len(out.predicted) == 1:
-            key = out.predicted[0]
-            return [head, f"{indent}return {{{key}: super().predict_step(data)[{key}]}}"]
-        return [
-            head,
-            f"{indent}outputs = super().predict_step(data)",
-            f"{indent}return {{key: outputs[key] for key in ({', '.join(out.predicted)})}}",
-        ]
 
 
 def _fills(leaf: Leaf) -> bool:

@@ -11,7 +11,6 @@ from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.fedlabels import given_labels
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.names import reads
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.sites import Site
 from migrator.modelfn.writer import Shared
@@ -40,7 +39,7 @@ class LossWriter(CallWriter):
         super().__init__(shared, names, sites)
         self.where = "loss"
         self.modes = frozenset(results)
-        self.results = {mode: reads(node) for mode, node in results.items()}
+        self.results = {mode: shared.plan.reads(node) for mode, node in results.items()}
         self.results["train"] = self.results.get("train", set()) | set(others)
 
     def guard(self, leaf: Leaf) -> str | None:

@@ -65,7 +65,7 @@ def _made_alike(plan: Plan, call: ast.Call | None, leaf: Leaf, entry: MetricEntr
             continue
         before = {*plan.slicer.reaching(name, leaf.index, "train", leaf)}
         before |= {*plan.slicer.reaching(name, entry.at.index, "eval", entry.at)}
-        if not before or not before <= set(plan.call_leaves):
+        if not before or not before <= set(plan.forward):
             return False
     return True
 

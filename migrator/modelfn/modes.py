@@ -54,7 +54,7 @@ class Modes:
                 return True
         return False
 
-    def mentions(self, expression: ast.expr) -> bool:
+    def mentions(self, expression: ast.AST) -> bool:
         """Whether the value of `expression` involves the mode at all."""
         return any(isinstance(n, ast.Name) and (n.id == self.parameter or n.id in self.names) for n in walk(expression))
 

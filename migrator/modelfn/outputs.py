@@ -37,13 +37,21 @@ class Outputs:
     """Leaves that only build the dict of predictions."""
 
 
-def boundary(plan: Plan, leaves: list[Leaf], results: list[ast.expr], mode: str) -> tuple[list[str], set[Leaf]]:
-    """Names of the forward pass that `leaves` and `results` read, and leaves to repeat because they are free of data."""
-    inside = set(plan.call_leaves) - {leaf for leaf, (_, text) in built_names(plan).items() if text.startswith("self.")}
+def boundary(
+    plan: Plan, leaves: list[Leaf], results: list[ast.expr], mode: str, call: set[Leaf] | None = None
+) -> tuple[list[str], set[Leaf]]:
+    """Names of the forward pass that `leaves` and `results` read, and leaves to repeat because they are free of data.
+
+    `call` is the forward pass, where it is not that of the plan.
+    """
+    inside = set(plan.call_leaves) if call is None else set(call)
+    inside -= {leaf for leaf, (_, text) in built_names(plan).items() if text.startswith("self.")}
     names: dict[str, None] = {}
     repeated: set[Leaf] = set()
     end = plan.specs[mode].leaf
-    readers = [(leaf, plan.slicer.inputs(leaf)) for leaf in leaves] + [(end, set().union(*(reads(r) for r in results)))]
+    readers = [(leaf, plan.slicer.inputs(leaf)) for leaf in leaves] + [
+        (end, set().union(*(plan.reads(r) for r in results)))
+    ]
     while readers:
         reader, wanted = readers.pop(0)
         for name in sorted(wanted):
@@ -102,7 +110,7 @@ def outputs(plan: Plan, needed: list[str]) -> Outputs:
         return result
 
     literal, leaf = plan.followed(prediction, mode)
-    items = _items(literal)
+    items = literal_items(literal)
     name = prediction.id if isinstance(prediction, ast.Name) else None
     if items is not None and not (leaf is not None and _changed(plan, leaf, name)):
         if leaf is not None:
@@ -151,6 +159,11 @@ def outputs(plan: Plan, needed: list[str]) -> Outputs:
     return result
 
 
+def single(name: str) -> Outputs:
+    """One tensor, out of which loss, metrics and predictions are computed."""
+    return Outputs(single=name, names={name: "y_pred"})
+
+
 def repr_key(name: str) -> str:
     """A name as a dict key."""
     return f'"{name}"'
@@ -165,7 +178,7 @@ def _add(result: Outputs, names: list[str]) -> None:
     result.names.update({n: f"y_pred[{repr_key(n)}]" for n in names})
 
 
-def _items(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
+def literal_items(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
     """Keys and values of a dict display or ``dict(a=b)`` with literal keys."""
     if isinstance(node, ast.Dict):
         if any(k is None for k in node.keys):
@@ -196,11 +209,11 @@ def _written_keys(plan: Plan, name: str) -> set[str]:
 
 def _is_dict(plan: Plan, literal: ast.expr, leaf: Leaf | None, name: str | None) -> bool:
     del leaf
-    if _items(literal) is not None:
+    if literal_items(literal) is not None:
         return True
     if name is None:
         return False
     for other in plan.definitions(name):
-        if isinstance(other.node, ast.Assign) and _items(other.node.value) is not None:
+        if isinstance(other.node, ast.Assign) and literal_items(other.node.value) is not None:
             return True
     return False

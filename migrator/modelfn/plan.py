@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -205,10 +206,10 @@ class Plan(Body):
         if node is None:
             return set()
         leaf = self.specs[mode].leaf
-        return self.slicer.closure(reads(node), leaf.index, mode, leaf)
+        return self.slicer.closure(self.reads(node), leaf.index, mode, leaf)
 
-    def _slices(self) -> None:
-        self.prediction_slice = self.slice_of(self.field("infer", "predictions"), "infer")
+    def _slices_after(self) -> None:
+        """What the losses and the metrics depend on."""
         self.loss_slices = {m: self.slice_of(self.field(m, "loss"), m) for m in ("train", "eval") if m in self.specs}
         self.metric_slice = self.slice_of(self.field("eval", "eval_metric_ops"), "eval")
         self.feeding = feeding_leaves(self)
@@ -218,6 +219,20 @@ class Plan(Body):
         if "train" in self.loss_slices:
             for name, leaf in self.partial_losses.items():
                 self.loss_slices["train"] |= self.slicer.closure({name}, leaf.index, "train", leaf)
+
+    def drop_unread(self) -> None:
+        """Forget what the losses and the metrics do not read any more."""
+        effects = self.losses.difference(*self.loss_slices.values())
+        self._slices_after()
+        self.losses = effects.union(*self.loss_slices.values())
+        for leaf in effects:
+            inputs = {name for name in self.slicer.inputs(leaf) if not self.is_schedule(name)}
+            for mode in leaf.modes:
+                self.losses |= self.slicer.closure(inputs, leaf.index, mode, leaf)
+
+    def _slices(self) -> None:
+        self.prediction_slice = self.slice_of(self.field("infer", "predictions"), "infer")
+        self._slices_after()
         self.gradients -= set(self.prediction_slice).union(self.metric_slice, *self.loss_slices.values())
         wrong = next((leaf for leaf in self.prediction_slice if leaf in self.tainted), None)
         if wrong is not None:
@@ -243,18 +258,24 @@ class Plan(Body):
                 continue
             with self.obstacles:
                 place(self, leaf, call, losses, self.tainted)
-        self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
+        self.losses = losses
+        """The statements that the losses need, and those that are there for their effect beside them."""
+        self.forward = self.ordered(leaf for leaf in call if not leaf.mode_only)
+        """What may be a part of the forward pass."""
+        self.keep_in_call(self.forward)
         self.collections.check_kept(self.call_leaves)
         check_order(self)
         self.absent = absent_keys(self)
         """Features that only what follows the predictions looks up."""
-        chosen = set(self.call_leaves)
-        self.loss_leaves = self.ordered(leaf for leaf in losses if leaf not in chosen and not leaf.mode_only)
-        self.metric_leaves = self.ordered(
-            leaf for leaf in self.metric_slice if leaf not in chosen and not leaf.mode_only
-        )
         with self.obstacles:
             self._check_precision()
+
+    def keep_in_call(self, leaves: Iterable[Leaf]) -> None:
+        """Let these statements be the forward pass, and the loss and the metrics compute for themselves what else they need."""
+        chosen = set(leaves)
+        self.call_leaves = self.ordered(chosen)
+        self.loss_leaves = self.ordered(leaf for leaf in self.losses - chosen if not leaf.mode_only)
+        self.metric_leaves = self.ordered(leaf for leaf in self.metric_slice - chosen if not leaf.mode_only)
 
     def _check_precision(self) -> None:
         """Refuse a loss in double precision, which the layers of TensorFlow 1 have where their inputs do, and Keras's not."""

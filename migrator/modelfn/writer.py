@@ -22,12 +22,13 @@ from migrator.modelfn.scopenames import name_in_graph, scope_name
 from migrator.modelfn.scopes import keras_name
 from migrator.modelfn.sites import Site
 from migrator.modelfn.tags import tagged
-from migrator.modelfn.translate import Time, Value, format_call
+from migrator.modelfn.translate import Time, Value, format_call, operand
 from migrator.modelfn.variablechoices import listed
 from migrator.modelfn.variables import named_by_path, trainable_variables
 from migrator.symbols import Scope
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
+_OPERATORS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Subscript, ast.Attribute, ast.IfExp, ast.Starred)
 _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
 
 
@@ -167,6 +168,9 @@ class Writer:
             and node.value.id in self.shared.metrics
         ):
             return self.shared.metrics[node.value.id]
+        if node in self.plan.opened_entries:
+            entry = self.plan.opened_entries[node]
+            return operand(entry, self) if isinstance(self.plan.module.parent(node), _OPERATORS) else self.text(entry)
         if isinstance(node, (ast.Name, ast.Attribute)):
             self._check_library(node)
             said = scope_name(self, node) or name_in_graph(self, node)

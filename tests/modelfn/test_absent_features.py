@@ -31,13 +31,14 @@ PREDICTS = f"{AFTER}estimator.predict(input_fn)\n"
 def test_weights_for_the_loss_alone_stay_out_of_the_forward_pass() -> None:
     text = migrate(model_fn(PREDICTED + WEIGHTS, end=END % "negative", after=PREDICTS))
     assert 'features["negatives"]' not in method(text, "call")
-    assert 'tf.nn.embedding_lookup(self.table, x["negatives"]) * y_pred["center"]' in method(text, "compute_loss")
+    assert 'tf.nn.embedding_lookup(self.table, x["negatives"]) * y_pred' in method(text, "compute_loss")
     assert 'x["negatives"]' in method(text, "compute_metrics")
 
 
-def test_what_predictions_look_up_too_is_shared() -> None:
+def test_what_follows_the_only_prediction_is_no_part_of_the_forward_pass() -> None:
     text = migrate(model_fn(PREDICTED + WEIGHTS.replace("negatives", "center"), end=END % "negative", after=PREDICTS))
-    assert "negative = " in method(text, "call") and "negative = " not in method(text, "compute_loss")
+    assert method(text, "call").endswith("    return center\n")
+    assert 'negative = tf.nn.embedding_lookup(self.table, x["center"]) * y_pred' in method(text, "compute_loss")
 
 
 def test_predictions_return_before_layers_that_they_cannot_feed() -> None:

@@ -92,7 +92,8 @@ def test_specs_by_mode() -> None:
     {SPEC.format(OPTIMIZER)}
     """
     text = migrate(program(end=end))
-    assert "self.head.predictions(logits)" in method(text, "call")
+    assert "return logits" in method(text, "call")
+    assert "self.head.predictions(logits)" in method(text, "predict_step")
 
 
 def test_losses_of_regularizers_are_a_metric_too() -> None:

@@ -374,7 +374,7 @@ def test_what_one_mode_alone_needs_stands_under_its_test() -> None:
     assert "        if training:\n            error = y - y_pred\n            loss = " in text
 
 
-def test_what_loss_and_metrics_share_is_computed_once() -> None:
+def test_what_follows_the_prediction_is_computed_where_it_is_read() -> None:
     body = """
         net = tf.layers.dense(features["x"], 3)
         if mode == tf.estimator.ModeKeys.PREDICT:
@@ -385,7 +385,9 @@ def test_what_loss_and_metrics_share_is_computed_once() -> None:
     """
     end = f"{TRAIN_OP}\nreturn tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)"
     text = assert_same(model_fn(body, end=end))
-    assert text.count("tf.sigmoid") == 1
+    assert "tf.sigmoid" not in method(text, "call")
+    assert "logits = tf.sigmoid(y_pred)" in method(text, "compute_loss")
+    assert "logits = tf.sigmoid(y_pred)" in method(text, "compute_metrics")
 
 
 def test_del_of_parameters() -> None:

@@ -153,18 +153,60 @@ def test_labels_are_changed_in_the_loss_only() -> None:
     assert "labels = tf.reshape(labels, [-1, 1])" in method(text, "compute_loss")
 
 
-def test_what_only_the_loss_needs_is_not_predicted() -> None:
+def test_call_returns_the_logits_alone() -> None:
     body, end = BODIES["logits not among the predictions"]
     text = migrate(model_fn(body, end=end))
-    assert '"logits": logits' in method(text, "call")
-    assert '("classes", "p")' in method(text, "predict_step")
+    assert method(text, "call").endswith("    return logits\n")
+    assert "tf.square(y - y_pred)" in method(text, "compute_loss")
+    assert method(text, "predict_step").split("\n")[1:3] == [
+        "    logits = super().predict_step(data)",
+        '    return {"classes": tf.argmax(logits, 1), "p": tf.nn.softmax(logits)}',
+    ]
 
 
-def test_all_outputs_predicted_needs_no_predict_step() -> None:
-    body, end = BODIES["dict of the logits"]
+def test_a_dict_of_what_several_tensors_give() -> None:
+    body, end = BODIES["two outputs in the loss"]
     text = migrate(model_fn(body, end=end))
-    assert "predict_step" not in text
-    assert 'y_pred["logits"]' in method(text, "compute_loss")
+    assert 'return {"a": a, "b": b, "sum": a + b}' in method(text, "call")
+    assert '{"sum": super().predict_step(data)["sum"]}' in method(text, "predict_step")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "net = tf.nn.dropout(net, rate=0.5)",
+        "net = net + tf.random.normal(tf.shape(net))",
+        "net = tf.layers.dense(net, 3)",
+        "net = tf.layers.batch_normalization(net)",
+    ],
+)
+def test_layers_and_what_is_drawn_stay_in_the_forward_pass(step: str) -> None:
+    body = f"""
+        net = tf.layers.dense(features["x"], 3)
+        {step}
+        predictions = {{"p": tf.nn.softmax(net)}}
+    """
+    text = assert_same(model_fn(body, end=END.format("loss = tf.reduce_mean(tf.square(labels - net))")))
+    assert method(text, "call").endswith("    return net\n") and method(text, "call").count("net = ") == 2
+    assert "net = super().predict_step(data)" in method(text, "predict_step")
+
+
+def test_an_entry_that_the_metrics_read_is_computed_without_the_others() -> None:
+    body = """
+        logits = tf.layers.dense(features["x"], 3)
+        predictions = {"classes": tf.argmax(logits, 1), "p": tf.nn.softmax(logits)}
+    """
+    end = f"""
+        loss = tf.reduce_mean(tf.square(labels - logits))
+        metrics = {{"mean": tf.metrics.mean(predictions["classes"])}}
+        {TRAIN_OP}
+        return tf.estimator.EstimatorSpec(
+            mode, predictions=predictions, loss=loss, train_op=train_op, eval_metric_ops=metrics
+        )
+    """
+    text = migrate(model_fn(body, end=end))
+    assert "predictions" not in method(text, "compute_metrics") and "softmax" not in method(text, "compute_metrics")
+    assert "self.mean.update_state(tf.argmax(y_pred, 1))" in method(text, "compute_metrics")
 
 
 @pytest.mark.parametrize(

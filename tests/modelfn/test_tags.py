@@ -152,7 +152,7 @@ ACCURACY = "tf.metrics.accuracy(labels=labels, predictions=tf.argmax(logits, 1))
 def test_a_metric_that_the_training_makes_like_the_evaluation(trained: str) -> None:
     text = migrate(by_mode(trained, ACCURACY))
     assert method(text, "compute_metrics").split("\n")[1:4] == [
-        '    self.accuracy.update_state(y, tf.argmax(y_pred["logits"], 1))',
+        "    self.accuracy.update_state(y, tf.argmax(y_pred, 1))",
         '    tf.summary.scalar("train_accuracy", self.accuracy.result())',
         "    return self.get_metrics_result()",
     ]
