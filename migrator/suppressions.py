@@ -12,9 +12,13 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_MEANT = re.compile(r"#\s*migrate:\s*(?P<word>i[\w-]*|no-?qa)(?P<rest>\s*\[)?", re.IGNORECASE)
+_MEANT = re.compile(
+    r"#\s*migrat(?:e|or)\b[ \t]*(?P<colon>[:-]?)[ \t]*(?P<word>i[\w-]*|no-?qa|disable|skip)", re.IGNORECASE
+)
 """Comments that may be meant as one of ours."""
 _COMMENT = re.compile(r"#\s*migrate:\s*ignore(?P<file>-file)?(?:\[(?P<codes>[^\]]*)\])?(?![\w\[-])")
+_CODES = re.compile(r"\s*\[|[\s:=(-]*(?:E(?:ST)?\d+|[A-Z]+\d{3})\b", re.IGNORECASE)
+"""Codes that do not stand in brackets right behind the word: ``ignore EST101``, ``ignore: EST101``, ``ignore [EST101]``."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Suppressions:
 
 def suppressions(text: str) -> Suppressions:
     """The ignore comments of a file. Text in strings that looks like one is none."""
-    if "igrate:" not in text or not _MEANT.search(text):  # nearly every file: saves tokenizing it
+    if "igrat" not in text or not _MEANT.search(text):  # nearly every file: saves tokenizing it
         return Suppressions()
     found: list[Entry] = []
     misspelt: list[tuple[int, int]] = []
@@ -63,22 +67,37 @@ def suppressions(text: str) -> Suppressions:
             if token.type != tokenize.COMMENT:
                 continue
             match = _COMMENT.search(token.string)
-            if match is None:
+            prefixes = _prefixes(match) if match is not None else []
+            if match is None or not prefixes:
                 meant = _MEANT.search(token.string)
                 if meant is not None and _is_meant(meant):
                     misspelt.append((token.start[0], token.start[1] + meant.start() + 1))
             else:
-                codes = match.group("codes")
                 line, column = token.start[0], token.start[1] + match.start() + 1
-                for prefix in [""] if codes is None else re.findall(r"\w+", codes):
+                for prefix in prefixes:
                     found.append(Entry(line, column, prefix, match.group("file") is not None))
     except (tokenize.TokenError, SyntaxError):  # `ast` accepts a few files that `tokenize` does not
         pass
     return Suppressions(tuple(found), tuple(misspelt))
 
 
+def _prefixes(comment: re.Match[str]) -> list[str]:
+    """The prefixes of codes that a comment silences; none if the codes are not written as they are to be."""
+    codes: str | None = comment["codes"]
+    if codes is not None:
+        return re.findall(r"\w+", codes)
+    return [] if _CODES.match(comment.string, comment.end()) else [""]
+
+
 def _is_meant(comment: re.Match[str]) -> bool:
-    """Whether a comment is a misspelt one of ours: ``ignor[EST1]``, ``ignore[EST1``; not ``ignored by the loader``."""
-    word = comment["word"].lower()
-    near = bool(difflib.get_close_matches(word, ["ignore", "ignore-file"], n=1, cutoff=0.8))
-    return comment["rest"] is not None and (near or word.startswith("no")) or (near and word[-1] not in "ds")
+    """Whether a comment is a misspelt one of ours: ``migrate: ignor[EST1]``, ``migrate: ignore EST101``, ``migrate ignore``;
+    not ``migrate: ignored by the loader``, ``migrate ignore lists``."""
+    word, rest = comment["word"].lower(), comment.string[comment.end() :]
+    near = word.startswith("ignore") or bool(
+        difflib.get_close_matches(word, ["ignore", "ignore-file"], n=1, cutoff=0.8)
+    )
+    if word.startswith("i") and not near:
+        return False
+    if _CODES.match(rest):
+        return True
+    return word[-1] not in "ds" and (not rest.strip() or (near and comment["colon"] == ":"))

@@ -38,6 +38,13 @@ def left(outcome: Outcome) -> list[str]:
         ("# migrate: ignore-files", []),
         ("# migrate: ignore[EST1", []),
         ("# migrate: ignore-", []),
+        ("# migrate: ignore, as it is generated (see EST101)", [Entry(1, 4, "", False)]),
+        ("# migrate: ignore  # noqa: E501", [Entry(1, 4, "", False)]),
+        ("# migrate: ignore EST101", []),
+        ("# migrate: ignore: est1, EST205", []),
+        ("# migrate: ignore [EST]", []),
+        ("# migrate: ignore-file EST101", []),
+        ("# migrate: ignore[]", []),
     ],
 )
 def test_comments(comment: str, entries: list[Entry]) -> None:
@@ -54,7 +61,24 @@ def test_comments(comment: str, entries: list[Entry]) -> None:
         ("# migrate: ignroe", [1]),
         ("# migrate: noqa[EST001]", [1]),
         ("# migrate: ignore-fiel[EST001]", [1]),
+        ("# migrate: ignore EST001", [1]),
+        ("x  # migrate: ignore: est1, EST205", [4]),
+        ("# migrate: ignore-file (EST001)", [1]),
+        ("# migrate: ignore-EST001", [1]),
+        ("# migrate: ignore []", [1]),
+        ("# migrate: ignore[]", [1]),
+        ("# migrate ignore", [1]),
+        ("# migrate ignore[EST001]", [1]),
+        ("# migrate-ignore-file", [1]),
+        ("# migrator: ignore EST001", [1]),
+        ("# migrate: disable=EST001", [1]),
+        ("# migrate: skip", [1]),
+        ("# migrate: noqa", [1]),
         ("# migrate: ignore[EST001]", []),
+        ("# migrate: skip the first row", []),
+        ("# migrate ignores what is old", []),
+        ("# migrate ignore lists first", []),
+        ("# to migrate: nothing", []),
         ("# migrate: ignored by the loader", []),
         ("# migrate: in two steps", []),
         ("# migrate: it", []),
@@ -70,6 +94,12 @@ def test_misspelt_comments_are_named(sample_rules: Registry) -> None:
     outcome = migrate(sample_rules, "tf.old  # migrate: ignor[TST001]\n")
     assert left(outcome) == ["E014:2:9"] and outcome.status == "changed"
     assert "write `# migrate: ignore[CODE]`" in outcome.remaining[0].message
+
+
+@pytest.mark.parametrize("comment", ["# migrate: ignore TST001", "# migrate ignore"])
+def test_comments_without_brackets_or_colon_silence_nothing(sample_rules: Registry, comment: str) -> None:
+    outcome = migrate(sample_rules, f"tf.old  {comment}\n")
+    assert left(outcome) == ["E014:2:9"] and outcome.status == "changed"
 
 
 def test_a_line_and_a_file_can_be_silenced(sample_rules: Registry) -> None:
