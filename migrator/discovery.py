@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -64,13 +66,16 @@ class Discovery:
     """Real paths of the directories below which files may be written."""
     requirements: list[str] = field(default_factory=list)
     """Files that name the packages a project needs; `setup.py` is among the others too."""
+    named: frozenset[str] = frozenset()
+    """Those of `files` that were not found by a search."""
 
 
 def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
     """Find the Python files and notebooks of `paths`: files as they are, directories searched.
 
     Inside a git repository a search finds what git tracks and what it does not ignore; elsewhere it walks the tree.
-    Symbolic links to directories are not followed. A file that is reached twice is listed once.
+    Symbolic links to directories are not followed. A file that is reached twice is listed once. A directory that cannot be
+    read is a problem (E004), as nobody knows what is in it.
 
     Args:
       paths: files and directories.
@@ -81,12 +86,14 @@ def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
     roots: list[str] = []
     seen: dict[str, str] = {}
     requirements: dict[str, str] = {}
+    named: list[str] = []
     for path in paths:
         path = os.path.normpath(path)
         if os.path.isdir(path):
             root = os.path.realpath(path)
             roots.append(root)
-            for name in sorted(_search(path)):
+            closed: dict[str, str] = {}
+            for name in sorted(_search(path, closed)):
                 if excluded(name, patterns) or not _readable_link(path, name, root):
                     continue
                 reached = os.path.normpath(os.path.join(path, name))
@@ -94,12 +101,20 @@ def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Discovery:
                     _add(reached, seen)
                 if _names_packages(name):
                     _add(reached, requirements)
+            for name, reason in sorted(closed.items()):
+                if not excluded(name, patterns):
+                    reached = os.path.normpath(os.path.join(path, name))
+                    found.problems.append(
+                        problem(UNREADABLE, reached, f"what is in this folder was left out: {reason}")
+                    )
         elif os.path.exists(path):
             roots.append(os.path.dirname(os.path.realpath(path) if not os.path.islink(path) else os.path.abspath(path)))
             _add(path, seen)
+            named.append(path)
         else:
             found.problems.append(problem(UNREADABLE, path, "no such file or directory"))
     found.files = list(seen.values())
+    found.named = frozenset(seen[os.path.realpath(path)] for path in named)
     found.roots = tuple(roots)
     found.requirements = list(requirements.values())
     return found
@@ -124,22 +139,41 @@ def within(path: str, roots: Iterable[str]) -> bool:
     return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
 
 
-def _search(root: str) -> Iterator[str]:
-    """Python files, notebooks and files of requirements below `root`, relative to it."""
-    listed = _git_files(root) if in_repository(root) else None
+def _search(root: str, closed: dict[str, str]) -> Iterator[str]:
+    """Python files, notebooks and files of requirements below `root`, relative to it.
+
+    Directories that cannot be read are put into `closed`, with the reason.
+    """
+    listed = _git_files(root, closed) if in_repository(root) else None
     if not listed:  # Not a repository, or a directory that git ignores but the user named.
-        yield from _walk(root)
+        yield from _walk(root, closed)
         return
     environments: dict[str, bool] = {}
+    for name in [name for name in closed if _skipped(name + "/x", root, environments)]:
+        del closed[name]
     for name in listed:
         if name.endswith("/"):  # A repository of its own inside this one, not a submodule.
-            inner = os.path.join(root, name)
             if not _skipped(name.rstrip("/") + "/x", root, environments):
-                yield from (os.path.join(name, inner_name) for inner_name in _search(inner))
+                yield from _search_inner(root, name, closed)
         elif not _wanted(name) or _skipped(name, root, environments):
             continue
-        elif os.path.isfile(os.path.join(root, name)):
+        elif _is_file(os.path.join(root, name)):
             yield name
+
+
+def _search_inner(root: str, name: str, closed: dict[str, str]) -> Iterator[str]:
+    """What a search finds in the directory `name` of `root`, relative to `root`."""
+    inner_closed: dict[str, str] = {}
+    yield from (os.path.join(name, inner) for inner in _search(os.path.join(root, name), inner_closed))
+    closed.update((os.path.join(name, inner), reason) for inner, reason in inner_closed.items())
+
+
+def _is_file(path: str) -> bool:
+    """Whether a file is there; also where that cannot be told for want of permission, so that reading it says so."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError as error:
+        return error.errno in (errno.EACCES, errno.EPERM)
 
 
 def _wanted(name: str) -> bool:
@@ -165,13 +199,17 @@ def _skipped(name: str, root: str, environments: dict[str, bool]) -> bool:
     return result
 
 
-def _walk(root: str) -> Iterator[str]:
-    for directory, directories, files in os.walk(root):
+def _walk(root: str, closed: dict[str, str]) -> Iterator[str]:
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # gone meanwhile
+            closed[os.path.relpath(error.filename, root)] = error.strerror or str(error)
+
+    for directory, directories, files in os.walk(root, onerror=unreadable):
         relative = os.path.relpath(directory, root)
         prefix = "" if relative == os.curdir else relative
         if prefix and ".git" in directories + files:
             directories.clear()
-            yield from (os.path.join(prefix, name) for name in _search(directory))
+            yield from _search_inner(root, prefix, closed)
             continue
         directories[:] = [
             name
@@ -179,7 +217,7 @@ def _walk(root: str) -> Iterator[str]:
             if name not in IGNORED_DIRECTORIES and not os.path.exists(os.path.join(directory, name, "pyvenv.cfg"))
         ]
         for name in files:
-            if _wanted(name) and os.path.isfile(os.path.join(directory, name)):
+            if _wanted(name) and _is_file(os.path.join(directory, name)):
                 yield os.path.join(prefix, name)
 
 
@@ -209,8 +247,17 @@ _OF_ONE_REPOSITORY = frozenset(
 """What git tells its hooks: the folder that is asked about may be in another repository, or deeper in this one."""
 
 
+_CLOSED = re.compile(rb"^warning: could not open directory '(.*)/?': (.*)$", re.MULTILINE)
+"""What git says of a directory whose files it cannot list, before it goes on."""
+
+
 def git(directory: str, *arguments: str) -> bytes | None:
     """Output of a git command that only reads, or None when it fails."""
+    done = _run_git(directory, *arguments)
+    return done.stdout if done is not None else None
+
+
+def _run_git(directory: str, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
     # A hostile repository must not run a program of its own through its configuration.
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
     environment = {name: value for name, value in os.environ.items() if name not in _OF_ONE_REPOSITORY}
@@ -219,14 +266,18 @@ def git(directory: str, *arguments: str) -> bytes | None:
         done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, timeout=120, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    return done if done.returncode == 0 else None
 
 
-def _git_files(root: str) -> list[str] | None:
-    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    if listed is None:
+def _git_files(root: str, closed: dict[str, str]) -> list[str] | None:
+    done = _run_git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if done is None:
         return None
-    return sorted({os.fsdecode(name) for name in listed.split(b"\0") if name})
+    for name, reason in _CLOSED.findall(done.stderr):  # from the top of the repository, unlike what it lists
+        top = git(root, "rev-parse", "--show-toplevel") or b""
+        path = os.path.join(os.fsdecode(top.rstrip(b"\n")), os.fsdecode(name))
+        closed[os.path.relpath(path, os.path.realpath(root))] = os.fsdecode(reason)
+    return sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name})
 
 
 def dirty_files(paths: Iterable[str]) -> list[str]:

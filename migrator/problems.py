@@ -30,7 +30,7 @@ MEANINGS: Final = {
     SYNTAX: "The file is not valid Python 3. It was left as it was. Python 2 programs: run `2to3` first.",
     NUL_BYTES: "The file contains NUL bytes, so it is not a text file.",
     ENCODING: "The bytes of the file do not fit its encoding: UTF-8, or the one its `# -*- coding: … -*-` line names.",
-    UNREADABLE: "The file could not be read or written.",
+    UNREADABLE: "The file or folder could not be read, or the file not be written: the message says why.",
     INTERNAL: "A rule failed: a bug of this tool. The file was processed without that rule. Please report it.",
     BROKEN_RESULT: "A rewrite gave text that is not valid Python: a bug of this tool. Taken back. Please report it.",
     NO_FIXPOINT: "A rule proposed new rewrites again and again: a bug of this tool. Taken back. Please report it.",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from migrator import installations, sources, vendoring
-from migrator.components import Component, components, import_graph
+from migrator.components import RELEVANT, Component, components, import_graph
 from migrator.diagnostics import Diagnostic, Location, Outcome, Severity
 from migrator.discovery import discover
 from migrator.engine import migrate_component
@@ -91,7 +91,10 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
     finished: dict[str, Outcome] = {item.location.path: _failed(item.location.path, item) for item in found.problems}
     for path in found.files:
         try:
-            contents[path] = sources.read_bytes(path)
+            raw = sources.read_bytes(path)
+            if not RELEVANT.search(raw) and (path in found.named or _hides_tensorflow(raw)):
+                sources.decode(path, raw)
+            contents[path] = raw
         except Unusable as error:
             finished[path] = _failed(path, error.diagnostic)
     graph = import_graph(contents)
@@ -116,6 +119,11 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
         _note_requirements(found.requirements, finished, settings.target)
     ordered = sorted(finished.values(), key=lambda outcome: outcome.path)
     return Result(tuple(ordered), groups, programs, found.roots)
+
+
+def _hides_tensorflow(raw: bytes) -> bool:
+    """Whether a file has TensorFlow in it where a search of its bytes does not see it: in UTF-16, say."""
+    return b"\0" in raw and RELEVANT.search(raw.replace(b"\0", b"")) is not None
 
 
 def migrate_text(path: str, raw: bytes, settings: Settings) -> Result:

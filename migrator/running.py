@@ -20,7 +20,7 @@ from migrator.reporting.moved import placed_in_result, unwritten_stay
 from migrator.reporting.text import Line
 from migrator.runner import Result
 from migrator.settings import Settings
-from migrator.suggesting import dangling, suggestion
+from migrator.suggesting import suggestion, unreachable
 from migrator.terminal import EXIT_DONE, EXIT_LEFT, colours, fail, print_styled, progress
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: W
     """Migrate files and directories; returns the exit status."""
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
-        fail(dangling(missing[0]) or f"no such file or directory: {', '.join(missing)}{suggestion(missing[0])}")
+        fail(unreachable(missing[0]) or f"no such file or directory: {', '.join(missing)}{suggestion(missing[0])}")
 
     def migrate(chosen: Settings) -> Result:
         return _guarded(lambda: runner.migrate(paths, chosen, progress()))

@@ -153,9 +153,9 @@ def candidates(path: str | Path) -> Iterator[Path]:
     start = Path(os.path.abspath(path))
     for folder in (start, *start.parents):
         for name in (OWN_FILE, "pyproject.toml"):
-            if (folder / name).is_file():
+            if os.path.isfile(folder / name):  # False in a folder that may not be entered
                 yield folder / name
-        if (folder / "pyproject.toml").is_file():
+        if os.path.isfile(folder / "pyproject.toml"):
             return
 
 

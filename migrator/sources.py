@@ -90,8 +90,9 @@ def decode(path: str, raw: bytes) -> SourceFile:
         from migrator.notebooks import decode as decode_notebook  # few trees hold any
 
         return decode_notebook(path, raw)
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise Unusable(problem(ENCODING, path, "UTF-16, which Python does not run: save it as UTF-8"))
+    wide = _wide(raw)
+    if wide:
+        raise Unusable(problem(ENCODING, path, f"{wide}, which Python does not run: save it as UTF-8"))
     if b"\0" in raw:
         line, column = _position(raw, raw.index(b"\0"))
         raise Unusable(problem(NUL_BYTES, path, "contains NUL bytes", line, column))
@@ -118,6 +119,24 @@ def read_text(path: Union[str, Path]) -> str | None:
     if not Path(path).exists():
         return None
     return _NEWLINE.sub("\n", load(str(path)).text)
+
+
+def _wide(raw: bytes) -> str:
+    """``UTF-16`` or ``UTF-32`` if the file is in it, with a byte order mark or without; empty if it is not."""
+    if raw.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "UTF-32"
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "UTF-16"
+    head = raw[:4096]
+    for name, width in (("UTF-32", 4), ("UTF-16", 2)):  # of a program, nearly every character is ASCII
+        for order in (0, width - 1):
+            if (
+                len(head) >= width
+                and head.count(0) >= 0.9 * (width - 1) / width * len(head)
+                and 0 not in head[order::width]
+            ):
+                return name
+    return ""
 
 
 def _encoded(source: SourceFile) -> bytes | None:

@@ -8,11 +8,15 @@ import os
 COMMANDS = ("checkpoint", "explain", "parity", "rules")
 
 
-def dangling(path: str) -> str:
-    """Says so of a path that is a link to nothing; empty for others."""
-    if os.path.exists(path) or not os.path.islink(path):
-        return ""
-    return f"{path} is a dangling link: there is no {os.readlink(path)}"
+def unreachable(path: str) -> str:
+    """Says so of a path that is a link to nothing, or in a folder that may not be entered; empty for others."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return f"{path} is a dangling link: there is no {os.readlink(path)}" if os.path.islink(path) else ""
+    except OSError as error:
+        return f"cannot read {path}: {error.strerror}"
+    return ""
 
 
 def suggestion(path: str) -> str:

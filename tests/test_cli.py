@@ -246,6 +246,7 @@ def test_a_named_pipe_is_not_read(sample_rules: Registry) -> None:
         (["none.py"], "migrate: no such file or directory: none.py"),
         (["b.py"], "no such file or directory: b.py; did you mean a.py?"),
         (["dangling.py"], "migrate: dangling.py is a dangling link: there is no nowhere.py\n"),
+        (["a" * 300], f"migrate: cannot read {'a' * 300}: File name too long\n"),
         (["a.py", "-o", "a.py"], "a.py is the name of a program; the report would be written over it"),
         (["a.py", "--format", "html", "-o", "new.ipynb"], "new.ipynb is the name of a program"),
         (["chekpoint", "a.py"], "chekpoint; did you mean `migrate checkpoint`?"),

@@ -159,6 +159,38 @@ def test_irrelevant_files_are_not_even_decoded(sample_rules: Registry, tmp_path:
     assert {outcome.status for outcome in run(tmp_path).values()} == {"unchanged"}
 
 
+@pytest.mark.parametrize(
+    ("name", "raw", "code"),
+    [
+        ("a.py", "x = 1\n".encode("utf-16"), "E003"),
+        ("a.py", b"x = '\xff'\n", "E003"),
+        ("a.bin", bytes(range(256)), "E002"),
+        ("a.ipynb", b"{", "E012"),
+        ("a.py", "import os\nx = 'é'\n".encode(), None),
+    ],
+)
+def test_a_named_file_is_decoded_whatever_is_in_it(
+    sample_rules: Registry, tmp_path: Path, name: str, raw: bytes, code: str | None
+) -> None:
+    (tmp_path / name).write_bytes(raw)
+    named = runner.run([str(tmp_path / name)], ONLY)
+    assert [item.code for outcome in named for item in outcome.remaining] == ([code] if code else [])
+    assert all(not outcome.remaining for outcome in runner.run([str(tmp_path)], ONLY))
+
+
+def test_tensorflow_in_utf_16_is_seen_by_a_search(sample_rules: Registry, tmp_path: Path) -> None:
+    text = HEAD.decode()
+    tree(
+        tmp_path,
+        a=text.encode("utf-16"),
+        b=text.encode("utf-16-be"),
+        c=text.encode("utf-32"),
+        d="x = 1\n".encode("utf-16"),
+    )
+    codes = {name: [item.code for item in outcome.remaining] for name, outcome in run(tmp_path).items()}
+    assert codes == {"a.py": ["E003"], "b.py": ["E003"], "c.py": ["E003"], "d.py": []}
+
+
 def test_bad_files_do_not_stop_others(sample_rules: Registry, tmp_path: Path) -> None:
     tree(tmp_path, a=HEAD + b"\xff\n", b=HEAD + b"\0", c=HEAD + b"print 'x'\n", d=HEAD + b"tf.old\n", e=b"")
     found = run(tmp_path)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator import sources, writing
+from migrator import discovery, sources, writing
 from migrator.diagnostics import Outcome
 from migrator.discovery import dirty_files, discover
 from migrator.sources import Unusable, decode
@@ -87,6 +87,11 @@ def test_any_line_ends_survive(parts: list[str]) -> None:
         (b"# coding: hex\n00", "E003", 1, 1),
         (codecs.BOM_UTF8 + b"# coding: latin-1\n", "E003", 1, 1),
         ("x = 1\n".encode("utf-16"), "E003", 1, 1),
+        ("x = 1\n".encode("utf-16-le"), "E003", 1, 1),
+        ("x = 1\n".encode("utf-16-be"), "E003", 1, 1),
+        ("x = 1\n".encode("utf-32"), "E003", 1, 1),
+        ("x = 1\n".encode("utf-32-be"), "E003", 1, 1),
+        (b"x = 1\n\0\0", "E002", 2, 1),
         (b"x = 1\r\ny = \0\r\n", "E002", 2, 5),
         (b"# coding: utf-7\nx = '+AGE-'\n", "E003", 1, 1),
     ],
@@ -209,6 +214,51 @@ def test_a_hook_of_another_repository_does_not_hide_files(tmp_path: Path, monkey
     for name in ("one", "two"):
         assert found(tmp_path / name / "sub") == ["a.py"]
         assert dirty_files([str(tmp_path / name / "sub" / "a.py")]) == []
+
+
+def closed_to(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let a folder not be listed, for whoever runs the tests: root may list all."""
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        if os.path.realpath(path) == os.path.realpath(folder):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, "a.py", "closed/b.py", "build/c.py", "open/d.py")
+    closed_to(monkeypatch, tmp_path / "closed")
+    tree_found = discover([str(tmp_path)])
+    assert [os.path.relpath(path, tmp_path) for path in tree_found.files] == ["a.py", "open/d.py"]
+    assert [(item.code, item.location.path) for item in tree_found.problems] == [("E004", str(tmp_path / "closed"))]
+    assert "left out: Permission denied" in tree_found.problems[0].message
+    assert not discover([str(tmp_path)], ["closed"]).problems
+    closed_to(monkeypatch, tmp_path)
+    assert [item.location.path for item in discover([str(tmp_path)]).problems] == [str(tmp_path)]
+
+
+def test_a_folder_that_git_cannot_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    tree(tmp_path, "top/a.py", "top/closed/b.py", "top/build/c.py")
+    run_git = discovery._run_git
+
+    def refuse(directory: str, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
+        done = run_git(directory, *arguments)
+        if done is not None and arguments[0] == "ls-files":
+            said = [
+                f"warning: could not open directory 'top/{name}/': Permission denied\n" for name in ("closed", "build")
+            ]
+            listed = done.stdout.replace(b"closed/b.py\0", b"")
+            done = subprocess.CompletedProcess(done.args, 0, listed, "".join(said).encode())
+        return done
+
+    monkeypatch.setattr(discovery, "_run_git", refuse)
+    tree_found = discover([str(tmp_path / "top")])
+    assert [os.path.relpath(path, tmp_path) for path in tree_found.files] == ["top/a.py"]
+    assert [item.location.path for item in tree_found.problems] == [str(tmp_path / "top" / "closed")]
 
 
 def test_symbolic_link_loops_end(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import sys
 from pathlib import Path
@@ -122,11 +123,11 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
     from migrator.parity.case import Case, CaseError, given_program
     from migrator.parity.casefile import load_cases
     from migrator.parity.report import Tolerance
-    from migrator.suggesting import dangling, suggestion
+    from migrator.suggesting import suggestion, unreachable
 
     for path in paths:
-        if not Path(path).exists():
-            raise CaseError(dangling(path) or f"{path}: no such file or folder{suggestion(path)}")
+        if not os.path.exists(path):
+            raise CaseError(unreachable(path) or f"{path}: no such file or folder{suggestion(path)}")
         if not Path(path).is_file() and not Path(path).is_dir():
             raise CaseError(f"{path}: neither a regular file nor a folder")
     start = {"entry": options["entry"], "module": options["module"], "args": args}
