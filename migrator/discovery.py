@@ -280,15 +280,29 @@ def _git_files(root: str, closed: dict[str, str]) -> list[str] | None:
     return sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name})
 
 
+def without_copy(paths: Iterable[str]) -> list[str]:
+    """Those of `paths` that git cannot bring back as they are: outside of repositories, ignored, or not committed."""
+    paths = list(paths)
+    lost = set(dirty_files(paths))
+    for directory, members in _by_directory(paths).items():
+        tracked = git(directory, "ls-files", "-z") if in_repository(directory) else None
+        names = {os.fsdecode(name) for name in (tracked or b"").split(b"\0")}
+        lost.update(path for path in members if os.path.basename(os.path.realpath(path)) not in names)
+    return sorted(lost)
+
+
+def _by_directory(paths: Iterable[str]) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for path in paths:
+        table.setdefault(os.path.dirname(os.path.realpath(path)), []).append(path)
+    return table
+
+
 def dirty_files(paths: Iterable[str]) -> list[str]:
     """Those of `paths` that git knows to differ from the last commit, or not to be in it."""
-    by_directory: dict[str, list[str]] = {}
-    for path in paths:
-        directory = os.path.dirname(os.path.realpath(path))
-        by_directory.setdefault(directory, []).append(path)
     dirty: list[str] = []
     states: dict[str, frozenset[str]] = {}
-    for directory, members in by_directory.items():
+    for directory, members in _by_directory(paths).items():
         if not os.path.isdir(directory) or not in_repository(directory):
             continue
         top_output = git(directory, "rev-parse", "--show-toplevel")

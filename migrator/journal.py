@@ -34,8 +34,12 @@ class JournalError(Exception):
 
 
 def place(folder: str | None = None) -> Path:
-    """The journal of runs from `folder`, by default the current one."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    """The journal of runs from `folder`, by default the current one. Raises JournalError where the user has no state folder."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):
+        state = os.path.join(os.path.expanduser("~"), ".local", "state")
+    if not os.path.isabs(state):  # a user without a home, as in a container
+        raise JournalError("no folder to keep a journal in: set HOME or XDG_STATE_HOME")
     name = hashlib.sha256(os.path.realpath(folder or os.curdir).encode("utf-8", "surrogateescape")).hexdigest()[:24]
     return Path(state) / "migrate" / f"{name}.json"
 
@@ -44,7 +48,9 @@ def place(folder: str | None = None) -> Path:
 def noted(
     outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]], steps: Iterable[Outcome] = ()
 ) -> Iterator[set[str]]:
-    """Note what is about to be written, besides earlier runs; it is forgotten where nothing is. Raises JournalError.
+    """Note what is about to be written, besides earlier runs; it is forgotten where nothing is.
+
+    Raises JournalError where it cannot be noted, before anything is written.
 
     Args:
       outcomes: what is to be written; those unchanged or failed are left out.
@@ -59,10 +65,7 @@ def noted(
     older = _older(target) if entries else None
     if entries:
         run = {"when": time.time(), "files": entries}
-        try:
-            _write(target, _text(os.path.realpath(os.curdir), [*_earlier(target, older), run]))
-        except JournalError as error:
-            raise JournalError(f"{error}; this run cannot be undone") from error
+        _write(target, _text(os.path.realpath(os.curdir), [*_earlier(target, older), run]))
     written: set[str] = set()
     complete = False
     try:

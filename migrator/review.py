@@ -238,7 +238,7 @@ def remembered(questions: Iterable[Item]) -> Answers:
         found = json.loads(_place().read_text("utf-8"))
         answers = Answers(dict(found["chosen"]), set(found["split"]))
         edits = {key: {path: (old, new) for path, (old, new) in each.items()} for key, each in found["edits"].items()}
-    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+    except (journal.JournalError, OSError, ValueError, TypeError, LookupError, AttributeError):
         return Answers()
     questions = list(questions)
     answers.split &= {item.key for item in questions}
@@ -248,15 +248,22 @@ def remembered(questions: Iterable[Item]) -> Answers:
     return answers
 
 
-def remember(answers: Answers) -> None:
-    """Keep answers for the next review; none forgets them. Only the user may read them, as edits hold code."""
-    target = _place()
-    if not answers.chosen and not answers.split:
-        target.unlink(missing_ok=True)
-        return
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = target.with_suffix(".tmp")
-    content = {"chosen": answers.chosen, "split": sorted(answers.split), "edits": answers.edits}
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(content, file)
-    os.replace(temporary, target)
+def remember(answers: Answers) -> bool:
+    """Keep answers for the next review; none forgets them. Only the user may read them, as edits hold code.
+
+    Returns False where there is no place to keep them.
+    """
+    try:
+        target = _place()
+        if not answers.chosen and not answers.split:
+            target.unlink(missing_ok=True)
+            return True
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = target.with_suffix(".tmp")
+        content = {"chosen": answers.chosen, "split": sorted(answers.split), "edits": answers.edits}
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        os.replace(temporary, target)
+    except (journal.JournalError, OSError):
+        return False
+    return True

@@ -52,7 +52,7 @@ def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: W
         result = _edited(result, writing)
         if not writing.allow_dirty or writing.commit_per_rule:
             _refuse_dirty(result)
-        journal = _Journal()
+        journal = _Journal(writing.allow_dirty)
         written, problems = _write(result, settings, writing, migrate, journal)
         shown = replace(shown, undoable=journal.kept)
         placed = placed_in_result(unwritten_stay(result.outcomes, written), written)
@@ -228,9 +228,10 @@ def review_paths(paths: Sequence[str], settings: Settings, writing: Writing) -> 
     try:
         complete = review.ask(questions, answers, show, read, click.echo, view)
     finally:
-        review.remember(answers)
+        kept = review.remember(answers)
     if not complete:
-        click.echo("\nNothing written. The next --review from this folder goes on here.")
+        answered = "The next --review from this folder goes on here." if kept else "The answers could not be kept."
+        click.echo(f"\nNothing written. {answered}")
         sys.exit(EXIT_LEFT)
     files, places = review.declined(questions, answers)
     settings = settings.merged(apply=True, declined_files=files, declined=places)
@@ -245,9 +246,11 @@ def forget_review() -> None:
 
 
 class _Journal:
-    """What --undo reads; a run goes on without it."""
+    """What --undo reads; without it a run goes on only where git can bring everything back."""
 
-    kept = True
+    def __init__(self, allow_dirty: bool) -> None:
+        self.kept = True
+        self._allow_dirty = allow_dirty
 
     @contextlib.contextmanager
     def noted(self, result: Result, steps: Sequence[Outcome] = ()) -> Iterator[set[str]]:
@@ -258,10 +261,22 @@ class _Journal:
             try:
                 noted = stack.enter_context(journal.noted(result.outcomes, result.groups, steps))
             except journal.JournalError as error:
-                click.echo(f"migrate: {error}", err=True)
-                self.kept = False
+                self._without(str(error), result)
                 noted = set()
             yield noted
+
+    def _without(self, reason: str, result: Result) -> None:
+        from migrator.discovery import without_copy
+
+        lost = without_copy(outcome.path for outcome in result.outcomes if outcome.status == "changed")
+        if lost and not self._allow_dirty:
+            listed = "\n".join(f"  {path}" for path in lost)
+            fail(
+                f"{reason}. --undo could not take this run back, and git has no copy of these files:\n{listed}\n"
+                "Let the journal be written, or use --allow-dirty. Nothing written."
+            )
+        click.echo(f"migrate: {reason}; --undo cannot take this run back", err=True)
+        self.kept = False
 
 
 def undo(folder: str | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -196,11 +197,39 @@ def test_only_the_user_may_read_it() -> None:
     assert stat.S_IMODE(journal.place().parent.stat().st_mode) == 0o700
 
 
-def test_a_run_without_a_journal_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_journal_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", os.devnull)
     path = write("a.py", "tf.old\n")
     result = migrate(".", "--apply")
-    assert result.exit_code == 0 and "cannot be undone" in result.output and path.read_text() == HEAD + "tf.new\n"
+    assert result.exit_code == 2 and path.read_text() == HEAD + "tf.old\n"
+    assert "git has no copy of these files:\n  a.py\n" in result.output and "Nothing written." in result.output
+    result = migrate(".", "--apply", "--allow-dirty")
+    assert result.exit_code == 0 and "cannot take this run back" in result.output
+    assert path.read_text() == HEAD + "tf.new\n"
+
+
+def test_without_a_journal_files_that_git_has_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", os.devnull)
+    kept, ignored = write("a.py", "tf.old\n"), write("out/b.py", "tf.old\n")
+    Path(".gitignore").write_text("out\n")
+    user = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    for arguments in (["init", "-q"], ["add", "."], [*user, "commit", "-qm", "all"]):
+        subprocess.run(["git", *arguments], check=True, capture_output=True)
+    result = migrate(".", "--apply")
+    assert result.exit_code == 0 and "cannot take this run back" in result.output
+    assert kept.read_text() == HEAD + "tf.new\n"
+    result = migrate("out", "--apply")
+    assert result.exit_code == 2 and "  out/b.py\n" in result.output and ignored.read_text() == HEAD + "tf.old\n"
+
+
+def test_a_user_without_a_home_has_no_journal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    path = write("a.py", "tf.old\n")
+    result = migrate(".", "--apply")
+    assert result.exit_code == 2 and "set HOME or XDG_STATE_HOME" in result.output
+    assert path.read_text() == HEAD + "tf.old\n" and not Path("~").exists()
+    assert migrate("--undo").exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -142,3 +142,12 @@ def test_a_long_change_is_shown_in_part_and_viewed_whole() -> None:
     assert terminal.until(PROMPT).count("-tf.old") > 100
     terminal.type("q")
     assert terminal.close() == 1
+
+
+@pytest.mark.usefixtures("files")
+def test_a_review_without_a_state_folder_says_so_when_it_is_quit() -> None:
+    terminal = Terminal(".", "--review", XDG_STATE_HOME=os.devnull)
+    for key in "yq":
+        terminal.until(PROMPT)
+        terminal.type(key)
+    assert terminal.until("The answers could not be kept.").endswith("Nothing written. ") and terminal.close() == 1
