@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from migrator.diagnostics import Outcome
 from migrator.discovery import dirty_files, git
+from migrator.interrupts import put_off
 from migrator.registry import load
 from migrator.settings import Settings
 
@@ -80,7 +81,15 @@ def _message(code: str, count: int) -> str:
 
 
 def commit(top: str, step: Step) -> None:
-    """Commit the files of a step, and nothing else that may be staged. Raises CommitError."""
+    """Commit the files of a step, and nothing else that may be staged. Raises CommitError.
+
+    Ctrl-C, which git gets as well, comes once git has ended and nothing is left staged.
+    """
+    with put_off():
+        _commit(top, step)
+
+
+def _commit(top: str, step: Step) -> None:
     paths = [os.path.realpath(outcome.path) for outcome in step.outcomes]
     if not dirty_files(paths):
         return

@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,6 +49,23 @@ class Result:
     """The same, but for programs that have nothing in common besides a new file, which is in each of them."""
     roots: tuple[str, ...] = ()
     """Real paths of the directories that may be written to."""
+    parts: tuple[tuple[Outcome, ...], ...] = ()
+    """What is to be written for each of `programs`, without what others add to a file that they share."""
+
+    @property
+    def pending(self) -> list[Outcome]:
+        """Those of the outcomes that are to be written."""
+        paths = {path for group in self.groups for path in group}
+        return [outcome for outcome in self.outcomes if outcome.path in paths]
+
+    def without(self, paths: Collection[str]) -> Result:
+        """The rest of it, where the programs to which `paths` belong are not to be written, and need no helpers."""
+        parts = [part for part in self.parts if not any(outcome.path in paths for outcome in part)]
+        finished: dict[str, Outcome] = {}
+        groups, programs = _merge(parts, finished)
+        shared = {path for path, count in Counter(o.path for part in self.parts for o in part).items() if count > 1}
+        outcomes = tuple(finished.get(o.path, o) if o.path in shared else o for o in self.outcomes)
+        return replace(self, outcomes=outcomes, groups=groups, programs=programs, parts=tuple(parts))
 
 
 @dataclass(frozen=True)
@@ -118,7 +136,7 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
     if any(unit.tier != "manual" for outcome in finished.values() for unit in outcome.units):
         _note_requirements(found.requirements, finished, settings.target)
     ordered = sorted(finished.values(), key=lambda outcome: outcome.path)
-    return Result(tuple(ordered), groups, programs, found.roots)
+    return Result(tuple(ordered), groups, programs, found.roots, tuple(_written_parts(results)))
 
 
 def _hides_tensorflow(raw: bytes) -> bool:
@@ -130,7 +148,7 @@ def migrate_text(path: str, raw: bytes, settings: Settings) -> Result:
     """Migrate one file that comes from elsewhere, such as standard input."""
     outcomes = work(_Task(((path, raw),), (), settings))
     group = tuple(outcome.path for outcome in outcomes)
-    return Result(tuple(outcomes), (group,), (group,))
+    return Result(tuple(outcomes), (group,), (group,), parts=tuple(_written_parts([outcomes])))
 
 
 def _task(part: Component, contents: dict[str, bytes], settings: Settings) -> _Task:
@@ -251,6 +269,13 @@ def _merge(results: Iterable[Sequence[Outcome]], finished: dict[str, Outcome]) -
         if group:
             groups.append(group)
     return tuple(tuple(sorted(group)) for group in groups), tuple(alone)
+
+
+def _written_parts(results: Iterable[Sequence[Outcome]]) -> Iterator[tuple[Outcome, ...]]:
+    for outcomes in results:
+        part = tuple(outcome for outcome in outcomes if outcome.status in ("changed", "created"))
+        if part:
+            yield part
 
 
 def _note_requirements(paths: Iterable[str], finished: dict[str, Outcome], target: str) -> None:

@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from migrator.reporting.text import Line
 from migrator.runner import Result
 from migrator.settings import Settings
 from migrator.suggesting import suggestion, unreachable
-from migrator.terminal import EXIT_DONE, EXIT_LEFT, colours, fail, print_styled, progress
+from migrator.terminal import EXIT_DONE, EXIT_INTERRUPTED, EXIT_LEFT, colours, fail, print_styled, progress
 
 if TYPE_CHECKING:
     from migrator.parity.report import CaseReport
@@ -43,25 +43,49 @@ def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: W
     if missing:
         fail(unreachable(missing[0]) or f"no such file or directory: {', '.join(missing)}{suggestion(missing[0])}")
 
+    refused: dict[str, str] = {}
+
     def migrate(chosen: Settings) -> Result:
-        return _guarded(lambda: runner.migrate(paths, chosen, progress()))
+        found = _guarded(lambda: runner.migrate(paths, chosen, progress()))
+        return found.without(refused) if refused else found
 
     result = migrate(settings)
-    written: list[str] | None = None
     if settings.apply:
+        from migrator.writing import refusals
+
+        refused.update(refusals(result.outcomes, result.roots))
+        result, problems, causes = _writable(result, refused)
         result = _edited(result, writing)
         if not writing.allow_dirty or writing.commit_per_rule:
             _refuse_dirty(result)
         journal = _Journal(writing.allow_dirty)
-        written, problems = _write(result, settings, writing, migrate, journal)
-        shown = replace(shown, undoable=journal.kept)
-        placed = placed_in_result(unwritten_stay(result.outcomes, written), written)
-        result = replace(result, outcomes=tuple(runner.with_problems(outcome, problems) for outcome in placed))
-    outcomes = list(result.outcomes)
-    shown.show(outcomes, written)
+        with journal.interrupts_told():
+            written, more = _write(result, settings, writing, migrate, journal)
+            problems += more
+            shown = replace(shown, undoable=journal.kept)
+            placed = placed_in_result(unwritten_stay(result.outcomes, written, causes), written)
+            result = replace(result, outcomes=tuple(runner.with_problems(outcome, problems) for outcome in placed))
+            shown.show(list(result.outcomes), written)
+    else:
+        shown.show(list(result.outcomes), None)
     if shown.assess:
         return EXIT_DONE
-    return runner.exit_code(outcomes, pending=not settings.apply)
+    return runner.exit_code(result.outcomes, pending=not settings.apply)
+
+
+def _writable(result: Result, refused: Mapping[str, str]) -> tuple[Result, list[Diagnostic], dict[str, str]]:
+    """The result without the programs of which a file is `refused`, a problem for each such file, and by which of them
+    others are not written."""
+    from migrator.writing import unwritten_problem
+
+    rest = result.without(refused) if refused else result
+    kept = {path for group in rest.groups for path in group}
+    problems, causes = [], {}
+    for path, reason in refused.items():
+        others = {other for program in result.programs if path in program for other in program} - kept - {path}
+        problems.append(unwritten_problem(path, reason, sorted(others)))
+        causes.update(dict.fromkeys(others - set(refused), path))
+    return rest, problems, causes
 
 
 def _edited(result: Result, writing: Writing) -> Result:
@@ -85,23 +109,26 @@ def _write(
 
     if not writing.commit_per_rule:
         with journal.noted(result) as noted:
-            paths, problems = write_groups(result.outcomes, result.groups, result.roots)
-            noted.update(paths)
-        return paths, problems
+            return write_groups(result.outcomes, result.groups, result.roots, noted)
     from migrator import commits
 
-    pending = [outcome for outcome in result.outcomes if outcome.status in ("changed", "created")]
-    problems = []
+    pending = result.pending
+    left = {outcome.path for outcome in result.outcomes if outcome.status in ("changed", "created")}
+    left -= {outcome.path for outcome in pending}
+
+    def kept(found: Result) -> list[Outcome]:
+        return [outcome for outcome in found.outcomes if outcome.path not in left]
+
+    problems: list[Diagnostic] = []
     try:
         top = commits.repository(pending) if pending else ""
-        steps = list(commits.steps(result.outcomes, settings, lambda chosen: migrate(chosen).outcomes))
+        steps = list(commits.steps(kept(result), settings, lambda chosen: kept(migrate(chosen))))
         with journal.noted(result, [outcome for step in steps for outcome in step.outcomes]) as noted:
             for step in steps:
                 group = [outcome.path for outcome in step.outcomes]
-                paths, problems = write_groups(step.outcomes, [group], result.roots)
+                _, problems = write_groups(step.outcomes, [group], result.roots, noted)
                 if problems:
                     break
-                noted.update(paths)
                 commits.commit(top, step)
     except commits.CommitError as error:
         fail(str(error))
@@ -251,6 +278,7 @@ class _Journal:
     def __init__(self, allow_dirty: bool) -> None:
         self.kept = True
         self._allow_dirty = allow_dirty
+        self._written: set[str] = set()
 
     @contextlib.contextmanager
     def noted(self, result: Result, steps: Sequence[Outcome] = ()) -> Iterator[set[str]]:
@@ -263,12 +291,26 @@ class _Journal:
             except journal.JournalError as error:
                 self._without(str(error), result)
                 noted = set()
+            self._written = noted
             yield noted
+
+    @contextlib.contextmanager
+    def interrupts_told(self) -> Iterator[None]:
+        """Ctrl-C ends the process with the names of the files that were written before it."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not self._written:
+                raise
+            listed = "\n".join(f"  {path}" for path in sorted(self._written))
+            back = "\n`migrate --undo`, from this folder, takes it back." if self.kept else ""
+            click.echo(f"\nInterrupted. These files were written, each as a whole:\n{listed}{back}", err=True)
+            sys.exit(EXIT_INTERRUPTED)
 
     def _without(self, reason: str, result: Result) -> None:
         from migrator.discovery import without_copy
 
-        lost = without_copy(outcome.path for outcome in result.outcomes if outcome.status == "changed")
+        lost = without_copy(outcome.path for outcome in result.pending if outcome.status == "changed")
         if lost and not self._allow_dirty:
             listed = "\n".join(f"  {path}" for path in lost)
             fail(
@@ -287,6 +329,11 @@ def undo(folder: str | None) -> int:
         restored, problems = journal.undo(folder)
     except journal.JournalError as error:
         fail(str(error))
+    except KeyboardInterrupt:
+        click.echo(
+            "\nInterrupted. Once more, --undo goes on: each file is as it was before the --apply or after it.", err=True
+        )
+        sys.exit(EXIT_INTERRUPTED)
     for line in restored:
         click.echo(line)
     for item in problems:
@@ -309,7 +356,7 @@ def _guarded(call: Callable[[], Result]) -> Result:
 def _refuse_dirty(result: Result) -> None:
     from migrator.discovery import dirty_files
 
-    dirty = dirty_files(outcome.path for outcome in result.outcomes if outcome.status == "changed")
+    dirty = dirty_files(outcome.path for outcome in result.pending if outcome.status == "changed")
     if dirty:
         listed = "\n".join(f"  {path}" for path in dirty)
         fail(

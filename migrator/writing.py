@@ -7,7 +7,7 @@ import glob
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from migrator.diagnostics import Diagnostic, Outcome
@@ -32,7 +32,10 @@ class _Refused(Exception):
 
 
 def write_groups(
-    outcomes: Iterable[Outcome], groups: Iterable[Iterable[str]], roots: Iterable[str]
+    outcomes: Iterable[Outcome],
+    groups: Iterable[Iterable[str]],
+    roots: Iterable[str],
+    done: set[str] | None = None,
 ) -> tuple[list[str], list[Diagnostic]]:
     """Write changed and created files.
 
@@ -40,12 +43,13 @@ def write_groups(
       outcomes: what to write; those unchanged or failed are left out.
       groups: paths that are written together or not at all.
       roots: real paths of the directories below which files may be written.
+      done: gets the paths as they are written, for those whom an interrupt keeps from getting them returned.
 
     Returns:
       The paths written, and what went wrong.
     """
     pending = {outcome.path: outcome for outcome in outcomes if outcome.status in ("changed", "created")}
-    written: list[str] = []
+    written = set() if done is None else done
     problems: list[Diagnostic] = []
     ready: list[list[_Prepared]] = []
     try:
@@ -56,7 +60,7 @@ def write_groups(
                 ready.append(prepared)
         with put_off():  # a program half renamed would be worse than waiting
             while ready:
-                written += _commit(ready.pop(0), problems)
+                written.update(_commit(ready.pop(0), problems))
     finally:
         for unused in ready:
             _discard(unused)
@@ -71,10 +75,7 @@ def _prepare(
         try:
             prepared.append(_temporary(pending[path], roots))
         except (_Refused, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            others = [other for other in paths if other != path]
-            together = f"; nor {'was' if len(others) == 1 else 'were'} {', '.join(others)}" if others else ""
-            problems.append(problem(UNREADABLE, path, f"not written: {reason}{together}"))
+            problems.append(unwritten_problem(path, _reason(error), [other for other in paths if other != path]))
             _discard(prepared)
             return []
         except BaseException:
@@ -83,7 +84,37 @@ def _prepare(
     return prepared
 
 
+def refusals(outcomes: Iterable[Outcome], roots: Iterable[str]) -> dict[str, str]:
+    """Why those of the changed and created files cannot be written that cannot, by path."""
+    found: dict[str, str] = {}
+    roots = tuple(roots)
+    for outcome in outcomes:
+        if outcome.status in ("changed", "created"):
+            try:
+                _place(outcome, roots)
+            except (_Refused, OSError) as error:
+                found[outcome.path] = _reason(error)
+    return found
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+
+
+def unwritten_problem(path: str, reason: str, others: Sequence[str]) -> Diagnostic:
+    """E004 for a file that could not be written, nor could `others` that go with it."""
+    together = f"; nor {'was' if len(others) == 1 else 'were'} {', '.join(others)}" if others else ""
+    return problem(UNREADABLE, path, f"not written: {reason}{together}")
+
+
 def _temporary(outcome: Outcome, roots: tuple[str, ...]) -> _Prepared:
+    target, mode = _place(outcome, roots)
+    discard_leftovers(target)
+    return _Prepared(outcome, target, _write_beside(target, outcome.after, mode))
+
+
+def _place(outcome: Outcome, roots: tuple[str, ...]) -> tuple[str, int]:
+    """The file to be written, links followed, and its mode. Raises _Refused and OSError."""
     target = os.path.realpath(outcome.path)
     if not within(target, roots):
         raise _Refused(f"it is a link to {target}, outside of the given paths; name that file to have it changed")
@@ -101,8 +132,9 @@ def _temporary(outcome: Outcome, roots: tuple[str, ...]) -> _Prepared:
             if file.read() != outcome.before:
                 raise _Refused("it has changed meanwhile; run again")
         mode = stat.S_IMODE(found.st_mode)
-    discard_leftovers(target)
-    return _Prepared(outcome, target, _write_beside(target, outcome.after, mode))
+    if not os.access(os.path.dirname(target), os.W_OK | os.X_OK):
+        raise _Refused("its folder is read-only")
+    return target, mode
 
 
 def discard_leftovers(target: str) -> None:

@@ -176,8 +176,21 @@ def test_a_program_that_cannot_be_written_is_not_counted_as_migrated(sample_rule
     result = invoke(".", "--apply")
     assert result.exit_code == EXIT_LEFT and "1 of 2 programs migrated (1 native, 1 manual)" in result.output
     assert "p/task.py:1:1: E004 not written: it is read-only; nor were p/model.py" in result.output
-    assert "manual: p/model.py was not written (could become native)" in result.output
+    assert "manual: p/task.py was not written (could become native)" in result.output
     assert "def program(): 1" in Path("p/model.py").read_text() and "migrated" in Path("q/other.py").read_text()
+
+
+def test_a_program_that_cannot_be_written_keeps_no_other_from_it(sample_rules: Registry) -> None:
+    locked, free = write("a.py", "def program(): 1\n"), write("b.py", "def program(): 1\n")
+    locked.chmod(0o444)
+    result = invoke(".", "--apply")
+    assert result.exit_code == EXIT_LEFT
+    assert "a.py:1:1: E004 not written: it is read-only\n" in result.output
+    assert "a.py:2:1: program sample: manual: a.py was not written" in result.output
+    assert "b.py:2:1: program sample: native" in result.output
+    assert "def program" in locked.read_text() and "def migrated" in free.read_text()
+    assert Path("tf2_training.py").exists()
+    assert invoke("--undo").exit_code == 0 and "def program" in free.read_text()
 
 
 def test_apply_refuses_files_that_git_cannot_bring_back(sample_rules: Registry) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -116,3 +118,31 @@ def test_files_that_git_does_not_have_as_they_are_are_refused() -> None:
 def test_combinations_that_mean_nothing(arguments: list[str]) -> None:
     result = migrate(*arguments, "--commit-per-rule")
     assert result.exit_code == 2 and "--commit-per-rule goes with" in result.output
+
+
+def test_what_cannot_be_written_is_left_out() -> None:
+    Path("p").mkdir()
+    free = Path("p/model.py")
+    free.write_text(HEAD + "def program(): 1\ntf.old\n")
+    git("add", ".")
+    git("commit", "-qm", "another program")
+    Path("model.py").chmod(0o444)
+    result = migrate(".", "--apply", "--commit-per-rule")
+    assert result.exit_code == 1 and "model.py:1:1: E004 not written: it is read-only" in result.output
+    assert "tf.old" in Path("model.py").read_text() and free.read_text() == HEAD + "def migrated(): 1\ntf.new\n"
+    assert git("status", "--porcelain") == "" and git("log", "--format=%s").count("TST") == 2
+
+
+def test_ctrl_c_between_commits_says_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = subprocess.run
+
+    def interrupted(command: list[str], **options: object) -> object:
+        done = run(command, **options)  # type: ignore[call-overload]
+        if "commit" in command:
+            os.kill(os.getpid(), signal.SIGINT)
+        return done
+
+    monkeypatch.setattr(subprocess, "run", interrupted)
+    result = migrate(".", "--apply", "--commit-per-rule")
+    monkeypatch.undo()
+    assert result.exit_code == 130 and "These files were written, each as a whole:\n  model.py\n" in result.output

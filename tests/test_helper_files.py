@@ -258,3 +258,25 @@ def test_what_a_file_imports_from_there_goes_on_to_come_from_there() -> None:
     Path(FILE_NAME).write_text(old := one_file())
     assert apply(task=task).exit_code == 0 and helpers() == [FILE_NAME] and Path(FILE_NAME).read_text() == old
     assert "tf2_training import BatchMean, EvalSpec, TrainSpec, train_and_evaluate\n" in Path("task.py").read_text()
+
+
+def test_a_program_that_cannot_be_written_adds_nothing_to_the_helpers_of_others() -> None:
+    assert apply(task=MODEL + READ + ALONE).exit_code == 0
+    alone = Path(FILE_NAME).read_text()
+    assert migrate("--undo").exit_code == 0
+    other = Path("other.py")
+    other.write_text((MODEL + READ + LOOP).replace("GradientDescentOptimizer", "AdamOptimizer"))
+    other.chmod(0o444)
+    result = migrate(".", "--apply")
+    assert "other.py:1:1: E004 not written: it is read-only; nor was tf2_cluster.py\n" in result.output
+    assert result.exit_code == 1 and helpers() == [FILE_NAME] and Path(FILE_NAME).read_text() == alone
+
+
+def test_helpers_that_cannot_be_written_are_the_reason_of_all_that_need_more_of_them() -> None:
+    assert apply(task=MODEL + READ + ALONE).exit_code == 0
+    Path(FILE_NAME).chmod(0o444)
+    adam = (MODEL + READ + ALONE).replace("GradientDescentOptimizer", "AdamOptimizer")
+    result = apply(one=adam, two=adam, three=MODEL + READ + ALONE)
+    assert f"{FILE_NAME}:1:1: E004 not written: it is read-only; nor were one.py, two.py\n" in result.output
+    assert f"one.py:4:1: program model_fn: manual: {FILE_NAME} was not written" in result.output
+    assert Path("one.py").read_text() == adam and "keras" in Path("three.py").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -143,6 +144,65 @@ def test_an_interrupted_run_is_noted_as_far_as_it_came(monkeypatch: pytest.Monke
     monkeypatch.setattr("migrator.writing.write_groups", written_then_interrupted)
     assert migrate("b.py", "--apply").exit_code == 130
     assert files(migrate("--undo")) == ["restored b.py"] and first.read_text() == HEAD + "tf.new\n"
+
+
+def interrupting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Ctrl-C come with each file that is written in the current folder."""
+    replace = os.replace
+
+    def interrupted(source: str, target: str) -> None:
+        if os.path.dirname(target) == os.getcwd():
+            os.kill(os.getpid(), signal.SIGINT)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+
+
+def test_ctrl_c_while_files_are_written_says_which_and_how_to_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [write("a.py", "tf.old\n"), write("b.py", "tf.old\n")]
+    with monkeypatch.context() as patched:
+        interrupting(patched)
+        result = migrate(".", "--apply")
+    assert result.exit_code == 130 and result.output == (
+        "\nInterrupted. These files were written, each as a whole:\n  a.py\n  b.py\n"
+        "`migrate --undo`, from this folder, takes it back.\n"
+    )
+    assert [path.read_text() for path in paths] == [HEAD + "tf.new\n"] * 2
+    assert files(migrate("--undo")) == ["restored a.py", "restored b.py"]
+
+
+def test_ctrl_c_while_the_report_is_shown_says_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    write("a.py", "tf.old\n")
+    monkeypatch.setattr("migrator.running.Shown.show", interrupted)
+    result = migrate(".", "--apply")
+    assert result.exit_code == 130 and "These files were written, each as a whole:\n  a.py\n" in result.output
+    assert migrate(".").exit_code == 130  # a run that writes nothing has nothing to tell
+
+
+def test_ctrl_c_before_files_are_written_leaves_nothing_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    path = write("a.py", "tf.old\n")
+    monkeypatch.setattr("migrator.writing._write_beside", interrupted)
+    result = migrate(".", "--apply")
+    assert result.exit_code == 130 and result.output == "\nInterrupted. No file was left half written.\n"
+    assert path.read_text() == HEAD + "tf.old\n" and migrate("--undo").exit_code == 2
+
+
+def test_an_undo_goes_on_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [write("a.py", "tf.old\n"), write("b.py", "tf.old\n")]
+    migrate(".", "--apply")
+    with monkeypatch.context() as patched:
+        interrupting(patched)
+        result = migrate("--undo")
+    assert result.exit_code == 130 and "Once more, --undo goes on" in result.output
+    assert sorted(path.read_text() for path in paths) == [HEAD + "tf.new\n", HEAD + "tf.old\n"]
+    assert files(migrate("--undo")) == ["restored b.py"]
+    assert [path.read_text() for path in paths] == [HEAD + "tf.old\n"] * 2
 
 
 def test_an_undo_with_nothing_to_restore_says_so() -> None:

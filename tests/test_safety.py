@@ -189,5 +189,7 @@ def test_a_full_disk_leaves_each_file_old_or_new(sample_folder: Path) -> None:
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     assert small.read_text().endswith("tf.new\n") and large.read_bytes() == before
     assert "b.py:1:1: E004 not written: File too large" in done.stdout, done.stdout
-    assert "cannot take this run back" in done.stderr and "--undo" not in done.stdout  # the journal found no room either
+    assert (
+        "cannot take this run back" in done.stderr and "--undo" not in done.stdout
+    )  # the journal found no room either
     assert sorted(path.name for path in sample_folder.iterdir()) == ["a.py", "b.py", "pyproject.toml"]

@@ -27,15 +27,21 @@ def placed_in_result(outcomes: Sequence[Outcome], written: Collection[str]) -> l
     return [replace(o, units=tuple(_unit(unit, moved) for unit in o.units)) if o.units else o for o in outcomes]
 
 
-def unwritten_stay(outcomes: Sequence[Outcome], written: Collection[str]) -> list[Outcome]:
-    """The outcomes with the programs that would have moved, but have a file that could not be written, left as they were."""
+def unwritten_stay(
+    outcomes: Sequence[Outcome], written: Collection[str], causes: Mapping[str, str] | None = None
+) -> list[Outcome]:
+    """The outcomes with the programs that would have moved, but have a file that could not be written, left as they were.
+
+    `causes` names the file that kept another from being written.
+    """
     missing = {o.path for o in outcomes if o.status in ("changed", "created")} - set(written)
+    causes = causes or {}
 
     def staying(unit: ProgramUnit, path: str) -> ProgramUnit:
         lacking = sorted({path, *unit.files} & missing)
         if unit.tier == "manual" or not lacking:
             return unit
-        reason = f"{lacking[0]} was not written (could become {unit.tier})"
+        reason = f"{causes.get(lacking[0], lacking[0])} was not written (could become {unit.tier})"
         return replace(unit, tier="manual", reason=reason, others=(), variables=())
 
     return [replace(o, units=tuple(staying(unit, o.path) for unit in o.units)) if missing else o for o in outcomes]
