@@ -76,7 +76,8 @@ class _Pieces:
         return any(piece.edit is not None for piece in self._within(start, end))
 
     def _within(self, start: int, end: int) -> Iterator[_Piece]:
-        for piece in self.found[max(0, bisect.bisect_left(self._starts, start) - 2) :]:
+        for number in range(max(0, bisect.bisect_left(self._starts, start) - 2), len(self.found)):
+            piece = self.found[number]
             if piece.start >= end:
                 break
             if piece.end > start:
@@ -176,8 +177,9 @@ def _head(node: ast.AST) -> Iterator[ast.AST]:
 
 def _end(module: Module, line: int) -> int:
     """Where a line ends, without its line break."""
-    starts = [*module.line_starts, len(module.source)]
-    return starts[line - 1] + len(module.source[starts[line - 1] : starts[line]].rstrip(b"\r\n"))
+    starts = module.line_starts
+    text = module.source[starts[line - 1] : starts[line] if line < len(starts) else None]
+    return starts[line - 1] + len(text.rstrip(b"\r\n"))
 
 
 def _unit(module: Module) -> str:

@@ -6,6 +6,7 @@ Everything is computed on first use, so a file without TensorFlow costs one sear
 from __future__ import annotations
 
 import ast
+import bisect
 import operator
 import re
 import sys
@@ -267,6 +268,16 @@ class Module(Text):
         Expressions whose position in the source is not known exactly (f-strings before Python 3.12) are left out.
         """
         return self._references
+
+    def references_in(self, node: Union[ast.expr, ast.stmt]) -> list[tuple[ast.expr, str]]:
+        """Those of `references` that lie in a node; of a function or class, its decorators are no part."""
+        start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+        first, last = (bisect.bisect_left(self._reference_places, place) for place in (start, end))
+        return self._references[first:last]
+
+    @cached_property
+    def _reference_places(self) -> list[tuple[int, int]]:
+        return [(node.lineno, node.col_offset) for node, _ in self._references]
 
     @cached_property
     def _references(self) -> list[tuple[ast.expr, str]]:

@@ -6,7 +6,7 @@ import ast
 import bisect
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Union
 
@@ -22,6 +22,46 @@ Place = Union[ast.AST, Span]
 def within(span: Span, spans: Iterable[Span]) -> bool:
     """Whether a span lies inside one of `spans`."""
     return any(start <= span[0] and span[1] <= end for start, end in spans)
+
+
+class Spans:
+    """Spans of one file that are asked about others: only those near a place are looked at."""
+
+    _REACH = 8
+    """Bits of an offset that do not matter for what is near."""
+
+    def __init__(self, spans: Iterable[Span] = ()) -> None:
+        self._near: dict[int, list[Span]] = {}
+        self._every: list[Span] = []
+        for span in spans:
+            self.add(span)
+
+    def __iter__(self) -> Iterator[Span]:
+        return iter(self._every)
+
+    def add(self, span: Span) -> None:
+        """One more."""
+        self._every.append(span)
+        for place in range(span[0] >> self._REACH, (span[1] >> self._REACH) + 1):
+            self._near.setdefault(place, []).append(span)
+
+    def touch(self, span: Span) -> bool:
+        """Whether one of them starts before the end of a span, and ends behind its start."""
+        near = self._near
+        return any(
+            start < span[1] and span[0] < end
+            for place in (range(span[0] >> self._REACH, (span[1] >> self._REACH) + 1) if near else ())
+            for start, end in near.get(place, ())
+        )
+
+    def hold(self, span: Span) -> bool:
+        """Whether a span lies inside one of them, as `within` tells of a few."""
+        return within(span, self._near.get(span[0] >> self._REACH, ()))
+
+
+def spans_of(edits: Iterable[Edit]) -> Spans:
+    """The places of some edits of one file."""
+    return Spans((edit.start, edit.end) for edit in edits)
 
 
 class Text:

@@ -13,12 +13,12 @@ from migrator.diagnostics import Edit, ProgramUnit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
+from migrator.text import spans_of
 
 from . import tpu, warm_starts
 from .compat_v1 import SWITCHES
 from .driver import Driver
 from .estimator_values import ESTIMATOR, Construction
-from .finishing import touches
 from .graph_code import GraphCode
 from .helpers import Helpers
 from .model_fns import model_fn_behind, refuse_unseen_module
@@ -129,11 +129,13 @@ class BridgeRewrite(ProgramRewrite):
         return GraphCode(self.project, self._driver(module), self.obstacles)
 
     def _finished(self, module: Module, driver: Driver, helpers: Helpers) -> list[Edit]:
-        own = list(dict.fromkeys(driver.edits))
         switches = [node for node, name in module.references() if name[len("tensorflow.") :] in SWITCHES]
-        own += [module.delete_statement(module.statement(node)) for node in switches]
+        own = dict.fromkeys([*driver.edits, *(module.delete_statement(module.statement(node)) for node in switches)])
+        taken = spans_of(own)
         code = self._code(module)
         for fix in code.fixes():
-            if not any(touches((edit.start, edit.end), own) for edit in fix.edits):
-                own += [edit for edit in fix.edits if edit not in own]
-        return own + code.left(own) + helpers.import_edits()
+            if not any(taken.touch((edit.start, edit.end)) for edit in fix.edits):
+                for edit in fix.edits:
+                    own[edit] = None
+                    taken.add((edit.start, edit.end))
+        return [*own, *code.left(taken), *helpers.import_edits()]

@@ -12,10 +12,9 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.project import Definition, Project
-from migrator.text import within
+from migrator.text import Spans, spans_of
 
 from .estimator_values import Construction
-from .finishing import touches
 from .graph_names import scope_fixes
 from .named_code import NamedCode
 from .translations import is_refused, needs_graph
@@ -40,26 +39,24 @@ def check_called(
         if "params" in construction.arguments:
             code.follow(construction.module, construction.arguments["params"])
     found: dict[str, list[Edit]] = {}
+    edited: dict[str, Spans] = {}
     for module, node in code.places():
         if module.path in done:
             continue
         if module.path not in found:
             found[module.path] = [edit for fix in scope_fixes(module) for edit in fix.edits]
-        _check(module, node, found[module.path])
+            edits = [edit for fix in module.fixes for edit in fix.edits]
+            edited[module.path] = spans_of([*found[module.path], *edits])
+        _check(module, node, edited[module.path])
     return {path: edits for path, edits in found.items() if edits}
 
 
-def _check(module: Module, node: ast.AST, scopes: list[Edit]) -> None:
+def _check(module: Module, node: ast.AST, edited: Spans) -> None:
     """Refuse names that work on a graph and that no rule rewrites by itself."""
     if not isinstance(node, (ast.expr, ast.stmt)):
         return
-    inside = [module.span(node)]
-    edits = [edit for fix in module.fixes for edit in fix.edits]
-    for reference, name in module.references():
-        span = module.span(reference)
-        if not (is_refused(name) or name in GRAPH_SCOPES) or not within(span, inside):
-            continue
-        if touches(span, edits) or touches(span, scopes):
+    for reference, name in module.references_in(node):
+        if not (is_refused(name) or name in GRAPH_SCOPES) or edited.touch(module.span(reference)):
             continue
         if module.dialect(reference) != "v2" or needs_graph(name):
             short = name.replace("tensorflow", "tf", 1)

@@ -12,7 +12,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.startvalues import ROOTS
 from migrator.module import Module
 from migrator.project import Project
-from migrator.text import Span, within
+from migrator.text import Spans
 
 from .reached import reached
 
@@ -41,10 +41,10 @@ def _check(call: ast.Call) -> None:
             )
 
 
-def reader_edits(module: Module, inside: Collection[Span], need: Callable[[str, ast.AST], str]) -> Iterator[Edit]:
+def reader_edits(module: Module, inside: Spans, need: Callable[[str, ast.AST], str]) -> Iterator[Edit]:
     """The edits of references in model_fns, which lie `inside`. Raises Unsupported."""
     for node, name in module.references() if _WORDS.search(module.source) else ():
-        if name in READERS and within(module.span(node), inside):
+        if name in READERS and inside.hold(module.span(node)):
             call = module.parent(node)
             if isinstance(call, ast.Call) and call.func is node:
                 _check(call)
@@ -68,10 +68,10 @@ def reading_modules(project: Project, names: Collection[str]) -> list[Module]:
     return [module for module in found if any(name in names for _, name in module.references())]
 
 
-def reads_beside(module: Module, inside: Collection[Span]) -> bool:
+def reads_beside(module: Module, inside: Spans) -> bool:
     """Whether a module reads variables of a checkpoint outside of the code in `inside`, of a path that may be any."""
     for node, name in module.references() if _WORDS.search(module.source) else ():
-        call = module.parent(node) if name in READERS and not within(module.span(node), inside) else None
+        call = module.parent(node) if name in READERS and not inside.hold(module.span(node)) else None
         if (
             isinstance(call, ast.Call)
             and call.func is node

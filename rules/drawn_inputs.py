@@ -28,10 +28,10 @@ def refuse_drawn_inputs(project: Project, module: Module) -> None:
     """Raise Unsupported where an input_fn of this module makes such tensors, and no dataset."""
     for definition in dict.fromkeys(_input_fns(project, module)):
         function, home = definition.node, definition.module
-        names = [(node, name) for node, name in home.references() if _directly_in(home, node, function)]
-        start, end = home.span(function)
-        if any(name.startswith("tensorflow.data.") for n, name in home.references() if start <= home.span(n)[0] < end):
+        inside = home.references_in(function)
+        if any(name.startswith("tensorflow.data.") for _, name in inside):
             continue
+        names = [(node, name) for node, name in inside if _directly_in(home, node, function)]
         for node, name in names:
             short = name[len("tensorflow.") :]
             if short in _DRAWN or (short.startswith("random.") and short not in _SEEDS):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
-from functools import cached_property
+from collections.abc import Iterator
 
 from migrator.diagnostics import Edit, Fix
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.plan import SPEC, SPEC_FIELDS
 from migrator.modelfn.translate import bind
 from migrator.project import Project
-from migrator.text import Span, within
+from migrator.text import Spans
 
 from . import tpu, warm_starts
 from .checkpoint_readers import READERS
@@ -48,16 +47,14 @@ class GraphCode:
     """The code of one module that runs in graphs: all of it, whose import of ``tensorflow.compat.v1`` stays, or what lies in
     `spans`, where that becomes one of TensorFlow itself."""
 
-    def __init__(
-        self, project: Project, driver: Driver, obstacles: Obstacles, spans: Collection[Span] | None = None
-    ) -> None:
+    def __init__(self, project: Project, driver: Driver, obstacles: Obstacles, spans: Spans | None = None) -> None:
         self.project, self.driver, self.obstacles = project, driver, obstacles
         self.module = driver.module
-        self.spans = None if spans is None else list(spans)
+        self.spans = spans
 
     def _references(self) -> Iterator[tuple[ast.expr, str]]:
         for node, name in self.module.references():
-            if self.spans is None or within(self.module.span(node), self.spans):
+            if self.spans is None or self.spans.hold(self.module.span(node)):
                 yield node, name
 
     def specs(self) -> None:
@@ -98,28 +95,28 @@ class GraphCode:
     def objects(self) -> list[Fix]:
         """Rewrites of what only graphs have."""
         fixes, spans = variable_fixes(self.module), self.spans
-        return [fix for fix in fixes if spans is None or all(within((e.start, e.end), spans) for e in fix.edits)]
+        return [fix for fix in fixes if spans is None or all(spans.hold((e.start, e.end)) for e in fix.edits)]
 
-    def left(self, own: list[Edit]) -> list[Edit]:
-        """The edits of names that none of the edits in `own` rewrites. What stands in the way goes to the obstacles."""
+    def left(self, taken: Spans) -> list[Edit]:
+        """The edits of names that lie in none of the `taken` places, which grow by these. What stands in the way goes to the
+        obstacles."""
         found: list[Edit] = []
         for node, name in self._references():
             before = len(self.obstacles.found)
             with self.obstacles:
-                found += self._left([*own, *found], node, name)
+                edits = self._left(taken, node, name)
+                found += edits
+                for edit in edits:
+                    taken.add((edit.start, edit.end))
             if len(self.obstacles.found) > before and (function := self._unused(node)) is not None:
                 del self.obstacles.found[before:]
                 self.driver.remark(node, said_of_unused(function, name))
         return found
 
     def _unused(self, node: ast.expr) -> ast.FunctionDef | None:
-        return inside_unused(self.module, node, self._unused_spans)
+        return inside_unused(self.module, node, unused_spans(self.project.modules.values(), self.module))
 
-    @cached_property
-    def _unused_spans(self) -> list[Span]:
-        return unused_spans(self.project.modules.values(), self.module)
-
-    def _left(self, own: list[Edit], node: ast.expr, name: str) -> list[Edit]:
+    def _left(self, taken: Spans, node: ast.expr, name: str) -> list[Edit]:
         module = self.module
         if name in _FILLED:
             raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} keeps its entries in checkpoints", node)
@@ -130,7 +127,7 @@ class GraphCode:
             if function is None:
                 raise
             self.driver.remark(node, said_of_unused(function, name))
-        if node in self.driver.handled or within(module.span(node), [(edit.start, edit.end) for edit in own]):
+        if node in self.driver.handled or taken.hold(module.span(node)):
             return []
         if name.startswith("tensorflow.contrib."):
             moved = contrib_edits(module, node, name)

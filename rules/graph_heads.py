@@ -6,14 +6,13 @@ A head of the program's own is an ordinary class: the private interface that it 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
 
 from migrator.calls import add_keyword, delete_arguments, parentheses
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.project import Project
-from migrator.text import Span, within
+from migrator.text import Spans
 
 from .canned_heads import HEADS, SEVERAL, SEVERAL_SIGNATURE, head_edits
 from .driver import Driver
@@ -38,12 +37,12 @@ def own_head(module: Module, node: ast.expr, name: str) -> bool:
     return any(isinstance(method, ast.FunctionDef) and method.name == _METHOD for method in parent.body)
 
 
-def rewrite_heads(project: Project, driver: Driver, spans: Collection[Span] | None = None) -> None:
+def rewrite_heads(project: Project, driver: Driver, spans: Spans | None = None) -> None:
     """Take over the heads of a module or those in `spans`, and the specs that are made of them. Raises Unsupported."""
     module = driver.module
 
     def concerned(node: ast.AST) -> bool:
-        return spans is None or within(module.span(node), list(spans))
+        return spans is None or spans.hold(module.span(node))
 
     specs = [pair for pair in _specs(module) if concerned(pair[1])]
     names = {name for other in project.modules.values() for _, name in other.references() if _is_head(name)}

@@ -14,7 +14,6 @@ from migrator.modelfn.translate import is_none
 from migrator.module import Module
 from migrator.symbols import dotted
 from migrator.syntax import statements, walk
-from migrator.text import within
 
 from .translations import is_refused, needs_graph
 from .unused_code import GRAPH_SCOPES
@@ -43,9 +42,10 @@ def graph_name_fixes(module: Module) -> list[Fix]:
 
 def scope_fixes(module: Module) -> Iterator[Fix]:
     """The scopes of functions that make no variables: these name ops alone."""
+    graphs = _with_variables(module)
     for statement in statements(module.tree):
         function = module.nearest(statement, ast.FunctionDef) if isinstance(statement, ast.With) else None
-        if not isinstance(statement, ast.With) or function is None or _has_variables(module, function, set()):
+        if not isinstance(statement, ast.With) or function is None or function in graphs:
             continue
         for item in statement.items:
             call = item.context_expr
@@ -72,16 +72,25 @@ def _name_of_scope(module: Module, call: ast.Call) -> str | None:
     return f"{text} or {module.segment(default)}"
 
 
-def _has_variables(module: Module, function: ast.FunctionDef, seen: set[ast.FunctionDef]) -> bool:
-    """Whether a function, or one of this file that it calls, names what only graphs have beside scopes."""
-    seen.add(function)
-    inside = [module.span(function)]
-    for node, name in module.references():
-        if name not in GRAPH_SCOPES and (is_refused(name) or needs_graph(name)) and within(module.span(node), inside):
-            return True
-    called = {n.func.id for n in walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    others = [s for s in module.tree.body if isinstance(s, ast.FunctionDef) and s.name in called and s not in seen]
-    return any(_has_variables(module, other, seen) for other in others)
+def _with_variables(module: Module) -> set[ast.FunctionDef]:
+    """The functions that name what only graphs have beside scopes, and those that call such a function at the top."""
+    found: set[ast.FunctionDef] = set()
+    callers: dict[str, list[ast.FunctionDef]] = {}
+    for function in module.nodes(ast.FunctionDef):
+        names = {name for _, name in module.references_in(function)}
+        if any(name not in GRAPH_SCOPES and (is_refused(name) or needs_graph(name)) for name in names):
+            found.add(function)
+        for node in walk(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                callers.setdefault(node.func.id, []).append(function)
+    waiting = list(found)
+    while waiting:
+        function = waiting.pop()
+        if module.parent(function) is module.tree:
+            calling = [caller for caller in callers.pop(function.name, ()) if caller not in found]
+            found.update(calling)
+            waiting += calling
+    return found
 
 
 def _tensor_names(module: Module) -> Iterator[ast.Attribute]:

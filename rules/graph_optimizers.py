@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from migrator.modelfn.errors import Unsupported
 from migrator.module import Module
 from migrator.project import Definition, Project
 from migrator.syntax import walk
-from migrator.text import Span, within
+from migrator.text import Spans
 
 from .class_families import family
 from .driver import Driver
@@ -23,12 +23,12 @@ _MODULES = "tensorflow.python.training."
 _KERNELS = tuple(_MODULES + name for name in ("training_ops.", "gen_training_ops."))
 
 
-def rewrite_optimizer_classes(project: Project, driver: Driver, spans: Collection[Span] | None = None) -> None:
+def rewrite_optimizer_classes(project: Project, driver: Driver, spans: Spans | None = None) -> None:
     """Let the optimizer classes of a module or those in `spans` update resources, too. Raises Unsupported where they
     cannot."""
     module = driver.module
     for node in module.nodes(ast.ClassDef):
-        if spans is not None and not within(module.span(node), list(spans)):
+        if spans is not None and not spans.hold(module.span(node)):
             continue
         for base in node.bases:
             name = module.resolve(base) or ""

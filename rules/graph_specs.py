@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
 
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.plan import SPEC
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.syntax import walk
-from migrator.text import Span, within
+from migrator.text import Spans
 
 from .driver import Driver
 from .hooks import IN_GRAPH, PROFILER, SAVING, hook_of
@@ -36,11 +35,11 @@ _INITIALIZERS = frozenset({"tensorflow.local_variables_initializer", "tensorflow
 class GraphSpecs:
     """What the functions of one module that return an EstimatorSpec say about sessions: all, or those in `spans`."""
 
-    def __init__(self, module: Module, driver: Driver, spans: Collection[Span] | None = None) -> None:
+    def __init__(self, module: Module, driver: Driver, spans: Spans | None = None) -> None:
         self.module, self.driver = module, driver
         self._stays = spans is None
         specs = [n for n, name in module.references() if name == SPEC or name.endswith(".TPUEstimatorSpec")]
-        specs = [n for n in specs if spans is None or within(module.span(n), list(spans))]
+        specs = [n for n in specs if spans is None or spans.hold(module.span(n))]
         self.functions = {f for node in specs for f in module.ancestors(node) if isinstance(f, ast.FunctionDef)}
 
     def check(self, obstacles: Obstacles) -> None:

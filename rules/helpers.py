@@ -13,6 +13,7 @@ from migrator.module import Module
 from migrator.project import Project
 from migrator.symbols import Scope, normalize
 from migrator.syntax import walk
+from migrator.text import Spans
 from migrator.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE
 
 from .hyperparameters import HPARAMS
@@ -51,7 +52,7 @@ class Helpers:
         return {*self._plain, *self._qualified}
 
     @cached_property
-    def unused(self) -> list[tuple[int, int]]:
+    def unused(self) -> Spans:
         """The spans of what nothing in the program names."""
         return unused_spans(self.project.modules.values(), self.module)
 

@@ -11,7 +11,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_empty
 from migrator.module import Module
 from migrator.preparing.draft import Drafts, Origin
-from migrator.text import Span, within
+from migrator.text import Spans, spans_of, within
 
 from . import warm_starts
 from .driver import METHODS, SPECS, Driver
@@ -92,7 +92,7 @@ class MixedRewrite(ProgramRewrite):
         super()._module(module)
         before = len(driver.edits)
         driver.edits += [edit for fix in code.objects() for edit in fix.edits]
-        driver.edits += code.left([*driver.edits, *(edit for fix in code.fixes() for edit in fix.edits)])
+        driver.edits += code.left(spans_of([*driver.edits, *(edit for fix in code.fixes() for edit in fix.edits)]))
         self._graph_edits[module.path] = [*own, *driver.edits[before:]]
 
     def _method(self, driver: Driver, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
@@ -115,8 +115,8 @@ class MixedRewrite(ProgramRewrite):
         """The model_fns that stay, with all that they name."""
         return [place for construction in self._kept for place in named_by(self.drafts, construction)]
 
-    def _graph_spans(self, module: Module) -> list[Span]:
-        return [whole_span(module, node) for other, node in self._graph_places if other is module]
+    def _graph_spans(self, module: Module) -> Spans:
+        return Spans(whole_span(module, node) for other, node in self._graph_places if other is module)
 
     @cached_property
     def _graph_reads(self) -> set[ast.expr]:
@@ -159,9 +159,8 @@ class MixedRewrite(ProgramRewrite):
                 )
             code.follow(definition.module, definition.node)
         for module, node in code.places():
-            inside = [whole_span(module, node)] if node in staying else []
-            edits = self._graph_edits.get(module.path, ())
-            if any(within((edit.start, edit.end), inside) for edit in edits):
+            edits = self._graph_edits.get(module.path, ()) if node in staying else ()
+            if any(within((edit.start, edit.end), [whole_span(module, node)]) for edit in edits):
                 self.at = module
                 raise Unsupported("a function of graphs is called by a model of layers as well", node)
 

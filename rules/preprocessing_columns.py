@@ -16,7 +16,7 @@ from migrator.module import Module
 from migrator.project import Project
 from migrator.symbols import dotted
 from migrator.syntax import walk
-from migrator.text import within
+from migrator.text import Spans
 
 from .driver import Driver
 from .feature_columns import PREPROCESSED, SHARED_SIGNATURE
@@ -93,11 +93,11 @@ class ColumnEdits:
             self._known[module.path] = list(made(module, need))
         return self._known.get(module.path, [])
 
-    def outside(self, module: Module, driver: Driver, inside: list[tuple[int, int]]) -> Iterator[Edit]:
+    def outside(self, module: Module, driver: Driver, inside: Spans) -> Iterator[Edit]:
         """The edits outside of model_fns, which take the others with them. Raises Unsupported."""
         rewritten = self.of(module, driver.need)
         for node, edits in rewritten:
-            if not within(module.span(node), inside):
+            if not inside.hold(module.span(node)):
                 driver.handled.add(node)
                 yield from edits
         if rewritten:

@@ -11,7 +11,7 @@ from migrator.modelfn.sublayers import Sublayers
 from migrator.module import Module
 from migrator.project import Definition, Project
 from migrator.syntax import walk
-from migrator.text import Span, within
+from migrator.text import Spans
 
 from .estimator_values import Construction
 from .model_fns import PARTIAL, HandedOn, ModelFn, check_partial
@@ -32,7 +32,7 @@ def model_fn_edits(
     project: Project,
     module: Module,
     constructions: Iterable[Construction],
-    inside: list[Span],
+    inside: Spans,
     handed_on: HandedOn,
 ) -> Iterator[Edit]:
     """References to a model_fn by name, but for those `inside` of model_fns: imports, `return model_fn` of a builder, and
@@ -50,7 +50,7 @@ def model_fn_edits(
             _, end = module.span(member)
             yield module.edit((end - len(name.encode()), end), model.factory)
     for node in module.loads(name):
-        if id(node) in constructed or within(module.span(node), inside):
+        if id(node) in constructed or inside.hold(module.span(node)):
             continue
         if project.definition(module, node) != model.definition:
             continue

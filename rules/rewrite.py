@@ -20,7 +20,7 @@ from migrator.module import Module
 from migrator.preparing.draft import Drafts
 from migrator.project import Definition
 from migrator.symbols import dotted
-from migrator.text import within
+from migrator.text import Spans
 
 from . import tpu, without_tpu
 from .called_along import check_called
@@ -307,9 +307,9 @@ class ProgramRewrite(Rewritten):
             driver.edits += self._columns.outside(module, driver, inside)
         self._unused_specs(module)
         for node, name in tpu.configurations_first(module.references()):
-            if ".distribute." in name and not within(module.span(node), inside):
+            if ".distribute." in name and not inside.hold(module.span(node)):
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
-            if within(module.span(node), inside) or (node in driver.handled and not is_left_head(driver, node, name)):
+            if inside.hold(module.span(node)) or (node in driver.handled and not is_left_head(driver, node, name)):
                 continue
             with self.obstacles:
                 if any(known(driver, node, name) for known in _REFERENCES):
@@ -322,23 +322,24 @@ class ProgramRewrite(Rewritten):
             driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside, self._handed_on)
         made = {c.arguments["model_fn"] for c in self.constructions if c.module is module and "model_fn" in c.arguments}
         driver.edits += name_edits(module, self.project, self._handed_on, self.model_fns.values(), made)
-        written = [*inside, *(module.span(n) for n in made if isinstance(n, ast.Call) and not is_partial(module, n))]
-        driver.edits += [e for e in value_edits(self.sublayers, module) if not within((e.start, e.end), written)]
+        calls = (module.span(node) for node in made if isinstance(node, ast.Call) and not is_partial(module, node))
+        written = Spans([*inside, *calls])
+        driver.edits += [e for e in value_edits(self.sublayers, module) if not written.hold((e.start, e.end))]
         for definition in self.sublayers.found:
             driver.edits += layer_edits(definition, self.sublayers, self.project, module)
 
     def _unused_specs(self, module: Module) -> None:
         """Model_fns that nothing names stay for graphs, as other code that nothing names does."""
         inside = self._spans(module)
-        unused = [span for span in self._helpers[module.path].unused if not within(span, inside)]
+        unused = Spans(span for span in self._helpers[module.path].unused if not inside.hold(span))
         specs = [module.span(node) for node, name in module.references() if name == SPEC]
-        if not self.keeps_graphs and any(within(span, unused) for span in specs):
+        if not self.keeps_graphs and any(unused.hold(span) for span in specs):
             GraphCode(self.project, self._driver(module), self.obstacles, unused).specs()
 
-    def _spans(self, module: Module, outside: bool = False) -> list[tuple[int, int]]:
+    def _spans(self, module: Module, outside: bool = False) -> Spans:
         """The spans of the model_fns of a module, and of what is made for them; with the parts `outside` of them if asked."""
         every = [*self.model_fns, *self.sublayers.found, *(self.sublayers.outside() if outside else ())]
-        return [whole_span(module, d.node) for d in every if d.module is module]
+        return Spans(whole_span(module, d.node) for d in every if d.module is module)
 
     def _generate(self, model: ModelFn) -> None:
         module = model.definition.module

@@ -151,7 +151,7 @@ class Rewritten:
                     yield body.module, site.call, text
         for model in self.model_fns.values():
             spec = model.plan.specs.get("infer") if model.plan is not None else None
-            exported = self._facts()["exported"]
+            exported = any(driver.exports for driver in self._drivers.values())
             if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not exported:
                 text = "export_outputs has no effect any more: the program exports nothing"
                 yield model.definition.module, spec.fields["export_outputs"], text

@@ -9,7 +9,7 @@ from typing import Any
 
 from migrator.modelfn.translate import is_none
 from migrator.module import Module
-from migrator.text import within
+from migrator.text import Spans
 
 from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
 from .estimator_kinds import KINDS
@@ -23,7 +23,7 @@ _FIELDS = frozenset({*TASK_FIELDS, *CONFIG_FIELDS, "master", "evaluation_master"
 _CALLED_SO = re.compile(r"(^|_)(config|conf|cfg)$", re.IGNORECASE)
 
 
-def configuration_edits(driver: Driver, inside: list[tuple[int, int]], obstacles: AbstractContextManager[Any]) -> None:
+def configuration_edits(driver: Driver, inside: Spans, obstacles: AbstractContextManager[Any]) -> None:
     """Edits of ``config.replace(…)``, and of fields of configurations wherever they are read.
 
     `inside` are the spans of functions that are written anew, which see to their own parameters.
@@ -35,7 +35,7 @@ def configuration_edits(driver: Driver, inside: list[tuple[int, int]], obstacles
                 driver.replacement(call)
     for part in module.nodes(ast.Attribute):
         if part.attr in _FIELDS and isinstance(part.ctx, ast.Load) and part not in driver.handled:
-            _field(driver, part, own=within(module.span(part), inside))
+            _field(driver, part, own=inside.hold(module.span(part)))
 
 
 def task_reference(driver: Driver, node: ast.expr, name: str) -> bool:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from migrator.diagnostics import Edit
 from migrator.module import Module
 from migrator.syntax import walk
-from migrator.text import within
+from migrator.text import Span, Spans
 
 from .contrib_graphs import contrib_edits, contrib_helper
 from .estimator_kinds import KINDS
@@ -28,7 +28,7 @@ _ESTIMATORS = ("Estimator", "Classifier", "Regressor", "model_to_estimator", "tr
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
 
-def unused_spans(modules: Iterable[Module], module: Module) -> list[tuple[int, int]]:
+def unused_spans(modules: Iterable[Module], module: Module) -> Spans:
     """The spans of the functions and classes at the top of `module` that nothing in `modules` names.
 
     What only such code names counts as unused, too, and what only the main block of another program does, that makes no
@@ -36,7 +36,14 @@ def unused_spans(modules: Iterable[Module], module: Module) -> list[tuple[int, i
     package's ``__init__.py``. What makes an Estimator is in use, whoever calls it, and so is `main`, which ``app.run()`` finds
     by its name. Where names are made up as the program runs, nothing is known to be unused.
     """
-    modules = list(modules)
+    program = tuple(modules)
+    known: tuple[tuple[Module, ...], Spans] | None = module.memo.get("unused code")
+    if known is None or known[0] != program:
+        known = module.memo["unused code"] = program, Spans(_unused(program, module))
+    return known[1]
+
+
+def _unused(modules: Sequence[Module], module: Module) -> list[Span]:
     handed = _hands_on_modules(modules)
     if any(_finds_by_name(other, handed) for other in modules):
         return []
@@ -73,9 +80,9 @@ def _starts(module: Module) -> set[ast.AST]:
     return found
 
 
-def inside_unused(module: Module, node: ast.AST, unused: Collection[tuple[int, int]]) -> ast.FunctionDef | None:
+def inside_unused(module: Module, node: ast.AST, unused: Spans) -> ast.FunctionDef | None:
     """The function or method in `unused` code that a node is in, below its head: it is not evaluated unless that is called."""
-    if not within(module.span(node), unused):
+    if not unused.hold(module.span(node)):
         return None
     below = node
     for ancestor in module.ancestors(node):
@@ -120,7 +127,7 @@ def _makes_estimators(main: ast.AST, named: Mapping[str, list[ast.AST]]) -> bool
     )
 
 
-def _hands_on_modules(modules: list[Module]) -> bool:
+def _hands_on_modules(modules: Sequence[Module]) -> bool:
     """Whether any file of the program is more than the left side of a dot somewhere, so that `getattr` may get it."""
     own: set[str] = set()
     for module in modules:

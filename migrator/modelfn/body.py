@@ -362,11 +362,11 @@ class Body:
 
     def definitions(self, name: str) -> list[Leaf]:
         """The leaves that define a local name."""
-        return [leaf for leaf in self.flow.leaves if name in leaf.defs and not leaf.mode_only]
+        return [leaf for leaf in self.flow.giving(name)[1] if not leaf.mode_only]
 
     def is_local(self, name: str) -> bool:
         """Whether the body (or a loop head in it) binds the name."""
-        return any(name in leaf.defs for leaf in self.flow.leaves)
+        return bool(self.flow.giving(name)[1])
 
     def is_copied(self, name: str) -> bool:
         """Whether a static name is computed again where it is needed, instead of being kept on the model."""

@@ -152,8 +152,8 @@ class Collections:
             for part in (node, node.targets[0]):
                 ast.copy_location(part, leaf.node)
             self.named[id(node)] = name
-            leaf.node = node
-            leaf.__post_init__()
+            leaf.become(node)
+            self._body.flow.renumber()
             self._members.append((key, name, leaf))
 
     def _free(self, function: str) -> str:

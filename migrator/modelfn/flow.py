@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -115,6 +116,8 @@ class Flow:
         self._imported = imported
         self._early_returns = early_returns
         self._opened: list[ast.stmt] = []
+        self._leaf_of: dict[ast.AST, Leaf] | None = None
+        self._giving: dict[str, tuple[list[int], list[Leaf]]] | None = None
         self.heads: dict[ast.stmt, tuple[ast.stmt, ...]] = {}
         """What `Leaf.lead` is, for compound statements."""
         body = list(body)
@@ -125,7 +128,36 @@ class Flow:
 
     def leaf_of(self, node: ast.AST) -> Leaf | None:
         """The statement that a node stands in."""
-        return next((leaf for leaf in self.leaves if any(n is node for n in walk(leaf.node))), None)
+        if self._leaf_of is None:
+            self._leaf_of = {}
+            for leaf in self.leaves:
+                for inner in walk(leaf.node):
+                    self._leaf_of.setdefault(inner, leaf)
+        return self._leaf_of.get(node)
+
+    def giving(self, name: str) -> tuple[list[int], list[Leaf]]:
+        """The statements that give `name` a value, in order, with their numbers."""
+        if self._giving is None:
+            self._giving = {}
+            for leaf in self.leaves:
+                for given in leaf.defs:
+                    numbers, leaves = self._giving.setdefault(given, ([], []))
+                    numbers.append(leaf.index)
+                    leaves.append(leaf)
+        return self._giving.get(name, ([], []))
+
+    @cached_property
+    def scope_names(self) -> Set:
+        """Names of scopes that leave no trace."""
+        frames = {frame for leaf in self.leaves for frame in leaf.frames if frame.silent}
+        return frozenset(name for frame in frames for name in frame.binds())
+
+    def renumber(self) -> None:
+        """To be called where statements were put in, or became others."""
+        for index, leaf in enumerate(self.leaves):
+            leaf.index = index
+        self._leaf_of = self._giving = None
+        self.__dict__.pop("scope_names", None)
 
     def _walk(self, body: Sequence[ast.stmt], modes: Set, guard: Set, frames: tuple[Frame, ...]) -> Set:
         for index, statement in enumerate(body):
@@ -205,9 +237,8 @@ class Flow:
                     continue
                 same.append(leaf)
             kept.append(leaf)
-        for index, leaf in enumerate(kept):
-            leaf.index = index
         self.leaves = kept
+        self.renumber()
 
     def _forget_turns(self) -> None:
         """Let loops that are kept in one piece keep what they walk over to themselves, where nothing else reads it."""
@@ -308,20 +339,23 @@ class Slicer:
     """Which leaves a value depends on."""
 
     def __init__(self, flow: Flow) -> None:
-        self.leaves = flow.leaves
+        self._flow = flow
 
     def reaching(self, name: str, before: int, mode: str | None, at: Leaf | None = None) -> list[Leaf]:
         """Leaves that may have given `name` its value just before leaf number `before`, latest first."""
+        numbers, leaves = self._flow.giving(name)
         found: list[Leaf] = []
-        for leaf in reversed(self.leaves[:before]):
-            if name in leaf.defs and (mode is None or mode in leaf.modes):
+        last = bisect.bisect_left(numbers, before)
+        for index in range(last - 1, -1, -1):
+            leaf = leaves[index]
+            if mode is None or mode in leaf.modes:
                 found.append(leaf)
                 if name in leaf.kills and self._certain(leaf, at, mode):
                     break
         around = at.loops[:1] if at is not None else ()
         if around:
-            for leaf in self.leaves[before:]:
-                if name in leaf.defs and leaf.loops[:1] == around and (mode is None or mode in leaf.modes):
+            for leaf in leaves[last:]:
+                if leaf.loops[:1] == around and (mode is None or mode in leaf.modes):
                     found.append(leaf)
         return found
 
@@ -334,19 +368,7 @@ class Slicer:
 
     def closure(self, names: Iterable[str], before: int, mode: str | None, at: Leaf | None = None) -> set[Leaf]:
         """All leaves that the values of `names` before leaf `before` depend on, control included."""
-        found: set[Leaf] = set()
-        stack = [(name, before, at) for name in names]
-        seen: set[tuple[str, int]] = set()
-        while stack:
-            name, position, where = stack.pop()
-            if (name, position) in seen:
-                continue
-            seen.add((name, position))
-            for leaf in self.reaching(name, position, mode, where):
-                if leaf not in found:
-                    found.add(leaf)
-                    stack.extend((use, leaf.index, leaf) for use in self.inputs(leaf))
-        return found
+        return Closure(self, mode).grow(names, before, at)
 
     @staticmethod
     def inputs(leaf: Leaf) -> set[str]:
@@ -355,6 +377,35 @@ class Slicer:
         for frame in leaf.frames:
             needed |= frame.reads()
         return needed
+
+
+class Closure:
+    """What one value after another depends on in a mode; each statement is looked at once."""
+
+    def __init__(self, slicer: Slicer, mode: str | None) -> None:
+        self._slicer, self._mode = slicer, mode
+        self._found: set[Leaf] = set()
+        self._seen: set[tuple[str, int]] = set()
+
+    def of(self, leaf: Leaf) -> set[Leaf]:
+        """What the inputs of a leaf depend on, but for what was found before."""
+        return self.grow(self._slicer.inputs(leaf), leaf.index, leaf)
+
+    def grow(self, names: Iterable[str], before: int, at: Leaf | None) -> set[Leaf]:
+        """What the values of `names` before leaf `before` depend on, but for what was found before."""
+        new: set[Leaf] = set()
+        stack = [(name, before, at) for name in names]
+        while stack:
+            name, position, where = stack.pop()
+            if (name, position) in self._seen:
+                continue
+            self._seen.add((name, position))
+            for leaf in self._slicer.reaching(name, position, self._mode, where):
+                if leaf not in self._found:
+                    self._found.add(leaf)
+                    new.add(leaf)
+                    stack.extend((use, leaf.index, leaf) for use in self._slicer.inputs(leaf))
+        return new
 
 
 def surely(leaves: Iterable[Leaf], depth: int = 0) -> bool:

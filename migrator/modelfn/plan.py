@@ -13,9 +13,9 @@ from migrator.modelfn.body import Body
 from migrator.modelfn.conditions import Conditions, check_static, choices
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.fedlabels import check_order, is_fed
-from migrator.modelfn.flow import Leaf
+from migrator.modelfn.flow import Closure, Leaf
 from migrator.modelfn.metricobjects import feeding_leaves
-from migrator.modelfn.modes import MODES
+from migrator.modelfn.modes import ALL_MODES, MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import holder
 from migrator.modelfn.partiallosses import partial_losses
@@ -243,11 +243,10 @@ class Plan(Body):
         self.fed = is_fed(self)
         objects = {name for name in map(holder, self.sites) if name is not None}
         making |= {leaf for leaf in outside if _calls_any(leaf, objects)}
+        needed = {mode: Closure(self.slicer, mode) for mode in ALL_MODES}
         for leaf in outside:
             if leaf in making and (self.fed or leaf not in self.tainted):
-                call.add(leaf)
-                for mode in leaf.modes:
-                    call |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode, leaf)
+                call |= {leaf}.union(*(needed[mode].of(leaf) for mode in leaf.modes))
         self._with_all_modes(call)
         losses = set().union(*self.loss_slices.values())
         if losses & self.tainted:
@@ -289,15 +288,15 @@ class Plan(Body):
         read: dict[str, set[Leaf]] = {"eval": set(self.metric_slice)}
         for mode, leaves in self.loss_slices.items():
             read[mode] = read.get(mode, set()) | leaves
+        closures = {mode: Closure(self.slicer, mode) for mode in read}
         stack = list(call)
         while stack:
             leaf = stack.pop()
             for which in sorted(leaf.modes & set(read)):
-                if leaf not in read[which]:
-                    continue
-                needed = self.slicer.closure(self.slicer.inputs(leaf), leaf.index, which, leaf) - call
-                call |= needed
-                stack += needed
+                if leaf in read[which]:
+                    needed = closures[which].of(leaf) - call
+                    call |= needed
+                    stack += needed
 
     def _shared_forward(self, leaves: set[Leaf]) -> set[Leaf]:
         """Of what both the loss and the metrics need of the features, the part that reads weights."""

@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from migrator.diagnostics import Edit
 from migrator.fixes import splice
@@ -28,7 +28,7 @@ def polished(text: str, module: Module, renamed: Mapping[str, str]) -> str:
       module: the file that it goes into.
       renamed: new names of local names of functions whose bodies took the place of a call, with those that they had.
     """
-    return _quoted(_named(text, renamed), module.text)
+    return _quoted(_named(text, renamed), module)
 
 
 def _named(text: str, renamed: Mapping[str, str]) -> str:
@@ -86,13 +86,13 @@ def _renamable(module: Module, scope: Scope, new: str, old: str) -> list[ast.Nam
     return mine if read and early and own and not any(id(node) in before for node in mine) else []
 
 
-def _quoted(text: str, source: str) -> str:
-    """`text` with single quotes, if `source` is written so; the strings of `source` stay as they are."""
-    own = [found for found in (_STRING.fullmatch(token.string) for token in _strings(source)) if found]
-    single = sum(found[2] == "'" for found in own)
-    if single < _FEW or 4 * single < 3 * len(own):
+def _quoted(text: str, module: Module) -> str:
+    """`text` with single quotes, if `module` is written so; the strings of `module` stay as they are."""
+    if "single quotes" not in module.memo:
+        module.memo["single quotes"] = _single_quoted(module.text)
+    known: Set[str] | None = module.memo["single quotes"]
+    if known is None:
         return text
-    known = {found[0] for found in own}
     lines = text.split("\n")
     for token in reversed(list(_strings(text))):
         found = _STRING.fullmatch(token.string)
@@ -100,6 +100,15 @@ def _quoted(text: str, source: str) -> str:
             row, start, end = token.start[0] - 1, token.start[1], token.end[1]
             lines[row] = f"{lines[row][:start]}{found[1]}'{found[3]}'{lines[row][end:]}"
     return "\n".join(lines)
+
+
+def _single_quoted(source: str) -> Set[str] | None:
+    """The strings of a file that is written with single quotes; None for others."""
+    if source.count("'") < 2 * _FEW:
+        return None
+    own = [found for found in (_STRING.fullmatch(token.string) for token in _strings(source)) if found]
+    single = sum(found[2] == "'" for found in own)
+    return None if single < _FEW or 4 * single < 3 * len(own) else {found[0] for found in own}
 
 
 def _strings(text: str) -> Iterator[tokenize.TokenInfo]:

@@ -53,6 +53,8 @@ def reuse_values(body: Body, leaf: Leaf) -> Iterator[ast.expr]:
     """What is said of reuse around a statement: by scopes, and to them before."""
     for call in scope_calls(body, leaf):
         yield from (k.value for k in call.keywords if k.arg == "reuse")
+    if METHOD.encode() not in body.module.source:
+        return
     for other in body.flow.leaves:
         if reused_scope(body.module, other.node) is None:
             continue

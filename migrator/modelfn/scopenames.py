@@ -87,7 +87,7 @@ def _is_said(plan: Body, node: ast.expr) -> bool:
 def _opened(plan: Body, held: ast.Name) -> tuple[Leaf | None, tuple[ast.With, ...]]:
     """The statement that reads a name, and the scopes down to the one that has it; none if it is no name of a scope."""
     at = plan.flow.leaf_of(held)
-    if at is None or plan.slicer.reaching(held.id, at.index, None, at):
+    if at is None or held.id not in plan.flow.scope_names or plan.slicer.reaching(held.id, at.index, None, at):
         return None, ()
     for leaf in [at, *reversed(plan.flow.leaves[: at.index])]:
         for depth in range(len(leaf.frames), 0, -1):

@@ -270,8 +270,9 @@ def _same_name(plan: Body, first: Site, second: Site, reused: bool) -> bool | No
     if (first.layer.name is None) != (second.layer.name is None):
         return False
     if first.layer.name is None or second.layer.name is None:  # numbered in each scope that is entered
-        same = first.layer.scope == second.layer.scope and _same_text(_chain(plan, first), _chain(plan, second))
-        return same and reused and first.leaf.scopes != second.leaf.scopes
+        if not reused or first.layer.scope != second.layer.scope or first.leaf.scopes == second.leaf.scopes:
+            return False
+        return _same_text(_chain(plan, first), _chain(plan, second))
     one, two = (scope_prefix(plan, site.leaf) for site in (first, second))
     own, other = literal_pattern(first.layer.name), literal_pattern(second.layer.name)
     if one is not None and two is not None and own is not None and other is not None:

@@ -185,10 +185,8 @@ class SpecHooks:
         if self._is_step(leaf, mode):
             leaf.uses = frozenset()
         self.watched[leaf] = name
-        leaves = self._plan.flow.leaves
-        leaves.insert(at.index, leaf)
-        for index, other in enumerate(leaves):
-            other.index = index
+        self._plan.flow.leaves.insert(at.index, leaf)
+        self._plan.flow.renumber()
         return name
 
     def _frames(self, value: ast.expr, at: Leaf, mode: str) -> tuple[Frame, ...]:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.body import Body
 from migrator.modelfn.built import is_size
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.flow import Leaf
+from migrator.modelfn.flow import Closure
 from migrator.modelfn.functionvalues import FunctionValues, Made, definitions_called
 from migrator.modelfn.layerclass import LayerClass, needs_rewrite
 from migrator.modelfn.makers import Maker, maker
+from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import is_keras_class, made_by_program
 from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_class
@@ -70,10 +71,8 @@ class HelperBody(Body):
         returns = [leaf for leaf in self.flow.leaves if isinstance(leaf.node, ast.Return)]
         if not returns or self.flow.falls_through:
             raise Unsupported("a helper that makes layers does not return a value on every way", definition.node)
-        call: set[Leaf] = set(returns)
-        for leaf in returns:
-            for mode_name in leaf.modes:
-                call |= self.slicer.closure(self.slicer.inputs(leaf), leaf.index, mode_name, leaf)
+        needed = {mode: Closure(self.slicer, mode) for mode in ALL_MODES}
+        call = set(returns).union(*(needed[mode].of(leaf) for leaf in returns for mode in leaf.modes))
         for leaf in self.effects():
             place(self, leaf, call, call, set())
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)

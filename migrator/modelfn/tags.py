@@ -109,15 +109,13 @@ def write_collected(plan: Body) -> None:
         if _is_summary(plan, value):
             name = next(iter(leaf.defs))
             if all(_merged(plan, other) is not None for other in leaves if name in other.uses):
-                leaf.node = ast.copy_location(ast.Expr(value), value)
-                leaf.__post_init__()
+                leaf.become(ast.copy_location(ast.Expr(value), value))
             continue
         parts = [part for part in _merged(plan, leaf) or () if _is_summary(plan, part)]
         for part in parts:
             node = ast.copy_location(ast.Expr(part), part)
             leaves.insert(leaves.index(leaf), Leaf(0, node, leaf.modes, leaf.guard, leaf.frames))
-    for index, leaf in enumerate(leaves):
-        leaf.index = index
+    plan.flow.renumber()
 
 
 def _merged(plan: Body, leaf: Leaf) -> list[ast.expr] | None:
