@@ -1,11 +1,14 @@
 """How time and memory of `migrate` grow with the size of a tree, and where the time goes.
 
-    python benchmarks/scaling.py [--lines 1000 10000 100000] [--rounds 3] [--jobs 2] [--json FILE]
+    python benchmarks/scaling.py [--lines 1000 10000 100000] [--file-lines 2500 5000] [--rounds 3] [--jobs 2] [--json FILE]
 
 The trees are made of the programs under `fixtures/`, each in a folder of its own, and of modules of Python's standard library,
 three for each program. Every run is a process of its own, and nothing is kept between runs. `growth` is the exponent of the CPU
 time in the number of lines, from the middle size to the largest, after what the smallest tree costs is taken off: 1 is linear.
 On a busy machine trust the CPU seconds.
+
+Then the same for one large file, an Estimator program with many functions and classes, beside the same code in many small files:
+`ratio` is the CPU time of the one by that of the many.
 """
 
 from __future__ import annotations
@@ -32,6 +35,63 @@ from codemod import Usage, measure, median
 ROOT = Path(__file__).resolve().parent.parent
 PLAIN_FOR_EACH = 3
 """Files without TensorFlow for each program."""
+
+SMALL_FILE = 200
+"""Lines of a small file."""
+
+PROGRAM = """
+
+def model_fn(features, labels, mode, params):
+    net = tf.layers.dense(features["x"], params["units"], activation=tf.nn.relu)
+    logits = tf.layers.dense(net, 3)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"class": tf.argmax(logits, 1)})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def train_input():
+    return tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [1])).repeat()
+
+
+def main():
+    estimator = tf.estimator.Estimator(model_fn, params={"units": 16})
+    estimator.train(train_input, steps=1000)
+
+
+if __name__ == "__main__":
+    main()
+"""
+PIECE = """
+
+def helper_{n}(values, scale=1.0, *, name=None):
+    \"\"\"Helper {n}.\"\"\"
+    total = 0
+    for index, value in enumerate(values):  # each
+        total += value * scale if value > {n} else -index
+    return {{"name": name, "result": [total, len(values), sorted(values)]}}
+
+
+class Thing{n}(object):
+    kind = "{n}"
+
+    def __init__(self, x, y={n}):
+        self.x = x
+        self.y = y
+        self.known = {{}}
+
+    def value(self, key):
+        if key not in self.known:
+            self.known[key] = self.x * key + self.y
+        return self.known[key]
+
+
+def step_{n}(x, y):
+    sums = tf.reduce_mean(tf.log(x) + tf.to_float(y), keep_dims=True)
+    tf.logging.info("step {n}: %s", sums)
+    return tf.where(sums > x, sums, tf.random_uniform([{n} % 7 + 1]))
+"""
 
 PHASES = {
     "find files": ("migrator.runner.discover",),
@@ -76,6 +136,23 @@ def make_tree(target: Path, lines: int) -> tuple[int, int]:
             path.write_bytes(content)
             written, total = written + 1, total + content.count(b"\n")
     raise AssertionError("endless")
+
+
+def make_file(path: Path, lines: int, program: str = PROGRAM, first: int = 0) -> int:
+    """Write functions and classes of about so many lines, the first of number `first`, and a program; returns the lines."""
+    count = (lines - program.count("\n")) // PIECE.count("\n")
+    pieces = [PIECE.format(n=number) for number in range(first, first + count)]
+    text = "".join(["import tensorflow as tf\n", *pieces, program])
+    path.write_text(text)
+    return text.count("\n")
+
+
+def make_small_files(target: Path, lines: int) -> int:
+    """Write the same code in files of `SMALL_FILE` lines, the program in one of them; returns how many lines."""
+    total = make_file(target / "program.py", SMALL_FILE)
+    while total < lines:
+        total += make_file(target / f"part{total}.py", SMALL_FILE, program="", first=total)
+    return total
 
 
 def phases(tree: Path) -> dict[str, float]:
@@ -142,6 +219,7 @@ def main() -> None:
     """Measure, and print tables."""
     parser = argparse.ArgumentParser(description="time and memory of migrate by size")
     parser.add_argument("--lines", type=int, nargs="+", default=[1_000, 3_000, 10_000, 30_000, 100_000])
+    parser.add_argument("--file-lines", type=int, nargs="*", default=[2_500, 5_000, 10_000, 20_000])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -152,8 +230,34 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         results = dict(_measured(Path(name), sorted(options.lines), options.rounds, options.jobs))
+        results["files"] = dict(_one_and_many(Path(name), sorted(options.file_lines), options.rounds))
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")
+
+
+def _run(tree: Path, rounds: int, jobs: int) -> Usage:
+    return median([measure([sys.executable, "-m", "migrator", str(tree), f"-j{jobs}"]) for _ in range(rounds)])
+
+
+def _one_and_many(folder: Path, sizes: Sequence[int], rounds: int) -> Iterator[tuple[str, Any]]:
+    """The sizes in one file and in many, with one process, one after the other; and the growth of the one."""
+    usages: list[Usage] = []
+    lines: list[int] = []
+    print(f"one file beside files of {SMALL_FILE} lines: CPU s of one  CPU s of many  ratio")
+    for size in sizes:
+        one, many = (folder / f"{kind}{size}" for kind in ("one", "many"))
+        one.mkdir()
+        many.mkdir()
+        lines.append(make_file(one / "program.py", size))
+        total = make_small_files(many, size)
+        usages.append(_run(one, rounds, 1))
+        small = _run(many, rounds, 1)
+        ratio = usages[-1].cpu / small.cpu
+        print(f"  {lines[-1]:7} lines {total:7} {usages[-1].cpu:26.2f} {small.cpu:14.2f} {ratio:6.2f}", flush=True)
+        yield str(lines[-1]), {"one": usages[-1].cpu, "many": small.cpu, "ratio": ratio}
+    if len(sizes) > 2:
+        print(f"growth of the one file: {growth(lines, usages):.2f} (1 is linear)")
+        yield "growth", growth(lines, usages)
 
 
 def _measured(folder: Path, sizes: Sequence[int], rounds: int, jobs: int) -> Iterator[tuple[str, Any]]:
@@ -164,7 +268,7 @@ def _measured(folder: Path, sizes: Sequence[int], rounds: int, jobs: int) -> Ite
         tree = folder / f"tree{size}"
         tree.mkdir()
         files, total = make_tree(tree, size)
-        usage = median([measure([sys.executable, "-m", "migrator", str(tree), f"-j{jobs}"]) for _ in range(rounds)])
+        usage = _run(tree, rounds, jobs)
         usages.append(usage)
         lines.append(total)
         numbers = f"{usage.wall:9.2f} {usage.cpu:8.2f} {usage.peak:17.0f} {total / usage.cpu:12.0f}"
