@@ -26,7 +26,7 @@ class Died:
 
 @dataclass(frozen=True)
 class TimedOut:
-    """The task took longer than it may."""
+    """The task took more CPU time than it may, or waited far too long."""
 
     seconds: float
 
@@ -34,6 +34,12 @@ class TimedOut:
 class TimeLimit(BaseException):
     """Raised in this process when `time_limit` runs out; no `except Exception` swallows it."""
 
+
+_PATIENCE = 10
+"""How many times its CPU time a task may last: on a busy machine all do, and one that waits for ever does not."""
+
+_OUT_OF_TIME = -signal.SIGPROF if hasattr(signal, "SIGPROF") else None
+"""Exit code of a worker that used up its time."""
 
 _AHEAD = 2
 """Tasks that a worker holds: while this process takes a result in, the worker is at the next one already."""
@@ -53,6 +59,7 @@ def _serve(
     function: Callable[[Any], Any],
     tasks: Sequence[Any] | None,
     tired: Callable[[], bool],
+    timeout: float,
     pipe: connection.Connection,
     others: Sequence[connection.Connection],
 ) -> None:
@@ -65,9 +72,18 @@ def _serve(
         last = False
         while not last:
             given = pipe.recv()
+            _count_down(timeout)
             result = function(given if tasks is None else tasks[given])
+            _count_down(0)
             last = tasks is not None and tired()
             pipe.send((result, last))
+
+
+def _count_down(seconds: float) -> None:
+    """Send this process SIGPROF when it has used so much CPU time, which ends a worker; 0 calls it off. Without effect where
+    there are no such signals."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def default_context() -> BaseContext:
@@ -94,12 +110,12 @@ def run_tasks(
       function: importable; called with one task in a worker. It should not raise.
       tasks: what to call it with; picklable.
       jobs: number of workers.
-      timeout: seconds for one task.
+      timeout: seconds of CPU time for one task.
       tired: asked in a forked worker after each task, whether another worker is to take its place.
     """
     context = context or default_context()
     forks = context.get_start_method() == "fork"
-    start = functools.partial(_start, context, function, tasks if forks else None, tired)
+    start = functools.partial(_start, context, function, tasks if forks else None, tired, timeout)
     given = range(len(tasks)) if forks else tasks  # what is forked holds the tasks already
     waiting = list(range(len(tasks)))[::-1]
     workers: list[_Worker] = []
@@ -127,12 +143,14 @@ def _start(
     function: Callable[[Any], Any],
     tasks: Sequence[Any] | None,
     tired: Callable[[], bool],
+    timeout: float,
     others: Sequence[_Worker],
 ) -> _Worker:
     """A worker; one that is forked holds `tasks`, and the pipes of the others until it closes them."""
     ours, theirs = context.Pipe()
     inherited = [] if tasks is None else [ours, *(worker.pipe for worker in others)]
-    process = context.Process(target=_serve, args=(function, tasks, tired, theirs, inherited), daemon=True)  # type: ignore[attr-defined]
+    arguments = (function, tasks, tired, timeout, theirs, inherited)
+    process = context.Process(target=_serve, args=arguments, daemon=True)  # type: ignore[attr-defined]
     with _interrupts_blocked():
         process.start()
     theirs.close()
@@ -154,7 +172,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 def _give(worker: _Worker, number: int, given: Sequence[Any], timeout: float) -> None:
     if not worker.tasks:
-        worker.deadline = time.monotonic() + timeout
+        worker.deadline = time.monotonic() + _PATIENCE * timeout
     worker.tasks.append(number)
     with contextlib.suppress(OSError):  # a worker that is dead already is noticed when its result is read
         worker.pipe.send(given[number])
@@ -172,7 +190,7 @@ def _collect(
     for worker in busy:
         if worker.pipe in ready:
             number = worker.tasks.pop(0)
-            worker.deadline = time.monotonic() + timeout
+            worker.deadline = time.monotonic() + _PATIENCE * timeout
             try:
                 result, last = worker.pipe.recv()
                 if last:
@@ -180,7 +198,8 @@ def _collect(
             except (EOFError, OSError):
                 _end(worker, workers, ended, waiting)
                 _stop(worker)
-                result = Died(worker.process.exitcode)
+                code = worker.process.exitcode
+                result = TimedOut(timeout) if code is not None and code == _OUT_OF_TIME else Died(code)
             yield number, result
         elif time.monotonic() >= worker.deadline:
             number = worker.tasks.pop(0)
@@ -208,7 +227,8 @@ def _stop(worker: _Worker) -> None:
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeLimit` in the body after `seconds`; without effect where there are no alarm signals."""
+    """Raise `TimeLimit` in the body when it has used so many seconds of CPU time, or waits far too long; without effect where
+    there are no such signals."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -216,10 +236,14 @@ def time_limit(seconds: float) -> Iterator[None]:
     def ring(signum: int, frame: object) -> None:
         raise TimeLimit
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    timers = {signal.SIGPROF: (signal.ITIMER_PROF, seconds), signal.SIGALRM: (signal.ITIMER_REAL, _PATIENCE * seconds)}
+    before = {number: signal.signal(number, ring) for number in timers}
     try:
+        for timer, limit in timers.values():
+            signal.setitimer(timer, limit)
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for timer, _ in timers.values():
+            signal.setitimer(timer, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -36,7 +36,9 @@ MEANINGS: Final = {
     NO_FIXPOINT: "A rule proposed new rewrites again and again: a bug of this tool. Taken back. Please report it.",
     WORKER_DIED: "The process that worked on the file died, perhaps for want of memory. The file was left as it was.",
     TOO_DEEP: "The code is nested too deeply to analyse, as in one expression of thousands of terms.",
-    TOO_LONG: "The file is too large, or took too long. It was left as it was.",
+    TOO_LONG: "The file is larger than 16 MiB, or it and the files that it shares imports with took too much CPU time, and were "
+    "left as they were. The setting `timeout` moves that limit: `timeout = 600` in migrate.toml or under `[tool.migrate]` in "
+    "pyproject.toml; without it, it is 120 seconds.",
     OCCUPIED: "A file that the migrated program needs exists already, and is not of this tool or was edited where it would "
     "have to grow. Move it away, or the program.",
     NOTEBOOK: "The file is not a notebook that can be read: broken JSON, or a format before nbformat 4. It was left as it was.",

@@ -228,7 +228,8 @@ def _given_up(task: _Task, result: Any) -> list[Outcome]:
     outcomes = []
     for path, raw in task.files:
         if isinstance(result, TimedOut):
-            reason = f"took longer than {task.settings.timeout:g} seconds: left alone"
+            limit = f"{task.settings.timeout:g} seconds of CPU time, or ten times as long in all"
+            reason = f"took more than {limit} (`timeout` in the settings): left alone"
             outcomes.append(_failed(path, problem(TOO_LONG, path, reason), raw))
         else:
             code = result.code if isinstance(result, Died) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from migrator import runner
 from migrator.components import Component, components, imported_names
 from migrator.diagnostics import Outcome
 from migrator.discovery import Discovery
-from migrator.pool import Died, TimedOut, run_tasks
+from migrator.pool import Died, TimedOut, TimeLimit, run_tasks, time_limit
+from migrator.problems import MEANINGS
 from migrator.registry import Registry
 from migrator.settings import Settings
 
@@ -269,35 +271,52 @@ def test_a_worker_that_dies_takes_only_its_file_with_it(sample_rules: Registry, 
 
 @pytest.mark.usefixtures("in_processes")
 def test_a_rule_that_hangs_is_stopped(sample_rules: Registry, tmp_path: Path) -> None:
-    tree(tmp_path, a=HEAD + b"tf.hang\n", b=HEAD + b"tf.old\n")
-    found = run(tmp_path, ONLY.merged(timeout=4.0))
+    tree(tmp_path, a=HEAD + b"tf.spin\n", b=HEAD + b"tf.old\n")
+    found = run(tmp_path, ONLY.merged(timeout=2.0))
     assert [item.code for item in found["a.py"].remaining] == ["E010"]
-    assert "took longer than 4 seconds" in found["a.py"].remaining[0].message
+    assert "took more than 2 seconds of CPU time" in found["a.py"].remaining[0].message
     assert found["b.py"].status == "changed"
 
 
-def test_a_rule_that_hangs_is_stopped_in_this_process_too(sample_rules: Registry, tmp_path: Path) -> None:
-    tree(tmp_path, a=HEAD + b"tf.hang\n", b=HEAD + b"tf.old\n")
+@pytest.mark.parametrize("how", ["hang", "spin"])
+def test_a_rule_that_hangs_is_stopped_in_this_process_too(sample_rules: Registry, tmp_path: Path, how: str) -> None:
+    tree(tmp_path, a=HEAD + f"tf.{how}\n".encode(), b=HEAD + b"tf.old\n")
     found = run(tmp_path, ONLY.merged(timeout=0.3))
     assert [item.code for item in found["a.py"].remaining] == ["E010"] and found["b.py"].status == "changed"
 
 
+def test_the_limit_of_the_time_is_that_of_the_cpu() -> None:
+    with time_limit(0.5):
+        time.sleep(0.8)  # another program has the processor
+    with pytest.raises(TimeLimit), time_limit(0.1):
+        while True:
+            pass
+
+
+def test_what_ran_out_of_time_names_the_setting() -> None:
+    assert "`timeout = 600` in migrate.toml" in MEANINGS["E010"] and Settings().timeout == 120
+
+
 def square(task: int) -> int:
-    """A task; some end their worker."""
+    """A task; some end their worker, and one waits longer than its CPU time."""
     if task == 3:
         os._exit(7)
     if task == 5:
         multiprocessing.Event().wait()
+    while task == 4:
+        pass
+    if task == 6:
+        time.sleep(1.2)
     return task * task
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_tasks_survive_their_workers(method: str) -> None:
     context = multiprocessing.get_context(method)
-    results = dict(run_tasks(square, list(range(8)), 3, 2.0 if method == "fork" else 8.0, context))
+    results = dict(run_tasks(square, list(range(8)), 3, 0.5 if method == "fork" else 1.0, context))
     assert results.pop(3) == Died(7)
-    assert isinstance(results.pop(5), TimedOut)
-    assert results == {number: number * number for number in (0, 1, 2, 4, 6, 7)}
+    assert isinstance(results.pop(4), TimedOut) and isinstance(results.pop(5), TimedOut)
+    assert results == {number: number * number for number in (0, 1, 2, 6, 7)}
     assert not multiprocessing.active_children()
 
 
