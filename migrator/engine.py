@@ -273,7 +273,7 @@ class _Run:
         else:
             return []
         for path, (source, module) in results.items():
-            self.shifts.setdefault(path, []).append(Shift.of(edits[path]))
+            self.shifts.setdefault(path, []).append(Shift.of(edits[path], self.current[path].data))
             self.current[path] = source
             self.modules[path] = module
         for finding in chosen:

@@ -6,6 +6,7 @@ import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from migrator.counterparts import Words
 from migrator.diagnostics import Diagnostic, Edit, Fix, Location
 from migrator.fixes import in_order
 from migrator.module import Module
@@ -20,39 +21,49 @@ class Shift:
     ends: tuple[int, ...]
     old_starts: tuple[int, ...]
     old_ends: tuple[int, ...]
+    texts: tuple[tuple[Words, Words], ...]
+    """What was replaced, and by what."""
 
     @classmethod
-    def of(cls, edits: Iterable[Edit]) -> Shift:
-        """The map of one splice."""
-        starts, ends, old_starts, old_ends = [], [], [], []
+    def of(cls, edits: Iterable[Edit], source: bytes) -> Shift:
+        """The map of one splice into `source`."""
+        starts, ends, old_starts, old_ends, texts = [], [], [], [], []
         shift = 0
         for edit in in_order(edits):
-            size = len(edit.text.encode("utf-8"))
+            new = edit.text.encode("utf-8")
+            size = len(new)
             starts.append(edit.start + shift)
             ends.append(edit.start + shift + size)
             old_starts.append(edit.start)
             old_ends.append(edit.end)
+            texts.append((Words(source[edit.start : edit.end]), Words(new)))
             shift += size - (edit.end - edit.start)
-        return cls(tuple(starts), tuple(ends), tuple(old_starts), tuple(old_ends))
+        return cls(tuple(starts), tuple(ends), tuple(old_starts), tuple(old_ends), tuple(texts))
 
     def back(self, offset: int) -> tuple[int, bool]:
-        """The old offset, and whether it is exact; inside of new text it is the start of what was replaced."""
+        """The old offset, and whether it is exact; inside of new text it is that of what the place seems to come from, or the
+        start of what was replaced."""
         index = bisect.bisect_right(self.starts, offset) - 1
         if index < 0:
             return offset, True
+        start, old_start = self.starts[index], self.old_starts[index]
         if offset < self.ends[index]:
-            return self.old_starts[index], offset == self.starts[index] and self.old_ends[index] > self.old_starts[
-                index
-            ]
+            if offset == start:
+                return old_start, self.old_ends[index] > old_start
+            old, new = self.texts[index]
+            return old_start + (new.counterpart(offset - start, old) or 0), False
         return offset - self.ends[index] + self.old_ends[index], True
 
     def forward(self, offset: int) -> int:
-        """The new offset; inside of replaced text it is the start of what replaced it."""
+        """The new offset; inside of replaced text it is that of what seems to come from the place, or the start of what replaced
+        it."""
         index = bisect.bisect_right(self.old_starts, offset) - 1
         if index < 0:
             return offset
+        start, old_start = self.starts[index], self.old_starts[index]
         if offset < self.old_ends[index]:
-            return self.starts[index]
+            old, new = self.texts[index]
+            return start + (old.counterpart(offset - old_start, new) or 0) if offset > old_start else start
         return offset - self.old_ends[index] + self.ends[index]
 
 

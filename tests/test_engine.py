@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -398,12 +399,42 @@ def test_splicing_disjoint_edits_equals_joining_the_pieces(case: tuple[str, list
 def test_places_outside_of_edits_are_found_again(case: tuple[str, list[Edit]]) -> None:
     text, edits = case
     data = text.encode()
-    after, shift = splice(data, edits), places.Shift.of(edits)
+    after, shift = splice(data, edits), places.Shift.of(edits, data)
     for offset in range(len(after)):
         old, exact = shift.back(offset)
         assert 0 <= old <= len(data)
         if exact and not any(start <= offset < end for start, end in zip(shift.starts, shift.ends)):
             assert data[old] == after[offset]
+
+
+def test_places_inside_of_new_text_are_those_that_it_comes_from() -> None:
+    old = """\
+        def model_fn(x):
+            a = dense(x)  # first
+            b = tf.where(a > 0, a, x)
+            b = tf.where(b > 1, a, b)
+            c = dense(b)
+            return c
+        """
+    new = """\
+        class Model:
+            def losses(self, b):
+                c = self.second(b)
+                return c
+
+            def call(self, x):
+                a = self.first(x)
+                b = tf.where(a > 0, a, x)
+                b = tf.where(b > 1, a, b)
+                return tf.cast(b, 1)
+        """
+    shift = places.Shift.of([Edit("a", 5, 5 + len(old), new)], b"head\n" + old.encode())
+    first, second = "tf.where(a", "tf.where(b"
+    for name in (first, second, "a > 0", "b > 1"):
+        assert shift.back(5 + new.index(name)) == (5 + old.index(name), False)
+        assert shift.forward(5 + old.index(name)) == 5 + new.index(name)
+    assert shift.back(5 + new.index("self.second")) == (5, False)  # nothing is like it
+    assert shift.forward(5 + old.index("dense(x)")) == 5
 
 
 def test_edits_touch_only_their_spans() -> None:
@@ -415,3 +446,31 @@ def test_other_rules_leave_a_program_alone_whose_file_is_taken(root: Path, tmp_p
     text = (root / "fixtures" / "classifiers" / "grades" / "before.py").read_text()
     outcomes = migrate_component([decode(str(tmp_path / "model.py"), text.encode())], Settings())
     assert [outcome.status for outcome in outcomes] == ["unchanged"] and codes(outcomes[0]) == ["E011"]
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_what_is_left_in_a_model_fn_is_told_where_it_stands(apply: bool) -> None:
+    text = textwrap.dedent(
+        """\
+        import tensorflow as tf
+
+        def model_fn(features, labels, mode):
+            net = tf.layers.dense(features["x"], 4)
+            net = tf.where(net > 0, net, tf.exp(net))
+            logits = tf.layers.dense(net, 1)
+            if mode == tf.estimator.ModeKeys.PREDICT:
+                return tf.estimator.EstimatorSpec(mode, predictions=logits)
+            wrong = tf.where(labels > logits, labels - logits, logits - labels)
+            loss = tf.reduce_mean(wrong)
+            step = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())
+            return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+
+        def main(input_fn):
+            tf.estimator.Estimator(model_fn).train(input_fn, steps=3)
+        """
+    )
+    (outcome, *_) = migrate_component([decode("model.py", text.encode())], Settings(apply=apply))
+    assert outcome.status == "changed" and codes(outcome) == ["EST003", "EST003"]
+    lines = (outcome.after if apply else outcome.before).decode().split("\n")
+    for item in outcome.remaining:
+        assert lines[item.location.line - 1][item.location.column - 1 :].startswith("tf.where(")
