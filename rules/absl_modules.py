@@ -294,21 +294,32 @@ def _may_move_up(module: Module, statement: ast.Assign, name: str) -> bool:
 def bind_absl(module: Module, node: ast.expr, family: str) -> Optional[tuple[str, list[Edit]]]:
     """Name under which code at `node` can use an absl module, with the edit that imports it if need be."""
     scope = module.scope(root_name(node))
-    top = module.analysis.root
-    aliases = ("tensorflow.flags", "tensorflow.app.flags") if family == "flags" else (f"tensorflow.{family}",)
-    for name, bindings in top.bindings.items():
-        binding = bindings[0]
-        found = binding.target == f"absl.{family}" or (
-            # `flags = tf.app.flags` in this file: it becomes the import in the same round.
-            binding.alias is not None and family != "logging" and module.resolve(binding.alias) in aliases
-        )
-        if found and len(bindings) == 1 and scope.lookup(name) is top:
+    for name in _absl_names(module, family):
+        if scope.lookup(name) is module.analysis.root:
             return name, []
     for name in (family, f"absl_{family}"):
         if name not in module.bound_names and not (module.star_import and name == family):
             alias = "" if name == family else f" as {name}"
             return name, [module.add_import(f"from absl import {family}{alias}")]
     return None
+
+
+def _absl_names(module: Module, family: str) -> list[str]:
+    """Names at the top of a file that stand for an absl module, and for nothing else."""
+    key = f"names of absl {family}"
+    if key not in module.memo:
+        aliases = ("tensorflow.flags", "tensorflow.app.flags") if family == "flags" else (f"tensorflow.{family}",)
+        found = module.memo[key] = []
+        for name, bindings in module.analysis.root.bindings.items():
+            binding = bindings[0]
+            if len(bindings) == 1 and (
+                binding.target == f"absl.{family}"
+                # `flags = tf.app.flags` in this file: it becomes the import in the same round.
+                or (binding.alias is not None and family != "logging" and module.resolve(binding.alias) in aliases)
+            ):
+                found.append(name)
+    names: list[str] = module.memo[key]
+    return names
 
 
 def reads_flags_unparsed(module: Module) -> bool:
