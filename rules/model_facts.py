@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from migrator.modelfn.body import Body
-from migrator.modelfn.sites import Site
+from migrator.modelfn.site import Site
 from migrator.modelfn.sublayers import HelperBody
 from migrator.modelfn.translate import Translations, Value
 from migrator.preparing.roots import calls_below

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.fedlabels import returns_predictions
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.translate import Time
 from migrator.syntax import walk
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.collections import Collections
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Flow, Leaf, Slicer
@@ -15,12 +16,13 @@ from migrator.modelfn.objects import is_learning_phase
 from migrator.modelfn.optimizerclass import is_training
 from migrator.modelfn.phases import ignored, look_through, widen
 from migrator.modelfn.reusecalls import tells
-from migrator.modelfn.sites import Site, find_sites
+from migrator.modelfn.site import Site
+from migrator.modelfn.sites import find_sites
 from migrator.modelfn.sums import find_sums
 from migrator.modelfn.tags import write_collected
 from migrator.modelfn.times import Times, is_cheap
 from migrator.modelfn.trainop import gradient_leaves
-from migrator.modelfn.translate import Time, Translations, Writing
+from migrator.modelfn.translate import Translations, Writing
 from migrator.modelfn.turns import refilled
 from migrator.syntax import children, walk
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.built import count_of, rank_of, shape_of
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
-from migrator.modelfn.sites import Site
-from migrator.modelfn.translate import Time, Value
+from migrator.modelfn.site import Site
+from migrator.modelfn.translate import Value
 from migrator.modelfn.walks import Loop, static_parts
 from migrator.modelfn.writer import Shared
 

@@ -7,16 +7,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.names import targets
 from migrator.modelfn.objects import holder
-from migrator.modelfn.translate import Layer, Time
+from migrator.modelfn.translate import Layer
 from migrator.modelfn.walks import Loop
 from migrator.syntax import children
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
     from migrator.modelfn.flow import Leaf
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 _PLAIN = (
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.keyword, ast.operator,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.built import built_names, is_known
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.modes import ALL_MODES
 from migrator.modelfn.names import enumerated, is_count, reads, targets
 from migrator.modelfn.objects import holder
-from migrator.modelfn.sites import Site
+from migrator.modelfn.site import Site
 from migrator.modelfn.tags import joined
-from migrator.modelfn.translate import Time
 from migrator.modelfn.walks import Comprehension, Loop, is_zip, parts
 from migrator.modelfn.writer import NOT_TRAINING, TRAINING, Shared, Writer
 

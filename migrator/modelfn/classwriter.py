@@ -19,7 +19,7 @@ from migrator.modelfn.objects import holder
 from migrator.modelfn.placing import runs_when_built
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopes import scope_calls
-from migrator.modelfn.sites import RESERVED, Site
+from migrator.modelfn.site import RESERVED, Site
 from migrator.modelfn.support import static_support
 from migrator.modelfn.tags import needs_name
 from migrator.modelfn.translate import is_none

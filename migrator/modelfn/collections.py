@@ -13,7 +13,7 @@ from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
     from migrator.module import Module
 
 CONDITIONAL = "a loss is collected under a condition or in a loop"

@@ -6,9 +6,10 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Union
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
-from migrator.modelfn.translate import Time, is_empty
+from migrator.modelfn.translate import is_empty
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.plan import Plan
-from migrator.modelfn.translate import Time
 from migrator.syntax import walk
 
 # What an update may do besides to run the updates of metrics: nothing that is there for its effect.

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.averages import use_line
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.callbacklists import callback_lines
 from migrator.modelfn.classwriter import parameter, trimmed
 from migrator.modelfn.errors import Unsupported
@@ -17,7 +18,7 @@ from migrator.modelfn.partitioning import has_partitioners, only_partitioner
 from migrator.modelfn.rates import rate_lines
 from migrator.modelfn.startvalues import METHOD as START
 from migrator.modelfn.startvalues import names_kept
-from migrator.modelfn.translate import Time, format_call
+from migrator.modelfn.translate import format_call
 from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
 

@@ -13,7 +13,7 @@ from migrator.modelfn.names import enumerated, reads, targets
 from migrator.modelfn.objects import holder
 from migrator.modelfn.partitioning import by_scope, given_partitioner, partitioners_of, scope_partitioner
 from migrator.modelfn.shapes import on_shapes
-from migrator.modelfn.sites import Site
+from migrator.modelfn.site import Site
 from migrator.modelfn.translate import Value
 from migrator.modelfn.turns import added_weight, refilled
 from migrator.modelfn.walks import Loop, parts, static_parts

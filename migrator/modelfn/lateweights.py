@@ -10,16 +10,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.scopes import scope_calls
 from migrator.modelfn.shapes import asks_shapes
-from migrator.modelfn.translate import Layer, Time
+from migrator.modelfn.translate import Layer
 from migrator.modelfn.walks import Loop
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 
 def late(plan: Body, layer: Layer, loops: Iterable[Loop]) -> Layer:

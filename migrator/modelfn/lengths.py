@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Union
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.flow import Flow, Leaf, Slicer
 from migrator.modelfn.names import is_count, reads
-from migrator.modelfn.translate import Time
 from migrator.modelfn.walks import Loop, parts
 
 Factor = Union[int, ast.expr]

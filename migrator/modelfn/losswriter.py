@@ -12,7 +12,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.fedlabels import given_labels
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.plan import Plan
-from migrator.modelfn.sites import Site
+from migrator.modelfn.site import Site
 from migrator.modelfn.writer import Shared
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.derivedmetrics import DerivedMetric, derived_metric, value_name
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
@@ -13,7 +14,7 @@ from migrator.modelfn.metricobjects import fed_metric, is_metric_object, metric_
 from migrator.modelfn.names import reads, targets
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.scopes import literal_pattern
-from migrator.modelfn.translate import Metric, Time, Writing, operand
+from migrator.modelfn.translate import Metric, Writing, operand
 
 
 @dataclass

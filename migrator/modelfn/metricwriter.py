@@ -17,7 +17,7 @@ from migrator.modelfn.writer import Shared
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.layerclass import is_phased, needs_rewrite
-from migrator.modelfn.translate import Layer, Time, Translations
+from migrator.modelfn.translate import Layer, Translations
 from migrator.preparing.arguments import defaults, parameters
 from migrator.preparing.lift import snake
 from migrator.preparing.methods import own_method
@@ -22,7 +23,7 @@ from migrator.syntax import walk
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
     from migrator.modelfn.flow import Leaf
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
     from migrator.module import Module
     from migrator.project import Definition
 

@@ -20,7 +20,7 @@ from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.plan import Plan
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 
 def check_ordered_steps(plan: Plan, updates: Iterable[Update]) -> None:

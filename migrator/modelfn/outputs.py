@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.built import built_names
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.times import is_cheap
-from migrator.modelfn.translate import Time
 from migrator.syntax import walk
 
 

@@ -13,7 +13,7 @@ from migrator.modelfn.translate import is_none
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 
 def given_partitioner(call: ast.Call) -> ast.expr | None:

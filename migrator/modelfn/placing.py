@@ -6,12 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.assertions import is_check
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.collections import CONDITIONAL
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.loggers import called_function
 from migrator.modelfn.optimizerclass import makes_optimizer
-from migrator.modelfn.translate import Time
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body

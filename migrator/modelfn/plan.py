@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.absentfeatures import absent_keys, without_absent
 from migrator.modelfn.averages import restores_averages
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.body import Body
 from migrator.modelfn.conditions import Conditions, check_static, choices
 from migrator.modelfn.errors import Obstacles, Unsupported
@@ -23,7 +24,7 @@ from migrator.modelfn.placing import place
 from migrator.modelfn.rates import find_rates
 from migrator.modelfn.spec_hooks import FIELDS, SpecHooks
 from migrator.modelfn.startvalues import starting_leaves
-from migrator.modelfn.translate import Time, Translations, Value, Writing, bind, is_none
+from migrator.modelfn.translate import Translations, Value, Writing, bind, is_none
 from migrator.syntax import walk
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizerclass import rate_of
-from migrator.modelfn.translate import Time
 from migrator.modelfn.writer import Shared, Writer
 from migrator.syntax import walk
 

@@ -13,7 +13,7 @@ from migrator.modelfn.scopes import exclusive, literal_pattern, scope_calls, sco
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 
 def is_reused(plan: Body, site: Site, flags: Flags = NOTHING) -> bool:

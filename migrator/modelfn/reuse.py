@@ -13,7 +13,7 @@ from migrator.modelfn.translate import Translations
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
     from migrator.module import Module
     from migrator.project import Definition, Project
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.modes import ALL_MODES, mode_of_symbol
 from migrator.modelfn.names import enumerated, is_count
-from migrator.modelfn.translate import Time
 from migrator.preparing import arguments
 from migrator.project import Definition
 

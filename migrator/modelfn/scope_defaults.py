@@ -19,7 +19,7 @@ from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 # Variables of a layer by their attribute, and the arguments that say to Keras how they start and what limits them.
 _INITIALIZERS = {

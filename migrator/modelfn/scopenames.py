@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import targets
 from migrator.modelfn.scopes import literal_pattern, scope_prefix
 from migrator.modelfn.tags import names_layer, opened_names, path_of, summary_call
-from migrator.modelfn.translate import Time
 from migrator.syntax import walk
 
 if TYPE_CHECKING:

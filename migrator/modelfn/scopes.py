@@ -16,7 +16,7 @@ from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 Patterns = dict[str, str]
 """Names that parameters hold, as far as calls tell them; `NO_NAME` for None."""

@@ -6,8 +6,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.times import TENSOR_SHAPE
-from migrator.modelfn.translate import Time, is_none
+from migrator.modelfn.translate import is_none
 from migrator.syntax import children, statements, walk
 
 if TYPE_CHECKING:

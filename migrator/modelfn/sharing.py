@@ -29,7 +29,7 @@ from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 
 def share(plan: Body, sites: list[Site]) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.metricreads import op_name
 from migrator.modelfn.names import reads
 from migrator.modelfn.outputs import boundary
-from migrator.modelfn.translate import Time
 from migrator.syntax import walk
 
 if TYPE_CHECKING:

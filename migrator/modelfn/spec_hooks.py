@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.conditions import Choice, Conditions, check_static, conditions_of, either, overwritten
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.names import reads
-from migrator.modelfn.translate import HookCall, Time, Writing, format_call, is_empty
+from migrator.modelfn.translate import HookCall, Writing, format_call, is_empty
 from migrator.syntax import walk
 
 if TYPE_CHECKING:

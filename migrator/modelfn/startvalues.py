@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.tf1names import names_table
-from migrator.modelfn.translate import Time, bind
+from migrator.modelfn.translate import bind
 from migrator.modelfn.updates import is_method
 from migrator.modelfn.variablechoices import listed
 from migrator.modelfn.writer import Writer

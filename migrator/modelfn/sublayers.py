@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.body import Body
 from migrator.modelfn.built import is_size
 from migrator.modelfn.errors import Unsupported
@@ -21,7 +22,7 @@ from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_c
 from migrator.modelfn.placing import place
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.roles import bound, defaults, flag_defaults, is_flag, is_number, parameters, role
-from migrator.modelfn.translate import Layer, Time, Translations, Value, is_none
+from migrator.modelfn.translate import Layer, Translations, Value, is_none
 from migrator.preparing.lift import snake
 from migrator.preparing.methods import lookup, method_of, method_of_new
 from migrator.preparing.partials import PARTIAL

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
+from migrator.modelfn.gradientsums import Sums
 from migrator.modelfn.names import reads
-from migrator.modelfn.translate import Time, bind, is_none
+from migrator.modelfn.translate import bind, is_none
 from migrator.modelfn.variablechoices import in_list
 
 if TYPE_CHECKING:
@@ -34,25 +36,6 @@ _ASSIGNMENTS = frozenset({"tensorflow.assign", "tensorflow.assign_add"})
 
 
 @dataclass(frozen=True)
-class Sums:
-    """A list of variables that begin at zero, one like each of some weights."""
-
-    name: str
-    like: str
-    """The name of the weight, in the loop over all of them."""
-    loop: ast.For | ast.comprehension
-    leaves: tuple[Leaf, ...]
-    """The statements that make them."""
-
-    def text(self, writer: Writer) -> str:
-        """The statement that makes them, once."""
-        weights = writer.text(self.loop.iter)
-        if bare(self.loop.target) != self.like:
-            weights = f"[{self.like} for {bare(self.loop.target)} in {weights}]"
-        return f'{self.name} = {writer.need("zeros_like_weights")}(self, "{self.name}", {weights})'
-
-
-@dataclass(frozen=True)
 class Change:
     """An op that adds to the variables of `sums`, or clears them; of no sums, one that gives weights values of their own."""
 
@@ -60,6 +43,14 @@ class Change:
     at: Leaf
     sums: str
     clears: bool
+
+
+def sums_text(sums: Sums, writer: Writer) -> str:
+    """The statement that makes sums, once."""
+    weights = writer.text(sums.loop.iter)
+    if bare(sums.loop.target) != sums.like:
+        weights = f"[{sums.like} for {bare(sums.loop.target)} in {weights}]"
+    return f'{sums.name} = {writer.need("zeros_like_weights")}(self, "{sums.name}", {weights})'
 
 
 def find_sums(body: Body) -> dict[str, Sums]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from migrator.modelfn.translate import Time
+from migrator.modelfn.bindingtime import Time
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body

@@ -15,7 +15,7 @@ from migrator.modelfn.walks import Loop
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
     from migrator.modelfn.plan import Plan
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 _UNKNOWN = "a checkpoint is read by names of variables of which the source does not tell all"
 

@@ -7,11 +7,12 @@ import builtins
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.flow import Flow, Frame, Slicer
 from migrator.modelfn.lengths import Lengths
 from migrator.modelfn.modes import ALL_MODES, Modes
 from migrator.modelfn.names import binds, reads, root_name, targets
-from migrator.modelfn.translate import Time, Translations
+from migrator.modelfn.translate import Translations
 from migrator.modelfn.walks import bound_times, comprehensions, turns_time
 from migrator.syntax import children, walk
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.conditionalsteps import condition_of
 from migrator.modelfn.conditionalwriter import dependency_lines, holds_op, op_lines, turn_lines
@@ -14,9 +15,9 @@ from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import binds
 from migrator.modelfn.optimizerclass import makes_optimizer
 from migrator.modelfn.replicas import check_replicas
+from migrator.modelfn.sums import sums_text
 from migrator.modelfn.trainop import TrainOp, loss_text
 from migrator.modelfn.trainways import appended
-from migrator.modelfn.translate import Time
 from migrator.modelfn.updates import (
     GRADIENTS,
     Update,
@@ -110,7 +111,7 @@ class TrainStepWriter(Writer):
         sums = next((sums for sums in self.model.sums.values() if leaf in sums.leaves), None)
         if sums is not None:
             comments = self.shared.renderer.comments(leaf.node, indent)
-            return [*comments, indent + sums.text(self)] if leaf is sums.leaves[-1] else comments
+            return [*comments, indent + sums_text(sums, self)] if leaf is sums.leaves[-1] else comments
         if self.only_runs(leaf):
             return []
         if holds_op(self, leaf.node):

@@ -4,7 +4,6 @@ written in Keras. The rules fill a `Translations`; this package never names a Te
 from __future__ import annotations
 
 import ast
-import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Union
@@ -17,19 +16,6 @@ if TYPE_CHECKING:
 
 Value = Union[ast.expr, str]
 """An argument: a node of the program, or text written by a rule."""
-
-
-class Time(enum.IntEnum):
-    """When a value is known. The time of an expression is the latest of its parts."""
-
-    STATIC = 0
-    """When the model is built: parameters, flags, constants, initializers, layer objects."""
-    MODE = 1
-    """When the model is built, but different in training: ``0.5 if training else 1.0``."""
-    EAGER = 2
-    """A tensor that depends on static values only."""
-    DYNAMIC = 3
-    """A tensor that depends on features or labels."""
 
 
 @dataclass(frozen=True)

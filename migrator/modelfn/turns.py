@@ -12,7 +12,7 @@ from migrator.syntax import walk
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
     from migrator.modelfn.flow import Leaf
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 
 def made_in_turns(plan: Body, name: str) -> list[Site]:

@@ -11,7 +11,7 @@ from migrator.modelfn.variablechoices import Choice
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
 
 
 def written(plan: Body, choice: Choice, node: ast.AST) -> str:

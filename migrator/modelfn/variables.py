@@ -17,7 +17,7 @@ from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.sites import Site
+    from migrator.modelfn.site import Site
     from migrator.modelfn.writer import Writer
 
 _UNKNOWN = "\0"

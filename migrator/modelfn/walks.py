@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Union
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.names import enumerated, targets
-from migrator.modelfn.translate import Time
 from migrator.syntax import walk
 
 Loop = Union[ast.For, ast.comprehension]

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from migrator.modelfn.assertions import assertion_lines
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.body import SCOPES, Body
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Leaf
@@ -20,9 +21,9 @@ from migrator.modelfn.phases import in_training, test_in_training
 from migrator.modelfn.render import Renderer
 from migrator.modelfn.scopenames import name_in_graph, scope_name
 from migrator.modelfn.scopes import keras_name
-from migrator.modelfn.sites import Site
+from migrator.modelfn.site import Site
 from migrator.modelfn.tags import tagged
-from migrator.modelfn.translate import Time, Value, format_call, operand
+from migrator.modelfn.translate import Value, format_call, operand
 from migrator.modelfn.variablechoices import listed
 from migrator.modelfn.variables import named_by_path, trainable_variables
 from migrator.symbols import Scope
