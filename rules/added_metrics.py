@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from migrator.calls import arguments
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.plan import SPEC
+from migrator.modelfn.specs import SPEC
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.preparing.draft import Change

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from migrator.modelfn.plan import SPEC
+from migrator.modelfn.specs import SPEC
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 

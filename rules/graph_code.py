@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from migrator.diagnostics import Edit, Fix
 from migrator.modelfn.errors import Obstacles, Unsupported
-from migrator.modelfn.plan import SPEC, SPEC_FIELDS
+from migrator.modelfn.specs import SPEC, SPEC_FIELDS
 from migrator.modelfn.translate import bind
 from migrator.project import Project
 from migrator.text import Spans

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrator.modelfn.errors import Obstacles, Unsupported
-from migrator.modelfn.plan import SPEC
+from migrator.modelfn.specs import SPEC
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.syntax import walk

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from migrator.modelfn.names import binds, reads
-from migrator.modelfn.plan import SPEC
 from migrator.modelfn.render import Renderer
+from migrator.modelfn.specs import SPEC
 from migrator.module import Module
 from migrator.preparing.draft import Change, Drafts
 from migrator.preparing.lift import module_name

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from migrator.calls import delete_arguments
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.plan import SPEC
+from migrator.modelfn.specs import SPEC
 from migrator.modelfn.translate import bind, is_none
 from migrator.module import Module
 from migrator.preparing.draft import Change

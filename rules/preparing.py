@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from migrator.modelfn.body import SCOPES
 from migrator.modelfn.objects import is_keras_class
 from migrator.modelfn.optimizerclass import derives
-from migrator.modelfn.plan import SPEC
+from migrator.modelfn.specs import SPEC
 from migrator.modelfn.translate import Translations
 from migrator.module import Module
 from migrator.preparing import registries

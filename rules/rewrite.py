@@ -12,9 +12,10 @@ from migrator.diagnostics import Edit
 from migrator.modelfn.classwriter import LayerGenerator
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.generate import Generated, Generator
-from migrator.modelfn.plan import SPEC, Plan
+from migrator.modelfn.planning import make_plan
 from migrator.modelfn.polish import polished
 from migrator.modelfn.render import Renderer
+from migrator.modelfn.specs import SPEC
 from migrator.modelfn.sublayers import Sublayer
 from migrator.module import Module
 from migrator.preparing.draft import Drafts
@@ -119,7 +120,9 @@ class ProgramRewrite(Rewritten):
             self.at = model.definition.module
             assert isinstance(model.definition.node, ast.FunctionDef)
             with obstacles:
-                model.plan = Plan(model.definition.module, model.definition.node, self._translations, self.sublayers)
+                model.plan = make_plan(
+                    model.definition.module, model.definition.node, self._translations, self.sublayers
+                )
         with obstacles:
             self.sublayers.values.check()
         with obstacles:

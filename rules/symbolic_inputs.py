@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.plan import SPEC
+from migrator.modelfn.specs import SPEC
 from migrator.module import Module
 from migrator.syntax import walk
 

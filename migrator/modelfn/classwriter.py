@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import re
 from collections.abc import Callable, Iterable, Set
 
@@ -11,6 +12,8 @@ from migrator.modelfn.body import Body
 from migrator.modelfn.buildwriter import BuildWriter
 from migrator.modelfn.built import built_leaves, sizes_of
 from migrator.modelfn.callwriter import CallWriter
+from migrator.modelfn.copies import is_copied
+from migrator.modelfn.effects import effects
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.initwriter import InitWriter
@@ -69,7 +72,7 @@ class ClassWriter:
             wanted |= self.plan.slicer.inputs(leaf)
         for result in results:
             wanted |= self.plan.reads(result)
-        support, kept = static_support(self.plan, wanted, self.plan.is_copied)
+        support, kept = static_support(self.plan, wanted, functools.partial(is_copied, self.plan))
         kept = {name: None for name in kept if not only_made_of(self.plan, name)}
         for name in kept:
             self._keep(name)
@@ -240,7 +243,7 @@ class ClassWriter:
     def side_effects(self, training: bool) -> list[Leaf]:
         """Checks and messages that need no data; those that only run in training go with the optimizer."""
         plan = self.plan
-        return [leaf for leaf in plan.effects() if runs_when_built(plan, leaf) and (leaf.modes == TRAINING) == training]
+        return [leaf for leaf in effects(plan) if runs_when_built(plan, leaf) and (leaf.modes == TRAINING) == training]
 
 
 class LayerGenerator(ClassWriter):

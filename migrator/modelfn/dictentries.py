@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.names import reads
+from migrator.modelfn.planning import drop_unread
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def open_entries(plan: Plan, name: str) -> None:
         entries = {entry: item for entry, item in entries.items() if _still(plan, item, made[0], leaf)}
         plan.opened_entries.update(entries)
         leaf.uses = (leaf.uses - ({name} if len(entries) == len(nodes) else set())) | reads(entries.values())
-    plan.drop_unread()
+    drop_unread(plan)
 
 
 def _entry(plan: Plan, node: ast.Name) -> tuple[ast.AST, object]:

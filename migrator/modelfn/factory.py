@@ -9,11 +9,12 @@ from migrator.modelfn.averages import use_line
 from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.callbacklists import callback_lines
 from migrator.modelfn.classwriter import parameter, trimmed
+from migrator.modelfn.copies import is_copied
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.negation import negated
-from migrator.modelfn.optimizerclass import is_training
+from migrator.modelfn.optimizervalues import is_training
 from migrator.modelfn.partitioning import has_partitioners, only_partitioner
 from migrator.modelfn.rates import rate_lines
 from migrator.modelfn.startvalues import METHOD as START
@@ -142,7 +143,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
 
     for leaf in leaves:
         for name in sorted(leaf.defs):
-            once = not plan.is_copied(name) and leaf not in effects and not _schedule_only(plan, leaf)
+            once = not is_copied(plan, name) and leaf not in effects and not _schedule_only(plan, leaf)
             if once and leaf in generator.init_leaves:
                 raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
     own = {"model", "config", "model_dir", *(("callbacks", "evaluation_callbacks") if hooks else ())}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.nameuses import OUTPUT, check_uses
-from migrator.modelfn.optimizerclass import OptimizerClass, class_of_optimizer, values_of
+from migrator.modelfn.optimizerclass import OptimizerClass
+from migrator.modelfn.optimizervalues import class_of_optimizer, values_of
 from migrator.modelfn.translate import is_none
 from migrator.modelfn.variables import snake, variable_names
 from migrator.syntax import walk

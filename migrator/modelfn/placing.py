@@ -11,7 +11,7 @@ from migrator.modelfn.collections import CONDITIONAL
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.loggers import called_function
-from migrator.modelfn.optimizerclass import makes_optimizer
+from migrator.modelfn.optimizervalues import makes_optimizer
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body

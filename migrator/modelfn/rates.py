@@ -11,7 +11,7 @@ from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.names import reads
-from migrator.modelfn.optimizerclass import rate_of
+from migrator.modelfn.optimizervalues import rate_of
 from migrator.modelfn.writer import Shared, Writer
 from migrator.syntax import walk
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.classwriter import trimmed
+from migrator.modelfn.effects import effects
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.tf1names import names_table
@@ -44,7 +45,7 @@ def starting_leaves(plan: Plan) -> set[Leaf]:
         if _reading_call(plan, leaf.node) is None:
             raise Unsupported("what reads first values from a checkpoint is not a statement of its own", leaf.node)
     found = set(reading)
-    for leaf in plan.effects():
+    for leaf in effects(plan):
         if leaf not in found and "train" in leaf.modes and _is_message(plan, leaf):
             if any(_lists(plan, other) for other in _needed(plan, leaf)):
                 found.add(leaf)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.body import Body
 from migrator.modelfn.built import is_size
+from migrator.modelfn.effects import effects
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Closure
 from migrator.modelfn.functionvalues import FunctionValues, Made, definitions_called
@@ -22,6 +23,7 @@ from migrator.modelfn.optimizerclass import OptimizerClass, derives, optimizer_c
 from migrator.modelfn.placing import place
 from migrator.modelfn.reuse import REUSE, is_plain, reuse_parameters, told
 from migrator.modelfn.roles import bound, defaults, flag_defaults, is_flag, is_number, parameters, role
+from migrator.modelfn.study import find_layers, study
 from migrator.modelfn.translate import Layer, Translations, Value, is_none
 from migrator.preparing.lift import snake
 from migrator.preparing.methods import lookup, method_of, method_of_new
@@ -59,6 +61,7 @@ class HelperBody(Body):
             alone = mode[0] if mode else None, training[0] if training else None
             given = having("dynamic"), having("static")
             super(HelperBody, self).__init__(definition.module, node, translations, sublayers, *given, *alone)
+            study(self)
 
         analyse()
         self.replaced = frozenset(name for name in having("static") if self.times.name(name) is not Time.STATIC)
@@ -67,14 +70,14 @@ class HelperBody(Body):
             roles.update(dict.fromkeys(self.replaced, "dynamic"))
             analyse()
         self.roles = roles
-        self.find_layers()
+        find_layers(self)
         self.takes_training = bool(mode or training) or any(s.layer.trains for s in self.sites)
         returns = [leaf for leaf in self.flow.leaves if isinstance(leaf.node, ast.Return)]
         if not returns or self.flow.falls_through:
             raise Unsupported("a helper that makes layers does not return a value on every way", definition.node)
         needed = {mode: Closure(self.slicer, mode) for mode in ALL_MODES}
         call = set(returns).union(*(needed[mode].of(leaf) for leaf in returns for mode in leaf.modes))
-        for leaf in self.effects():
+        for leaf in effects(self):
             place(self, leaf, call, call, set())
         self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
         self.collections.check_kept(self.call_leaves)

@@ -12,7 +12,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.objects import WEIGHTS, may_have_variables, object_of
-from migrator.modelfn.optimizerclass import check_seen, class_of_optimizer, is_training
+from migrator.modelfn.optimizervalues import check_seen, class_of_optimizer, is_training
 from migrator.modelfn.orderedsteps import check_ordered_steps
 from migrator.modelfn.stepcount import is_step
 from migrator.modelfn.sums import Change, makes_sums

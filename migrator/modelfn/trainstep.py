@@ -13,7 +13,7 @@ from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.fedlabels import given_labels
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import binds
-from migrator.modelfn.optimizerclass import makes_optimizer
+from migrator.modelfn.optimizervalues import makes_optimizer
 from migrator.modelfn.replicas import check_replicas
 from migrator.modelfn.sums import sums_text
 from migrator.modelfn.trainop import TrainOp, loss_text

@@ -1,0 +1,103 @@
+"""Studies a function that builds a part of a network: statement by statement, then as a whole."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrator.modelfn.bindingtime import Time
+from migrator.modelfn.body import SCOPES, Body
+from migrator.modelfn.collections import Collections
+from migrator.modelfn.effects import is_effect
+from migrator.modelfn.flow import Flow, Slicer
+from migrator.modelfn.optimizervalues import is_training
+from migrator.modelfn.phases import ignored, look_through, widen
+from migrator.modelfn.sites import find_sites
+from migrator.modelfn.statements import check_statements
+from migrator.modelfn.sums import find_sums
+from migrator.modelfn.tags import write_collected
+from migrator.modelfn.times import Times
+from migrator.modelfn.trainop import gradient_leaves
+from migrator.syntax import walk
+
+
+def study(body: Body, extend: Callable[[], None] = lambda: None) -> None:
+    """Find out all that can be said before layers are looked for; `extend` adds statements. Raises Unsupported."""
+    statements = body.function.body[0 if body.docstring is None else 1 :]
+    body.flow = Flow(
+        statements,
+        body.modes,
+        lambda node: _stays_whole(body, node),
+        lambda node: _is_scope(body, node),
+        body.imported,
+        body.early_returns,
+    )
+    body.slicer = Slicer(body.flow)
+    write_collected(body)
+    extend()
+    hidden: dict[ast.AST, set[ast.expr]] = {}
+
+    def only_training(node: ast.AST) -> set[ast.expr]:
+        if node not in hidden:
+            hidden[node] = ignored(body, node)
+        return hidden[node]
+
+    widen(body)
+    look_through(body)
+    body.collections = Collections(body)
+    body.sums = find_sums(body)
+    body.gradients = gradient_leaves(body)
+    check_statements(body)
+    module = body.module
+    body.times = Times(
+        body.flow,
+        body.modes,
+        set(body.dynamic),
+        module.resolve,
+        body.translations,
+        _made_of_state,
+        only_training,
+        body.statics,
+    )
+
+
+def find_layers(body: Body) -> None:
+    """Look for the places that make layers; needs the binding times."""
+    body.sites = find_sites(body)
+    body.site_of = {id(site.call): site for site in body.sites}
+
+
+def _is_scope(body: Body, node: ast.With) -> bool:
+    """Whether a with statement only names things or orders ops."""
+    calls = [item.context_expr for item in node.items]
+    return all(isinstance(c, ast.Call) and body.module.resolve(c.func) in SCOPES for c in calls)
+
+
+def is_maker(body: Body, call: ast.Call) -> bool:
+    """Whether a call makes layers or a metric."""
+    name = body.module.resolve(call.func)
+    if name is not None and (name in body.translations.layers or name in body.translations.metrics):
+        return True
+    made = body.sublayers.definition(body.module, call) is not None or bool(body.sublayers.chosen(body, call))
+    return made or body.sublayers.is_layer_class(body.module, call)
+
+
+def _stays_whole(body: Body, node: ast.stmt) -> bool:
+    """Compound statements without layers, specs, effects or mode tests move in one piece, unless they are scopes."""
+    if isinstance(node, ast.With):
+        return False
+    for child in walk(node):
+        if isinstance(child, ast.Return) or is_effect(body, child):
+            return False
+        if isinstance(child, ast.With) and _is_scope(body, child):  # it goes
+            return False
+        if isinstance(child, ast.Call) and (is_maker(body, child) or is_training(body, child)):
+            return False
+        if isinstance(child, ast.Name) and (child.id in (body.mode, *body.opened) or child.id in body.modes.names):
+            return False
+    return True
+
+
+def _made_of_state(call: ast.Call) -> Time | None:
+    """``cell.zero_state(…)`` is a tensor, though the cell and the size of a batch are known before."""
+    return Time.EAGER if isinstance(call.func, ast.Attribute) and call.func.attr == "zero_state" else None
