@@ -13,9 +13,7 @@ from migrator.modelfn.translate import bind, is_none
 from migrator.modelfn.variablechoices import listed
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
     from migrator.modelfn.plan import Plan
-    from migrator.modelfn.trainop import TrainOp
 
 _AVERAGE = "tensorflow.train.ExponentialMovingAverage"
 _SCAFFOLD, _SAVER = "tensorflow.train.Scaffold", "tensorflow.train.Saver"
@@ -93,18 +91,3 @@ def restores_averages(plan: Plan, node: ast.expr, at: Leaf, mode: str) -> bool:
     names = [k.arg for k in made.keywords] if isinstance(made, ast.Call) else []
     known = isinstance(made, ast.Call) and plan.module.resolve(made.func) == _AVERAGE
     return call.func.attr == "variables_to_restore" and known and "name" not in names
-
-
-def use_line(generator: Generator, train_op: TrainOp | None) -> str:
-    """The text that puts averages in the place of weights; empty where no mode has it so. Raises Unsupported."""
-    averaged, plan = generator.plan.averaged, generator.plan
-    if not averaged:
-        return ""
-    node = next(iter(averaged.values()))
-    if train_op is None or train_op.averages is None:
-        raise Unsupported("averages are restored that the train op does not keep", node)
-    if "infer" in averaged and generator.shared.facts["exported"]:
-        raise Unsupported("exports of averaged weights are not migrated yet", node)
-    modes = (("eval", "evaluation"), ("infer", "prediction"))
-    left_out = "".join(f", {name}=False" for mode, name in modes if mode not in averaged and mode in plan.specs)
-    return f"{generator.shared.need('use_averages')}(model, model.{train_op.averages.attribute}{left_out})"

@@ -106,6 +106,14 @@ class Body:
 
     # -- structure ----------------------------------------------------------------------------------------------------
 
+    def is_maker(self, call: ast.Call) -> bool:
+        """Whether a call makes layers or a metric."""
+        name = self.module.resolve(call.func)
+        if name is not None and (name in self.translations.layers or name in self.translations.metrics):
+            return True
+        made = self.sublayers.definition(self.module, call) is not None or bool(self.sublayers.chosen(self, call))
+        return made or self.sublayers.is_layer_class(self.module, call)
+
     def followed_in(self, node: ast.expr | None, at: Leaf, mode: str) -> tuple[ast.expr | None, Leaf]:
         """The expression behind names that are assigned once in `mode`, and the leaf that holds it."""
         for _ in range(5):

@@ -11,12 +11,12 @@ from migrator.modelfn.metricreads import read_metrics, summarized
 from migrator.modelfn.negation import negated, without_body
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
     from migrator.modelfn.spec_hooks import SpecHook
     from migrator.modelfn.writer import Writer
 
 
-def callback_lines(generator: Generator, writer: Writer, name: str, hooks: list[SpecHook], indent: str) -> list[str]:
+def callback_lines(generator: ModelWriter, writer: Writer, name: str, hooks: list[SpecHook], indent: str) -> list[str]:
     """The list of callbacks `name`, below the comments of the hooks; nothing without hooks."""
     if not hooks:
         return []
@@ -27,7 +27,7 @@ def callback_lines(generator: Generator, writer: Writer, name: str, hooks: list[
     return [*comments, *_Lists(writer, name, texts).lines(hooks, indent)]
 
 
-def _text(generator: Generator, writer: Writer, hook: SpecHook) -> str:
+def _text(generator: ModelWriter, writer: Writer, hook: SpecHook) -> str:
     """The construction of one callback."""
     plan = generator.plan
     metrics = {plan.watched[leaf] for leaf in plan.metric_effects if leaf in plan.watched}

@@ -16,7 +16,7 @@ from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
 
 _EXPORT = "tensorflow.estimator.export."
 _OUTPUTS = {"PredictOutput": "outputs", "ClassificationOutput": "scores classes", "RegressionOutput": "value"}
@@ -121,7 +121,7 @@ def _is_default(plan: Plan, key: ast.expr) -> bool:
     return (plan.module.resolve(key) or "").endswith(_DEFAULT_KEY)
 
 
-def serving_lines(generator: Generator, found: Exports) -> list[str]:
+def serving_lines(generator: ModelWriter, found: Exports) -> list[str]:
     """The method `serving_outputs`."""
     if not found.signatures and found.whole is None:
         return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from migrator.modelfn.averages import use_line
 from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.callbacklists import callback_lines
 from migrator.modelfn.classwriter import parameter, trimmed
@@ -24,7 +23,7 @@ from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
     from migrator.modelfn.plan import Plan
     from migrator.modelfn.trainop import TrainOp
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 class _FactoryWriter(Writer):
     """Writes a learning rate that the program computes as a schedule, and its function before its first use."""
 
-    def __init__(self, generator: Generator, train_op: TrainOp | None, renamed: dict[str, str] | None = None) -> None:
+    def __init__(self, generator: ModelWriter, train_op: TrainOp | None, renamed: dict[str, str] | None = None) -> None:
         super().__init__(generator.shared, "factory", renamed or {})
         self.rates = {id(rate.value): rate for rate in generator.plan.rates}
         self.written: set[str] = set()
@@ -74,7 +73,7 @@ def _below(functions: list[str], lines: list[str]) -> list[str]:
 class _Tracing(_FactoryWriter):
     """Notes which names the written text reads."""
 
-    def __init__(self, generator: Generator, train_op: TrainOp | None) -> None:
+    def __init__(self, generator: ModelWriter, train_op: TrainOp | None) -> None:
         super().__init__(generator, train_op)
         self.read: set[str] = set()
 
@@ -104,7 +103,7 @@ class _Tracing(_FactoryWriter):
         return texts, chosen[::-1]
 
 
-def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
+def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]:
     """The lines of the factory."""
     plan, shared = generator.plan, generator.shared
     tracing = _Tracing(generator, train_op)
@@ -222,7 +221,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
         endings.append(f"{shared.need('begin_warm')}(model, {warm[0]})")
     elif not plan.starting and names_kept(generator):
         endings.append(f"{shared.need('keep_names')}(model)")
-    endings += [averaged] if (averaged := use_line(generator, train_op)) else []
+    endings += [averaged] if (averaged := _averages_line(generator, train_op)) else []
     lead = "" if endings else "return "
     lines.append(f"{indent}{lead}{made}")
     if len(lines[-1]) > 100:
@@ -230,7 +229,7 @@ def factory_lines(generator: Generator, train_op: TrainOp | None) -> list[str]:
     return [*lines, *(f"{indent}{'return ' if e is endings[-1] else ''}{e}" for e in endings)]
 
 
-def _late_leaves(generator: Generator, train_op: TrainOp | None, last: int) -> tuple[list[Leaf], set[str]]:
+def _late_leaves(generator: ModelWriter, train_op: TrainOp | None, last: int) -> tuple[list[Leaf], set[str]]:
     """The statements from number `last` on, behind the optimizer, that hooks of the spec need, and all names that are read."""
     plan = generator.plan
     hooks = plan.spec_hooks.hooks
@@ -252,7 +251,7 @@ def _late_leaves(generator: Generator, train_op: TrainOp | None, last: int) -> t
     return leaves, tracing.read
 
 
-def _config_lines(generator: Generator, indent: str) -> list[str]:
+def _config_lines(generator: ModelWriter, indent: str) -> list[str]:
     """The run configuration with the fields that the model_fn sets."""
     plan, writer = generator.plan, _FactoryWriter(generator, None)
     lines = []
@@ -303,3 +302,18 @@ def _support_of(plan: Plan, node: ast.expr, leaves: list[Leaf]) -> list[Leaf]:
 
 def _defaults_last(parameters: list[str]) -> list[str]:
     return [p for p in parameters if "=" not in p] + [p for p in parameters if "=" in p]
+
+
+def _averages_line(generator: ModelWriter, train_op: TrainOp | None) -> str:
+    """The text that puts averages in the place of weights; empty where no mode has it so. Raises Unsupported."""
+    averaged, plan = generator.plan.averaged, generator.plan
+    if not averaged:
+        return ""
+    node = next(iter(averaged.values()))
+    if train_op is None or train_op.averages is None:
+        raise Unsupported("averages are restored that the train op does not keep", node)
+    if "infer" in averaged and generator.shared.facts["exported"]:
+        raise Unsupported("exports of averaged weights are not migrated yet", node)
+    modes = (("eval", "evaluation"), ("infer", "prediction"))
+    left_out = "".join(f", {name}=False" for mode, name in modes if mode not in averaged and mode in plan.specs)
+    return f"{generator.shared.need('use_averages')}(model, model.{train_op.averages.attribute}{left_out})"

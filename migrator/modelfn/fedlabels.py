@@ -13,7 +13,7 @@ from migrator.modelfn.names import reads
 
 if TYPE_CHECKING:
     from migrator.modelfn.flow import Leaf
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
     from migrator.modelfn.plan import Plan
 
 _REASON = "a layer is applied to the labels"
@@ -69,6 +69,6 @@ def reads_only(plan: Plan, value: ast.expr | str, alone: set[Leaf]) -> bool:
     return any(found and alone.issuperset(found) for found in made)
 
 
-def given_labels(generator: Generator) -> str:
+def given_labels(generator: ModelWriter) -> str:
     """How steps hand the labels to the model: ``labels=y, ``, or nothing."""
     return f"{generator.plan.labels}=y, " if generator.plan.fed else ""

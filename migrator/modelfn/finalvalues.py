@@ -13,12 +13,12 @@ from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
 
 _OF_A_BATCH = "a FinalOpsHook runs what depends on a batch, for which a session draws another one"
 
 
-def final_lines(generator: Generator) -> list[str]:
+def final_lines(generator: ModelWriter) -> list[str]:
     """The method `final_values`; nothing without such a hook. Raises Unsupported."""
     plan, shared = generator.plan, generator.shared
     hooks = [hook for hook in plan.spec_hooks.hooks if hook.made.final is not None]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from migrator.modelfn.absentfeatures import early_return
 from migrator.modelfn.built import sizes_of
 from migrator.modelfn.callwriter import CallWriter
-from migrator.modelfn.classwriter import ClassWriter, tidy, trimmed
+from migrator.modelfn.classwriter import tidy, trimmed
 from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.dictentries import open_entries
 from migrator.modelfn.errors import Unsupported
@@ -24,12 +23,11 @@ from migrator.modelfn.losswriter import LossWriter, loss_results, losses_lines, 
 from migrator.modelfn.metricreads import training_metrics
 from migrator.modelfn.metrics import MetricEntry, metric_entries
 from migrator.modelfn.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
+from migrator.modelfn.modelwriter import ModelWriter
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizernames import check_optimizer
 from migrator.modelfn.outputs import boundary, outputs, repr_key, single
-from migrator.modelfn.plan import Plan
 from migrator.modelfn.predictwriter import picked_lines, predict_lines
-from migrator.modelfn.render import Renderer
 from migrator.modelfn.resultwriter import result_lines
 from migrator.modelfn.scopes import variable_map
 from migrator.modelfn.sharing import refuse_shared_variables
@@ -50,23 +48,8 @@ class Generated:
     variables: tuple[tuple[str, str], ...] = ()
 
 
-class Generator(ClassWriter):
-    """Writes the class of a model and its factory. `factory` is a free name of the module."""
-
-    plan: Plan
-
-    def __init__(
-        self,
-        plan: Plan,
-        renderer: Renderer,
-        tf: str,
-        class_name: str,
-        factory: str,
-        facts: dict[str, bool],
-        need: Callable[[str], str],
-    ) -> None:
-        super().__init__(plan, renderer, tf, class_name, facts, need)
-        self.factory = factory
+class Generator(ModelWriter):
+    """Writes the class of a model and its factory."""
 
     def generate(self) -> Generated:
         """The class, a blank line or two, and the factory. Raises Unsupported, for the first of all obstacles."""
@@ -247,14 +230,6 @@ class Generator(ClassWriter):
                 names |= reads(value)
         return names
 
-    def predicted_entries(self) -> list[tuple[str, ast.expr | str]]:
-        """What `call` returns of that what predictions and servers read."""
-        out = self.outputs
-        if out.predicted is None and out.predicted_single is None and out.excluded is None:
-            raise Unsupported("predictions need all that the loss needs", self.plan.specs["infer"].leaf.node)
-        keys = [*(out.predicted or ()), out.predicted_single]
-        return [(key, value) for key, value in out.entries if key in keys or value in self.needed["infer"]]
-
     def _return(self, writer: Writer, indent: str, entries: list[tuple[str, ast.expr | str]]) -> list[str]:
         out = self.outputs
         if out.merged is not None:
@@ -385,24 +360,6 @@ class Generator(ClassWriter):
         if entry.loop is not None:
             made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
         return made
-
-    def names(self, where: str) -> dict[str, str]:
-        """How a method other than `__init__` writes the names of the model_fn."""
-        found = super().names(where)
-        if "config" in found:
-            found["config"] = "self.run_config"
-        if where != "call":
-            found[self.plan.features] = "x"
-            if self.plan.labels is not None:
-                found[self.plan.labels] = "y"
-            found.update(self.outputs.names)
-            found.update({n: self.shared.metrics[n] for n in self.shared.metrics if self._is_unpacked(n)})
-        return found
-
-    def _is_unpacked(self, name: str) -> bool:
-        """Whether a name holds the value or the update of a metric, not both: ``value, update = tf.metrics.…``."""
-        nodes = [leaf.node for leaf in self.plan.definitions(name)]
-        return all(isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name) for node in nodes)
 
 
 def _fills(leaf: Leaf) -> bool:

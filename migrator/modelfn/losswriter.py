@@ -16,7 +16,7 @@ from migrator.modelfn.site import Site
 from migrator.modelfn.writer import Shared
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
 
 
 def loss_results(plan: Plan) -> dict[str, ast.expr]:
@@ -64,7 +64,7 @@ class LossWriter(CallWriter):
         return f"{texts['train']} if training else {texts['eval']}"
 
 
-def test_step_lines(generator: Generator, training: str) -> list[str]:
+def test_step_lines(generator: ModelWriter, training: str) -> list[str]:
     """Keras does not tell `compute_loss` that it evaluates, nor gives the model the labels; this does."""
     indent = generator.indent + generator.unit
     inner = indent + generator.unit
@@ -77,7 +77,7 @@ def test_step_lines(generator: Generator, training: str) -> list[str]:
     ]
 
 
-def losses_lines(generator: Generator, writer: LossWriter, lines: list[str], result: str) -> list[str]:
+def losses_lines(generator: ModelWriter, writer: LossWriter, lines: list[str], result: str) -> list[str]:
     """`compute_losses` and `compute_loss` of a model whose optimizers have a loss each. `lines` compute all of them."""
     plan = generator.plan
     if writer.uses_training:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from migrator.modelfn.body import Body
 from migrator.modelfn.errors import Obstacles, Unsupported
-from migrator.modelfn.flow import Leaf
+from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.translate import Translations, Value, Writing
 
 if TYPE_CHECKING:
     from migrator.modelfn.conditions import Conditions
     from migrator.modelfn.parts import Parts
-    from migrator.modelfn.rates import Rate
     from migrator.modelfn.spec_hooks import SpecHooks
     from migrator.module import Module
 
@@ -26,6 +25,25 @@ class Spec:
 
     leaf: Leaf
     fields: dict[str, ast.expr]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The learning rate `value` of an optimizer that is made in the leaf `at`, and the leaves that compute it."""
+
+    value: ast.expr
+    at: Leaf
+    leaves: tuple[Leaf, ...]
+    function: str
+    """Name of the function."""
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The control around the function: what is around the optimizer and around all leaves."""
+        frames = self.at.frames
+        for leaf in self.leaves:
+            frames = tuple(frame for frame, other in zip(frames, leaf.frames) if frame == other)
+        return tuple(frame for frame in frames if not isinstance(frame.node, ast.With)) if frames else ()
 
 
 class Plan(Body):

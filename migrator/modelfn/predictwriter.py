@@ -13,12 +13,12 @@ from migrator.modelfn.singleoutput import SingleOutput
 from migrator.modelfn.writer import Writer
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
 
 _LONG = 100
 
 
-def predict_lines(generator: Generator, output: SingleOutput) -> list[str]:
+def predict_lines(generator: ModelWriter, output: SingleOutput) -> list[str]:
     """The method; nothing where `call` predicts, or nobody does."""
     if output.predictions is None or output.predicts_alone:
         return []
@@ -46,7 +46,7 @@ def predict_lines(generator: Generator, output: SingleOutput) -> list[str]:
     return [f"{generator.indent}{unit}def predict_step(self, data):", *head, *lines]
 
 
-def picked_lines(generator: Generator) -> list[str]:
+def picked_lines(generator: ModelWriter) -> list[str]:
     """The method where `call` returns a dict: those of its entries that are predictions."""
     out = generator.outputs
     if out.predicted is None and out.predicted_single is None and out.excluded is None:
@@ -75,7 +75,7 @@ def picked_lines(generator: Generator) -> list[str]:
     ]
 
 
-def _result(generator: Generator, output: SingleOutput) -> tuple[ast.expr, Leaf | None]:
+def _result(generator: ModelWriter, output: SingleOutput) -> tuple[ast.expr, Leaf | None]:
     """What is returned, and the statement that only gives it a name."""
     result = output.predictions
     assert result is not None

@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.classwriter import trimmed
 from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.flow import Frame, Leaf
+from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
 from migrator.modelfn.optimizervalues import rate_of
+from migrator.modelfn.plan import Rate
 from migrator.modelfn.writer import Shared, Writer
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-
-
-@dataclass(frozen=True)
-class Rate:
-    """The learning rate `value` of an optimizer that is made in the leaf `at`, and the leaves that compute it."""
-
-    value: ast.expr
-    at: Leaf
-    leaves: tuple[Leaf, ...]
-    function: str
-    """Name of the function."""
-
-    @property
-    def frames(self) -> tuple[Frame, ...]:
-        """The control around the function: what is around the optimizer and around all leaves."""
-        frames = self.at.frames
-        for leaf in self.leaves:
-            frames = tuple(frame for frame, other in zip(frames, leaf.frames) if frame == other)
-        return tuple(frame for frame in frames if not isinstance(frame.node, ast.With)) if frames else ()
 
 
 def find_rates(body: Body) -> list[Rate]:

@@ -12,10 +12,10 @@ from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
 
 
-def result_lines(generator: Generator, entries: list[MetricEntry], derived: list[DerivedMetric]) -> list[str]:
+def result_lines(generator: ModelWriter, entries: list[MetricEntry], derived: list[DerivedMetric]) -> list[str]:
     """The method that adds the derived metrics to the results, and takes out those that only serve them."""
     if not derived:
         return []

@@ -13,7 +13,6 @@ from migrator.modelfn.conditions import Choice, Conditions, check_static, condit
 from migrator.modelfn.errors import Obstacles, Unsupported
 from migrator.modelfn.flow import Frame, Leaf
 from migrator.modelfn.names import reads
-from migrator.modelfn.study import is_maker
 from migrator.modelfn.translate import HookCall, Writing, format_call, is_empty
 from migrator.syntax import walk
 
@@ -175,7 +174,7 @@ class SpecHooks:
             if name == _word(tag) and not plan.is_step(value) and self._same(leaf, value, at, mode):
                 leaf.modes, leaf.guard = leaf.modes | {mode}, leaf.guard | {mode}
                 return name
-        if any(isinstance(node, ast.Call) and is_maker(self._plan, node) for node in walk(value)):
+        if any(isinstance(node, ast.Call) and self._plan.is_maker(node) for node in walk(value)):
             raise Unsupported("a hook of an EstimatorSpec reads a layer or a metric that nothing else reads", value)
         taken = {*self.watched.values(), *self.named}
         name, number = _word(tag), 1

@@ -20,7 +20,7 @@ from migrator.modelfn.writer import Writer
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
     from migrator.modelfn.plan import Plan
 
 METHOD = "init_from_checkpoint"
@@ -129,7 +129,7 @@ def started_elsewhere(plan: Plan) -> Iterator[tuple[ast.AST, str]]:
 class _StartWriter(Writer):
     """The statements, on the variables of the model by their names in TF1."""
 
-    def __init__(self, generator: Generator) -> None:
+    def __init__(self, generator: ModelWriter) -> None:
         super().__init__(generator.shared, "train", generator.names("train"))
         self.model = generator.plan
 
@@ -168,7 +168,7 @@ class _StartWriter(Writer):
                 raise Unsupported("first values are read when the optimizer has its variables", node)
 
 
-def names_kept(generator: Generator) -> list[tuple[str, str]]:
+def names_kept(generator: ModelWriter) -> list[tuple[str, str]]:
     """The names of all variables in TF1, and the attributes that hold them; none where nobody asks.
 
     Raises Unsupported where they are not known, though one of the program's models starts from a checkpoint.
@@ -187,7 +187,7 @@ def names_kept(generator: Generator) -> list[tuple[str, str]]:
         return []  # other programs are told when they read its checkpoints
 
 
-def table_lines(generator: Generator) -> list[str]:
+def table_lines(generator: ModelWriter) -> list[str]:
     """The names of all variables in TF1, as an attribute of the class; none where nobody asks."""
     table = names_kept(generator)
     if not table:
@@ -204,7 +204,7 @@ def table_lines(generator: Generator) -> list[str]:
     return [*lines, f"{indent}}}", ""]
 
 
-def start_lines(generator: Generator) -> list[str]:
+def start_lines(generator: ModelWriter) -> list[str]:
     """The method that gives first values; none where the program does not."""
     plan = generator.plan
     leaves = [leaf for leaf in plan.ordered(plan.starting) if not plan.is_static(leaf) or not leaf.defs]

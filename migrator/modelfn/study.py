@@ -73,15 +73,6 @@ def _is_scope(body: Body, node: ast.With) -> bool:
     return all(isinstance(c, ast.Call) and body.module.resolve(c.func) in SCOPES for c in calls)
 
 
-def is_maker(body: Body, call: ast.Call) -> bool:
-    """Whether a call makes layers or a metric."""
-    name = body.module.resolve(call.func)
-    if name is not None and (name in body.translations.layers or name in body.translations.metrics):
-        return True
-    made = body.sublayers.definition(body.module, call) is not None or bool(body.sublayers.chosen(body, call))
-    return made or body.sublayers.is_layer_class(body.module, call)
-
-
 def _stays_whole(body: Body, node: ast.stmt) -> bool:
     """Compound statements without layers, specs, effects or mode tests move in one piece, unless they are scopes."""
     if isinstance(node, ast.With):
@@ -91,7 +82,7 @@ def _stays_whole(body: Body, node: ast.stmt) -> bool:
             return False
         if isinstance(child, ast.With) and _is_scope(body, child):  # it goes
             return False
-        if isinstance(child, ast.Call) and (is_maker(body, child) or is_training(body, child)):
+        if isinstance(child, ast.Call) and (body.is_maker(child) or is_training(body, child)):
             return False
         if isinstance(child, ast.Name) and (child.id in (body.mode, *body.opened) or child.id in body.modes.names):
             return False

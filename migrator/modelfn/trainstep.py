@@ -33,7 +33,7 @@ from migrator.syntax import walk
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
 
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
     from migrator.modelfn.plan import Plan
 
 _OWN = frozenset({"x", "y", "y_pred", "sample_weight", "tape", "loss", "losses"})
@@ -42,7 +42,7 @@ _OWN = frozenset({"x", "y", "y_pred", "sample_weight", "tape", "loss", "losses"}
 class TrainStepWriter(Writer):
     """The statements between the gradients and the optimizer. `read` are the names that the written text reads."""
 
-    def __init__(self, generator: Generator, train_op: TrainOp) -> None:
+    def __init__(self, generator: ModelWriter, train_op: TrainOp) -> None:
         super().__init__(generator.shared, "train", generator.names("train"))
         self.model = generator.plan
         self.train_op = train_op
@@ -223,7 +223,7 @@ def _is_call_of(node: ast.expr, *names: str) -> TypeGuard[ast.Call]:
     return node.func.id in names and len(node.args) == 1 and not node.keywords
 
 
-def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
+def train_step_lines(generator: ModelWriter, train_op: TrainOp) -> list[str]:
     """The method `train_step`; none where the optimizer minimizes the loss as it is."""
     plan = generator.plan
     effects = [leaf for leaf in plan.ordered(plan.gradients) if _has_effect(leaf.node)]
@@ -275,7 +275,7 @@ def train_step_lines(generator: Generator, train_op: TrainOp) -> list[str]:
     return [*lines, *body, f"{indent}return self.compute_metrics(x, y, y_pred, sample_weight)"]
 
 
-def plain_step_lines(generator: Generator) -> list[str]:
+def plain_step_lines(generator: ModelWriter) -> list[str]:
     """The train step of Keras, for a model that needs the labels."""
     indent = generator.indent + generator.unit * 2
     inner, tf = indent + generator.unit, generator.shared.tf
@@ -291,7 +291,7 @@ def plain_step_lines(generator: Generator) -> list[str]:
     ]
 
 
-def _needed(generator: Generator, train_op: TrainOp, roots: list[Leaf]) -> list[Leaf]:
+def _needed(generator: ModelWriter, train_op: TrainOp, roots: list[Leaf]) -> list[Leaf]:
     """The leaves of the train step: what the gradients, the summaries of them and the updates need after translation."""
     plan = generator.plan
     writer = TrainStepWriter(generator, train_op)
