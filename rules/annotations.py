@@ -16,7 +16,7 @@ from .estimator_values import PREFIX
 if TYPE_CHECKING:
     from migrator.module import Module
 
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 _SAME = ("RunConfig", "TrainSpec", "EvalSpec", "LatestExporter", "FinalExporter", "BestExporter")
 _HELPERS = {
@@ -44,7 +44,7 @@ def settle_annotations(drafts: Drafts, paths: Iterable[str]) -> None:
     drafts.apply(changes)
 
 
-def annotation_reference(driver: Driver, node: ast.expr, name: str) -> bool:
+def annotation_reference(driver: FileEdits, node: ast.expr, name: str) -> bool:
     """Write what a name of the Estimator API in an annotation stands for now; False where it is none, or not known."""
     short = name[len(PREFIX) :] if name.startswith(PREFIX) else ""
     if not short or not in_annotation(driver.module, node):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from migrator.calls import (
@@ -17,19 +17,16 @@ from migrator.calls import (
     parentheses,
     rename_keyword,
 )
-from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_empty, is_none
-from migrator.module import Module
-from migrator.project import Project
 
 from .annotations import annotation_reference
 from .array_inputs import ARRAY_INPUTS
 from .estimator_values import PREFIX
 from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, export_function, exporting_reference
 from .fed_hooks import take_fed
+from .file_edits import FileEdits
 from .hook_lists import migrate_hooks
-from .hook_makers import HookMakers
 from .hooks import ANY, hook_reference
 from .modes import mode_reference
 from .resource_variables import mark_resources
@@ -101,52 +98,9 @@ TASK_FIELDS = frozenset(
 )  # fmt: skip
 PROPERTIES = {"model_dir": "run_config.model_dir", "config": "run_config", "params": "params"}
 
-Need = Callable[[str, ast.AST], str]
 
-
-class Driver:
-    """Collects the edits of one module. `need` asks for a vendored helper and gives its name in this file, `tensorflow`
-    gives that of TensorFlow 2."""
-
-    def __init__(
-        self,
-        module: Module,
-        need: Need,
-        tensorflow: Callable[[], str],
-        readers: Mapping[str, str],
-        project: Project,
-        beside: Callable[[Module], Driver],
-    ) -> None:
-        self.module = module
-        self.project = project
-        self.beside = beside
-        """The driver of another module of the program, or of this one."""
-        self.need = need
-        self.tensorflow = tensorflow
-        self.exports = False
-        self.graph = False
-        """Whether the model_fn stays a graph, which runs hooks as they are."""
-        self.readers = readers
-        """What reads variables by their names in TensorFlow 1, by method; empty where models do not have these."""
-        self.early_strategy = ""
-        """The helper that a RunConfig asks for the strategy of a cluster, where the program makes tensors before its model."""
-        self.watched: dict[str, ast.expr] = {}
-        """Names of ops whose values callbacks read, and where they say so."""
-        self.unseen_names: list[Unsupported] = []
-        """Why it is not seen what a hook logs."""
-        self.hook_makers: list[HookMakers] = []
-        """Functions whose hooks become callbacks."""
-        self.edits: list[Edit] = []
-        self.handled: set[ast.AST] = set()
-        self.fed: set[ast.expr] = set()
-        """Hooks that are gone, as what they feed is a dataset now."""
-        """References that these edits take care of."""
-        self._spelled: set[ast.AST] = set()
-        self.remarks: list[tuple[ast.AST, str]] = []
-
-    def remark(self, node: ast.AST, text: str) -> None:
-        """Note what the owner should know."""
-        self.remarks.append((node, text))
+class Driver(FileEdits):
+    """Edits the code around model_fns in one module."""
 
     def reference(self, node: ast.expr, name: str) -> bool:
         """Migrate one reference to a name under `tensorflow.estimator`; False if it is none that is known here."""
@@ -225,18 +179,6 @@ class Driver:
         else:
             self.edits.append(self.module.insert(start, opening))
             self.edits.append(self.module.edit((end, self.module.span(call)[1]), ".run_config.model_dir)"))
-
-    def replace(self, node: ast.expr, text: str) -> None:
-        """Write `text` instead of a reference."""
-        self.handled.add(node)
-        self.edits.append(self.module.edit(node, text))
-
-    def spell(self, references: Iterable[tuple[ast.expr, str]]) -> None:
-        """Write references by the names that they have in ``tf.compat.v1``."""
-        for node, name in references:
-            if node not in self._spelled:
-                self._spelled.add(node)
-                self.replace(node, f"{self.tensorflow()}.compat.v1.{name}")
 
     def arguments(
         self,

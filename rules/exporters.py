@@ -13,7 +13,7 @@ from migrator.syntax import walk
 if TYPE_CHECKING:
     from migrator.module import Module
 
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 _RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
 _BUILDERS = ("build_parsing_serving_input_receiver_fn", "build_raw_serving_input_receiver_fn")
@@ -32,7 +32,7 @@ OUTPUTS = tuple(f"tensorflow.estimator.export.{kind}Output" for kind in ("Predic
 _PLACEHOLDERS = ("placeholder", "placeholder_with_default", "sparse_placeholder", "sparse.placeholder")
 
 
-def exporting_reference(driver: Driver, node: ast.expr, short: str) -> bool:
+def exporting_reference(driver: FileEdits, node: ast.expr, short: str) -> bool:
     """Migrate one reference to a name under `tensorflow.estimator` that has to do with exports."""
     module = driver.module
     parent = module.parent(node)
@@ -68,7 +68,7 @@ def export_function(call: ast.Call, method: str) -> str:
     return "export_as_text" if _is_true(given.get("as_text")) else "export_saved_model"
 
 
-def export_output(driver: Driver, node: ast.expr, name: str) -> None:
+def export_output(driver: FileEdits, node: ast.expr, name: str) -> None:
     """Migrate a name of `OUTPUTS` in a model_fn that stays: predictions go without their class, the others keep theirs."""
     module = driver.module
     if name != OUTPUTS[0]:
@@ -86,7 +86,7 @@ def export_output(driver: Driver, node: ast.expr, name: str) -> None:
     driver.edits += [module.edit((start, first), "" if enclosed else "("), module.edit((last, end), ")"[enclosed:])]
 
 
-def _placeholders(driver: Driver, node: ast.expr, prefix: str | None) -> None:
+def _placeholders(driver: FileEdits, node: ast.expr, prefix: str | None) -> None:
     """Placeholders around `node`: those of a receiver stay, as it is called in a graph; others become specs."""
     module = driver.module
     functions = (ast.FunctionDef, ast.Lambda)
@@ -112,7 +112,7 @@ def _placeholders(driver: Driver, node: ast.expr, prefix: str | None) -> None:
             _as_spec(driver, call)
 
 
-def _is_only_kept(driver: Driver, call: ast.Call) -> bool:
+def _is_only_kept(driver: FileEdits, call: ast.Call) -> bool:
     """Whether a placeholder is an entry of a dict, so that nothing computes with it."""
     parent = driver.module.parent(call)
     if isinstance(parent, ast.Assign):
@@ -134,7 +134,7 @@ def _is_only_put(module: Module, statement: ast.Assign) -> bool:
     return alone and all(isinstance(module.parent(load), ast.Dict) for load in loads)
 
 
-def _as_spec(driver: Driver, call: ast.Call) -> None:
+def _as_spec(driver: FileEdits, call: ast.Call) -> None:
     """``tf.placeholder(dtype, shape, name)`` becomes ``tf.TensorSpec(shape, dtype, name)``."""
     names = dict(zip(("dtype", "shape", "name"), call.args))
     names.update({k.arg: k.value for k in call.keywords if k.arg is not None})

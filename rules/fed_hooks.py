@@ -9,7 +9,7 @@ from migrator.module import Module
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 _HOOKS = frozenset(f"tensorflow.{family}.FeedFnHook" for family in ("train", "estimator"))
 _PLACEHOLDER = "tensorflow.placeholder"
@@ -35,7 +35,7 @@ def is_fed(module: Module, node: ast.expr) -> bool:
     return isinstance(outer, ast.Call) and _feed(call) is not None and _input(outer) is not None
 
 
-def take_fed(driver: Driver, call: ast.Call, hooks: ast.expr) -> bool:
+def take_fed(driver: FileEdits, call: ast.Call, hooks: ast.expr) -> bool:
     """Wrap the input_fn of a call that is given `hooks`, and take those that feed it out of their list.
 
     Returns whether the list has no other.

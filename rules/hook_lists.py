@@ -18,12 +18,12 @@ from .logged_names import assigned_value
 from .session_hooks import SessionHook, hook_class, reads_step_before
 
 if TYPE_CHECKING:
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 _EVALUATION = ("Estimator.evaluate", "tf.estimator.EvalSpec", "a InMemoryEvaluatorHook")
 
 
-def migrate_hooks(driver: Driver, node: ast.expr, what: str) -> None:
+def migrate_hooks(driver: FileEdits, node: ast.expr, what: str) -> None:
     """Migrate the value of an argument `hooks` of `what`.
 
     Where the model_fn stays a graph, that calls the hooks, whatever they are. Elsewhere each must be seen to be made by a
@@ -40,7 +40,7 @@ def migrate_hooks(driver: Driver, node: ast.expr, what: str) -> None:
     _Hooks(driver, what, node).migrate(driver.module, node)
 
 
-def _only_callbacks(driver: Driver, node: ast.expr) -> bool:
+def _only_callbacks(driver: FileEdits, node: ast.expr) -> bool:
     """Whether `hook_reference` makes callbacks of all hooks of a list that stands here."""
     if not isinstance(node, (ast.List, ast.Tuple)):
         return False
@@ -49,7 +49,7 @@ def _only_callbacks(driver: Driver, node: ast.expr) -> bool:
     return all(name is not None and name not in IN_GRAPH for name in names)
 
 
-def _wrap(driver: Driver, node: ast.expr, function: str, more: str = "") -> None:
+def _wrap(driver: FileEdits, node: ast.expr, function: str, more: str = "") -> None:
     """Writes `node` as the argument of a call."""
     start, end = driver.module.span(node)
     driver.edits.append(driver.module.insert(start, f"{function}("))
@@ -66,7 +66,7 @@ class _Hooks:
     """The hooks of one argument: a list, a choice or a sum of lists, a name that holds such lists, or what a function of
     the program returns, in whatever file."""
 
-    driver: Driver
+    driver: FileEdits
     what: str
     argument: ast.expr
     read: set[ast.expr] = field(default_factory=set)

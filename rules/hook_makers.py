@@ -19,7 +19,7 @@ from migrator.syntax import walk
 from .settled import returns_of
 
 if TYPE_CHECKING:
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 _Place = tuple[Module, ast.expr]
 
@@ -69,7 +69,7 @@ def callers_values(project: Project, module: Module, binding: Binding) -> list[_
         return None
 
 
-def check_makers(project: Project, drivers: Iterable[Driver]) -> Iterator[tuple[Definition, str]]:
+def check_makers(project: Project, drivers: Iterable[FileEdits]) -> Iterator[tuple[Definition, str]]:
     """Functions that return callbacks from now on and are called by tests, too, with what to say of that.
 
     Raises Unsupported where anything else than a training calls them.

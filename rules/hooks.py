@@ -13,7 +13,7 @@ from migrator.modelfn.translate import bind
 from .logged_names import logged_names
 
 if TYPE_CHECKING:
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 LOGGING, PROFILER, SAVING = "LoggingTensorHook", "ProfilerHook", "CheckpointSaverHook"
 BROADCAST = "BroadcastGlobalVariablesHook"
@@ -105,7 +105,7 @@ def hook_of(name: str | None) -> str | None:
     return last if known and last in HOOKS else None
 
 
-def watch_names(driver: Driver, tensors: ast.expr | None, call: ast.Call) -> None:
+def watch_names(driver: FileEdits, tensors: ast.expr | None, call: ast.Call) -> None:
     """Note the names of the tensors that a hook logs, or that they are not seen."""
     try:
         driver.watched.update(logged_names(driver.module, tensors, call))
@@ -113,7 +113,7 @@ def watch_names(driver: Driver, tensors: ast.expr | None, call: ast.Call) -> Non
         driver.unseen_names.append(problem)
 
 
-def hook_reference(driver: Driver, node: ast.expr, name: str) -> bool:
+def hook_reference(driver: FileEdits, node: ast.expr, name: str) -> bool:
     """Migrate one reference to a hook; False if it is none that is known here."""
     module = driver.module
     short = hook_of(name)

@@ -10,12 +10,12 @@ from migrator.module import Module
 from .tensorflow_names import root_name
 
 if TYPE_CHECKING:
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 _KEYS = "tensorflow.estimator.ModeKeys"
 
 
-def mode_reference(driver: Driver, node: ast.expr, short: str) -> None:
+def mode_reference(driver: FileEdits, node: ast.expr, short: str) -> None:
     """Write ``ModeKeys`` or ``ModeKeys.TRAIN``. An alias of them stays, unless the import of the helper takes its place."""
     module = driver.module
     if reads_alias(module, node):

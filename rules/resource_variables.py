@@ -16,13 +16,13 @@ from migrator.syntax import walk
 from .session_hooks import has_resources
 
 if TYPE_CHECKING:
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 _DEPENDENCIES = "tensorflow.control_dependencies"
 _COLLECTION = "tensorflow.get_collection"
 
 
-def mark_resources(driver: Driver, model_fn: ast.expr | None) -> None:
+def mark_resources(driver: FileEdits, model_fn: ast.expr | None) -> None:
     """Write ``with_resources(model_fn)`` where it matters for a graph that is kept."""
     module = driver.module
     if model_fn is None or not has_resources(module) or not _waits(driver.project):

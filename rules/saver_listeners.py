@@ -14,7 +14,7 @@ from .hooks import ANY, HOOKS, SAVING, hook_of
 from .logged_names import assigned_value
 
 if TYPE_CHECKING:
-    from .driver import Driver
+    from .file_edits import FileEdits
 
 LISTENER = "CheckpointSaverListener"
 _FAMILIES = ("tensorflow.train.", "tensorflow.estimator.")
@@ -85,7 +85,7 @@ def check_saver(module: Module, node: ast.expr | None) -> bool:
     return True
 
 
-def saver_reference(driver: Driver, node: ast.expr, name: str) -> bool:
+def saver_reference(driver: FileEdits, node: ast.expr, name: str) -> bool:
     """Migrate one reference to a CheckpointSaverHook outside of a model_fn; False if it is none."""
     call = driver.module.parent(node)
     if hook_of(name) != SAVING or not isinstance(call, ast.Call) or call.func is not node:
@@ -102,7 +102,7 @@ def saver_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     return True
 
 
-def migrate_listeners(driver: Driver, node: ast.expr, what: str) -> None:
+def migrate_listeners(driver: FileEdits, node: ast.expr, what: str) -> None:
     """Migrate the value of an argument `saving_listeners`, which is that of `callbacks` afterwards."""
     call = driver.module.parent(node)
     call = driver.module.parent(call) if isinstance(call, ast.keyword) else call
