@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import random
 from typing import Any, Callable
 
-import numpy as np
 import tensorflow as tf
 
 
@@ -25,10 +23,7 @@ def read_input(model: tf.keras.Model, input_fn: Callable[..., Any], mode: str) -
     """
     seed, params = model.run_config.tf_random_seed, model.run_state.params
     if seed is not None:
-        states = random.getstate(), np.random.get_state()
-        tf.keras.utils.set_random_seed(seed)
-        random.setstate(states[0])  # only TensorFlow is to be seeded
-        np.random.set_state(states[1])
+        tf.random.set_seed(seed)  # and nothing else: `random` and NumPy are the program's own
     offered = {"mode": mode, "config": model.run_config}
     params = getattr(model, "params", None) if params is None else params
     # Those of a TPUEstimator differ by mode; flags of absl, say, can be called as well, and are handed on.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import random
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -85,3 +87,16 @@ def test_tuples_of_other_lengths() -> None:
 def test_params_that_can_be_called_are_given_as_they_are() -> None:
     given = Callable_()  # as absl's flags can
     assert first(read(lambda params: tf.constant([params is given]), given)) == [True]
+
+
+@pytest.mark.parametrize("seed", [3, np.int64(3)])
+def test_only_tensorflow_is_seeded(seed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def seeded(*given: Any) -> None:
+        raise AssertionError("seeded by the helper")
+
+    monkeypatch.setattr(CONFIG, "tf_random_seed", seed)
+    for module in (random, np.random):
+        monkeypatch.setattr(module, "seed", seeded)
+    tf.random.set_seed(3)
+    expected = first(tf.data.Dataset.range(1000).shuffle(1000).batch(10))
+    assert first(read(lambda: tf.data.Dataset.range(1000).shuffle(1000).batch(10))) == expected
