@@ -61,7 +61,9 @@ class LocalRun:
         return dataset.element_spec, dataset if steps is None else dataset.take(steps)
 
     def evaluate(self, batches: Any, callbacks: Sequence[Any]) -> dict[str, Any]:
-        """The metrics over all batches."""
+        """The metrics over all batches, or nothing where there are none, which Keras refuses if it can foresee it."""
+        if batches.cardinality() == 0:
+            return {}
         if callbacks or not batches.cardinality() > 0:  # Keras cannot group batches of an unknown number
             self.model.steps_per_execution = 1
         results: dict[str, Any] = self.model.evaluate(batches, callbacks=callbacks, verbose=0, return_dict=True)

@@ -10,6 +10,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any, Callable
 
+import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.checkpoints import Checkpoints
@@ -174,12 +175,19 @@ def evaluate(
         spec, batches = run.evaluation_batches(dataset, steps)
         run.create_variables(spec, training=False)
         model.run_state.checkpoints.restore(checkpoint_path)
-        results = run.evaluate(batches, callbacks)
+        results = run.evaluate(batches, callbacks) or without_batch(model)
     step, folder = int(model.optimizer.iterations.numpy()), f"eval_{name}" if name else "eval"
     log_info("Saving dict for global step %d: %s", step, results)
     logger = model.run_state.logger
     logger.write(os.path.join(logger.config.model_dir, folder), results, step)
     return {**results, "global_step": step}
+
+
+def without_batch(model: tf.keras.Model) -> dict[str, Any]:
+    """What an Estimator reports where the data end at once: each metric, the loss among them, as it begins."""
+    model.reset_metrics()
+    results = {name: np.asarray(value) for name, value in model.get_metrics_result().items()}
+    return {name: value if value.ndim else value.item() for name, value in results.items()}
 
 
 def report_batch_loss(model: tf.keras.Model) -> None:

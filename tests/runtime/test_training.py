@@ -62,6 +62,25 @@ def test_same_losses_checkpoints_metrics_and_predictions(tmp_path: Path, steps_p
     np.testing.assert_allclose(outputs[:2], FIRST_OUTPUTS, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "left", [lambda data: data.take(0), lambda data: data.filter(lambda *_: False)], ids=["known", "unknown"]
+)
+@pytest.mark.parametrize("steps", [None, 2])
+@pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
+def test_evaluation_without_a_batch(tmp_path: Path, left: Any, steps: int | None) -> None:
+    def nothing(mode: str) -> tf.data.Dataset:
+        data = input_fn(mode)
+        return left(data) if mode == "eval" else data
+
+    estimator = tf.estimator.Estimator(model_fn, str(tmp_path / "old")).train(nothing, steps=2)
+    model = train(create_model(tmp_path / "new", 100), nothing, steps=2)
+    expected = estimator.evaluate(nothing, steps)
+    assert set(expected) == {"loss", "mae", "global_step"}
+    assert evaluate(model, nothing, steps) == pytest.approx(expected)
+    found = read_events(tmp_path / "new" / "eval")
+    assert found == {name: {2: value} for name, value in expected.items() if name != "global_step"}
+
+
 def test_steps_between_events_run_together_with_the_same_result(tmp_path: Path) -> None:
     train(create_model(tmp_path / "singly"), input_fn, steps=15)
     train(create_model(tmp_path / "grouped", steps_per_execution=100, save_summary_steps=7), input_fn, steps=15)
