@@ -208,7 +208,7 @@ class BinaryClassHead(ClassHead):
 
     Args:
         thresholds: of the metrics ``accuracy/positive_threshold_…``, ``precision/…`` and ``recall/…``.
-        interpolate_auc: whether ``auc_precision_recall`` interpolates as in TensorFlow 2.
+        interpolate_auc: whether ``auc`` and ``auc_precision_recall`` are those of TensorFlow 2.
         others: see ``Head`` and ``ClassHead``.
     """
 
@@ -248,10 +248,9 @@ class BinaryClassHead(ClassHead):
             tf.keras.metrics.Mean(name="prediction/mean"),
             tf.keras.metrics.Mean(name="label/mean"),
             AccuracyBaseline(name="accuracy_baseline"),
-            tf.keras.metrics.AUC(name="auc"),
         ]
         curve = tf.keras.metrics.AUC if self.interpolate_auc else RiemannAUC
-        metrics.append(curve(curve="PR", name="auc_precision_recall"))
+        metrics += [curve(name="auc"), curve(curve="PR", name="auc_precision_recall")]
         for threshold in self.thresholds:
             suffix = f"positive_threshold_{threshold:g}"
             metrics.append(tf.keras.metrics.Mean(name=f"accuracy/{suffix}"))

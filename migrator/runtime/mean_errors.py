@@ -18,6 +18,18 @@ def same_rank(values: Any, others: Any) -> tuple[tf.Tensor, tf.Tensor]:
     return values, others
 
 
+def weights_of(values: tf.Tensor, weights: Any) -> tf.Tensor:
+    """Weights as float32 of the shape of the values: ones if None, else of all, of each example, or of each value."""
+    if weights is None:
+        return tf.ones_like(values, tf.float32)
+    weights = tf.cast(weights, tf.float32)
+    if 0 < weights.shape.rank < values.shape.rank:
+        weights = weights[..., tf.newaxis]
+    elif weights.shape.rank > values.shape.rank:
+        weights = tf.squeeze(weights, axis=-1)
+    return tf.broadcast_to(weights, tf.shape(values))
+
+
 class MeanSquaredError(tf.keras.metrics.Mean):
     """``tf.compat.v1.metrics.mean_squared_error``: a mean over elements.
 
@@ -61,7 +73,11 @@ class MeanCosineDistance(tf.keras.metrics.Mean):
         """Add a batch; the weights broadcast to the predictions, of which ``dim`` is one."""
         labels, predictions = same_rank(labels, predictions)
         similarity = tf.reduce_sum(labels * predictions, axis=self.dim, keepdims=True)
-        return super().update_state(1.0 - similarity, sample_weight=sample_weight)
+        return super().update_state(similarity, sample_weight=sample_weight)
+
+    def result(self) -> tf.Tensor:
+        """The mean, a float scalar; 1 where nothing has been added, or all weights are 0."""
+        return 1.0 - super().result()
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "dim": self.dim}

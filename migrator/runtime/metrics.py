@@ -10,6 +10,8 @@ from typing import Any, Optional, Union
 
 import tensorflow as tf
 
+from migrator.runtime.mean_errors import same_rank, weights_of
+
 Labels = Union[tf.Tensor, tf.SparseTensor]
 
 
@@ -25,17 +27,41 @@ class BatchMean(tf.keras.metrics.Mean):
         return super().update_state(tf.reduce_mean(values))
 
 
-class RiemannAUC(tf.keras.metrics.AUC):
-    """``tf.compat.v1.metrics.auc`` with the summation ``trapezoidal`` (the default), ``minoring`` or ``majoring``.
+class ThresholdAUC(tf.keras.metrics.AUC):
+    """``tf.keras.metrics.AUC`` that compares each prediction with each threshold, as ``tf.compat.v1.metrics`` did.
 
-    ``tf.keras.metrics.AUC`` agrees for the ROC curve, but for the precision-recall curve it interpolates carefully
-    (2e-4 off in our example) and calls the precision zero, not one, where nothing is predicted. Only for
-    ``careful_interpolation`` is ``tf.keras.metrics.AUC(curve="PR")`` the exact replacement.
+    Keras sorts predictions into buckets between 0 and 1, and takes those below 0 or above 1 for others than they are.
+    """
+
+    def update_state(self, labels: Any, predictions: Any, sample_weight: Any = None) -> None:
+        """Add labels, positive where they are not 0, and predictions, both ``[batch]``, ``[batch, 1]`` or of more axes.
+
+        Weights are of all, of each example, or of each value.
+        """
+        labels, predictions = same_rank(tf.cast(labels, tf.bool), tf.cast(predictions, tf.float32))
+        weights = weights_of(predictions, sample_weight)
+        positive, negative = tf.where(labels, weights, 0.0), tf.where(labels, 0.0, weights)
+        above = tf.cast(tf.reshape(predictions, [-1, 1]) > tf.constant(self.thresholds, tf.float32), tf.float32)
+        for variable, values, side in (
+            (self.true_positives, positive, above),
+            (self.false_positives, negative, above),
+            (self.false_negatives, positive, 1.0 - above),
+            (self.true_negatives, negative, 1.0 - above),
+        ):
+            variable.assign_add(tf.linalg.matvec(side, tf.reshape(values, [-1]), transpose_a=True))
+
+
+class RiemannAUC(ThresholdAUC):
+    """``tf.compat.v1.metrics.auc`` with its ways of summation, by default ``trapezoidal``.
+
+    ``tf.keras.metrics.AUC`` agrees for the ROC curve of labels of both classes: without positive ones it is 0, here 1.
+    For the precision-recall curve it interpolates carefully (2e-4 off in our example) and calls the precision zero, not
+    one, where nothing is predicted. For ``careful_interpolation`` ``tf.keras.metrics.AUC(curve="PR")`` is the replacement.
 
     Args:
         num_thresholds: number of points of the curve.
         curve: ``"ROC"`` or ``"PR"``.
-        summation_method: ``"trapezoidal"``, ``"minoring"`` or ``"majoring"``.
+        summation_method: ``"trapezoidal"``, ``"minoring"``, ``"majoring"``, or ``"careful_interpolation"`` (for PR).
         name: name of the metric.
         thresholds: inner points of the curve, instead of ``num_thresholds`` even ones.
     """
@@ -49,13 +75,15 @@ class RiemannAUC(tf.keras.metrics.AUC):
         thresholds: Optional[list[float]] = None,
         **kwargs: Any,
     ) -> None:
-        if summation_method not in ("trapezoidal", "minoring", "majoring"):
-            raise ValueError(f"summation_method {summation_method!r} is not trapezoidal, minoring or majoring.")
+        if summation_method not in ("trapezoidal", "minoring", "majoring", "careful_interpolation"):
+            raise ValueError(f"summation_method {summation_method!r} is unknown.")
         super().__init__(num_thresholds=num_thresholds, curve=curve, name=name, thresholds=thresholds, **kwargs)
         self.heights = summation_method
 
     def result(self) -> tf.Tensor:
         """The area, a float scalar."""
+        if self.heights == "careful_interpolation" and self.curve.value == "PR":
+            return super().result()
         epsilon = 1e-6
         tp, fp = tf.convert_to_tensor(self.true_positives), tf.convert_to_tensor(self.false_positives)
         tn, fn = tf.convert_to_tensor(self.true_negatives), tf.convert_to_tensor(self.false_negatives)
@@ -76,7 +104,7 @@ class RiemannAUC(tf.keras.metrics.AUC):
         return {**super().get_config(), "summation_method": self.heights}
 
 
-class SensitivityNearSpecificity(tf.keras.metrics.AUC):
+class SensitivityNearSpecificity(ThresholdAUC):
     """``tf.compat.v1.metrics.sensitivity_at_specificity``: at the threshold of the nearest specificity.
 
     ``tf.keras.metrics.SensitivityAtSpecificity`` takes the best sensitivity among thresholds of at least that
@@ -106,7 +134,7 @@ class SensitivityNearSpecificity(tf.keras.metrics.AUC):
         return {**super().get_config(), "specificity": self.specificity}
 
 
-class SpecificityNearSensitivity(tf.keras.metrics.AUC):
+class SpecificityNearSensitivity(ThresholdAUC):
     """``tf.compat.v1.metrics.specificity_at_sensitivity``: at the last threshold of the nearest sensitivity.
 
     ``tf.keras.metrics.SpecificityAtSensitivity`` takes the best specificity among thresholds of at least that
@@ -213,8 +241,7 @@ def match_classes(labels: Labels, top_classes: tf.Tensor, class_id: Optional[int
 class PrecisionAtK(tf.keras.metrics.Mean):
     """``tf.compat.v1.metrics.precision_at_k``: share of the k best classes that are labels.
 
-    ``tf.keras.metrics.Precision(top_k=...)`` wants one-hot labels. Where nothing is predicted the result is 0 (TF1:
-    NaN).
+    ``tf.keras.metrics.Precision(top_k=...)`` wants one-hot labels. Where nothing is predicted the result is NaN.
 
     Args:
         k: number of classes to take; None where ``update_state`` gets class ids, as ``precision_at_top_k`` did.
@@ -237,6 +264,10 @@ class PrecisionAtK(tf.keras.metrics.Mean):
         total = hits + false_alarms
         return super().update_state(tf.math.divide_no_nan(hits, total), sample_weight=total * weight)
 
+    def result(self) -> tf.Tensor:
+        """The share, a float scalar."""
+        return tf.convert_to_tensor(self.total) / self.count
+
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "k": self.k, "class_id": self.class_id}
 
@@ -244,7 +275,7 @@ class PrecisionAtK(tf.keras.metrics.Mean):
 class RecallAtK(tf.keras.metrics.Mean):
     """``tf.compat.v1.metrics.recall_at_k``: share of the labels that are among the k best classes.
 
-    ``tf.keras.metrics.Recall(top_k=...)`` wants one-hot labels. Where there is no label the result is 0 (TF1: NaN).
+    ``tf.keras.metrics.Recall(top_k=...)`` wants one-hot labels. Where there is no label the result is NaN.
 
     Args:
         k: number of classes to take; None where ``update_state`` gets class ids, as ``recall_at_top_k`` did.
@@ -267,6 +298,10 @@ class RecallAtK(tf.keras.metrics.Mean):
         total = hits + misses
         return super().update_state(tf.math.divide_no_nan(hits, total), sample_weight=total * weight)
 
+    def result(self) -> tf.Tensor:
+        """The share, a float scalar."""
+        return tf.convert_to_tensor(self.total) / self.count
+
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "k": self.k, "class_id": self.class_id}
 
@@ -288,7 +323,7 @@ class AveragePrecisionAtK(tf.keras.metrics.Mean):
     def update_state(self, labels: Labels, predictions: tf.Tensor, sample_weight: Any = None) -> Any:
         """Add a batch: labels ``[batch(, num_labels)]``, scores ``[batch, num_classes]``, weights ``[batch]``.
 
-        Labels below zero are padding. An example without labels makes the mean NaN, as in TF1.
+        Labels that are no class are padding. An example without labels makes the mean NaN, as in TF1.
         """
         if isinstance(labels, tf.SparseTensor):
             labels = tf.sparse.to_dense(labels, default_value=-1)
@@ -298,7 +333,8 @@ class AveragePrecisionAtK(tf.keras.metrics.Mean):
         relevant = tf.reduce_any(top_classes[:, :, tf.newaxis] == labels[:, tf.newaxis, :], axis=-1)
         relevant = tf.cast(relevant, tf.float32)
         precision = tf.cumsum(relevant, axis=-1) / tf.range(1.0, self.k + 1.0)
-        num_labels = tf.reduce_sum(tf.cast(labels >= 0, tf.float32), axis=-1)
+        is_class = (labels >= 0) & (labels < tf.shape(predictions, tf.int64)[-1])
+        num_labels = tf.reduce_sum(tf.cast(is_class, tf.float32), axis=-1)
         average = tf.reduce_sum(precision * relevant, axis=-1) / tf.minimum(num_labels, float(self.k))
         return super().update_state(average, sample_weight=sample_weight)
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from migrator.runtime.mean_errors import same_rank
+from migrator.runtime.mean_errors import same_rank, weights_of
+from migrator.runtime.metrics import ThresholdAUC
 
 
-class BestF1Score(tf.keras.metrics.AUC):
+class BestF1Score(ThresholdAUC):
     """``tf.contrib.metrics.f1_score``: the best F1 score among evenly spaced thresholds of probabilities.
 
     ``tf.keras.metrics.F1Score`` has one threshold.
@@ -50,9 +51,7 @@ class PearsonCorrelation(tf.keras.metrics.Metric):
     def update_state(self, labels: Any, predictions: Any, sample_weight: Any = None) -> None:
         """Add a batch of float labels and predictions of one shape; weights, as frequencies, broadcast to them."""
         labels, predictions = same_rank(tf.cast(labels, tf.float32), predictions)
-        weights = tf.ones_like(labels)
-        if sample_weight is not None:
-            weights = tf.broadcast_to(same_rank(tf.cast(sample_weight, tf.float32), labels)[0], tf.shape(labels))
+        weights = weights_of(labels, sample_weight)
         batch_count = tf.reduce_sum(weights)
         total = self.count + batch_count
         values = tf.stack([predictions, labels])

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from migrator.runtime.mean_errors import same_rank
+from migrator.runtime.mean_errors import same_rank, weights_of
 
 
 def streaming_covariance(
@@ -37,10 +37,7 @@ def streaming_covariance(
             tf.compat.v1.Variable(tf.zeros([]), trainable=False, collections=kinds, name=kind)
             for kind in ("count", "mean_prediction", "mean_label", "comoment")
         )
-        frequencies = tf.ones_like(labels)
-        if weights is not None:
-            weights = same_rank(tf.cast(weights, labels.dtype), labels)[0]
-            frequencies *= weights[..., tf.newaxis] if 0 < weights.shape.rank < labels.shape.rank else weights
+        frequencies = weights_of(labels, weights)
         batch = tf.reduce_sum(frequencies)
         batch_prediction = tf.math.divide_no_nan(tf.reduce_sum(predictions * frequencies), batch)
         batch_label = tf.math.divide_no_nan(tf.reduce_sum(labels * frequencies), batch)

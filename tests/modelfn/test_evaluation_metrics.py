@@ -341,3 +341,23 @@ metrics["b"] = tf.metrics.mean(labels)
     text = method(migrate(program(metrics)), "compute_metrics")
     assert 'tf.summary.scalar("a", self.a.result())' in text and "self.b.update_state(y)" in text
     assert text.count("tf.summary.scalar(") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fed"),
+    [
+        ("labels, tf.nn.sigmoid(predictions)", "y, tf.cast(tf.nn.sigmoid(y_pred), y.dtype)"),
+        ("labels, predictions", "y, tf.cast(y_pred, y.dtype)"),
+        ("tf.cast(labels, tf.int32), predictions", "tf.cast(y, tf.int32), tf.cast(y_pred, tf.int32)"),
+        ("tf.argmax(labels, 1), predictions", "tf.argmax(y, 1), tf.cast(y_pred, tf.int64)"),
+        ("tf.equal(labels, 1), predictions", "tf.equal(y, 1), tf.cast(y_pred, tf.equal(y, 1).dtype)"),
+        # Left alone: whole numbers, whatever their type, and labels that are floats.
+        ("labels, tf.argmax(predictions, 1)", "y, tf.argmax(y_pred, 1)"),
+        ("labels, tf.round(predictions)", "y, tf.round(y_pred)"),
+        ("labels, tf.cast(predictions > 0.5, tf.float32)", "y, tf.cast(y_pred > 0.5, tf.float32)"),
+        ("tf.to_float(labels), predictions", "tf.cast(y, tf.float32), y_pred"),
+    ],
+)
+def test_predictions_are_cast_as_labels_where_that_may_matter(arguments: str, fed: str) -> None:
+    text = method(migrate(program(f'metrics = {{"m": tf.metrics.accuracy({arguments})}}')), "compute_metrics")
+    assert f"self.m.update_state({fed})" in text
