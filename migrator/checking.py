@@ -75,6 +75,7 @@ class Checker:
         findings = Findings()
         editable = list(editable)
         for module in editable:
+            module.component = modules
             found = self._check_file(module, findings, banned)
             kept = [finding for finding in found if self._wanted(finding, modules, banned)]
             module.fixes = self._applicable_fixes(kept)
@@ -194,6 +195,7 @@ class Checker:
     def _fixes(self, module: Module, modules: Mapping[str, Module], banned: set[tuple[str, str]]) -> list[Fix]:
         """The fixes that the file rules have for a draft of a module."""
         known = self._cache.get(module.path)
+        module.component = modules
         found = self._check_file(module, Findings(), banned)
         if known is not None:
             self._cache[module.path] = known

@@ -10,7 +10,7 @@ import bisect
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeVar, Union, overload
 
@@ -46,6 +46,8 @@ class Module(Text):
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
         """What a rule worked out about the file as a whole, by the rule's name."""
+        self.component: Mapping[str, Module] = {}
+        """The modules that are looked at together with this one, by path; set by the engine."""
         self.find_fixes: Callable[[Module], list[Fix]] = lambda module: []
         """Gives `fixes`; set by the engine for the program rules, before anybody asks."""
 

@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import Optional
 
-from migrator.calls import add_keyword, call_of, rename_keyword
+from migrator.calls import add_keyword, bind, call_of, rename_keyword
 from migrator.diagnostics import Diagnostic, Edit, Severity
 from migrator.module import Module
 from migrator.rule import Rule
+from migrator.symbols import normalize
 
+from .flag_reads import FLAGS, reads_flags_unparsed
 from .tensorflow_names import PLAIN, inner, root_name, tensorflow_root, via_version_1_import
 
 _LEVELS = {
@@ -31,9 +33,12 @@ _FUNCTIONS = {
     "vlog": "vlog",
 }
 _LEVEL_FUNCTIONS = {name: name for name in ("log", "log_every_n", "log_first_n", "log_if", "set_verbosity")}
-_IMPORTED = {"tensorflow.logging": "logging", "tensorflow.flags": "flags", "tensorflow.app.flags": "flags"}
-_PARSERS = ("argparse", "optparse", "getopt")
-"""Modules with which a program parses its arguments by itself; absl would refuse those that are no flags of absl."""
+_IMPORTED = {
+    "tensorflow.logging": "logging",
+    "tensorflow.flags": "flags",
+    "tensorflow.app.flags": "flags",
+    "tensorflow.app": "app",
+}
 _OLD_KEYWORDS = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 
 
@@ -58,14 +63,15 @@ class AbslModules(Rule):
     ```python
     from absl import flags
     logging.set_verbosity(logging.INFO)
-    app.run(main)
+    app.run(main, flags_parser=lambda argv: flags.FLAGS(argv, known_only=True))
     ```
 
     ## Fix safety
-    Safe. The wrappers differ from absl in four places, which keep the wrapper under its name `tf.compat.v1.X`: numbers
-    passed to `set_verbosity` are Python's levels, `fatal` does not end the process, flags may be read before they
-    are parsed, which a program without `app.run` relies on, and `app.run` takes arguments that are no flags, which a
-    program with a parser of its own relies on. In other programs absl names an unknown flag and ends.
+    Safe. The wrappers differ from absl in four places. `tf.app.run` leaves flags that nobody defined to the program: it
+    is called with a parser that does so, too, and without the parser absl would name such a flag and end. Three keep the
+    wrapper under its name `tf.compat.v1.X`: numbers passed to `set_verbosity` are Python's levels, `fatal` does not end
+    the process, and flags parse themselves when one is first read. They keep it in all files of a program together, where any
+    of them reads a flag when it is imported, or before it calls `app.run`, or where none calls that.
     """
 
     code = "EST004"
@@ -74,6 +80,7 @@ class AbslModules(Rule):
         "tensorflow.logging.*",
         "tensorflow.flags.*",
         "tensorflow.app.*",
+        "tensorflow.app",
         "tensorflow.flags",
         "tensorflow.logging",
     )
@@ -101,7 +108,7 @@ class AbslModules(Rule):
                 continue
             alias = "" if entry.name == family else f" as {entry.name}"
             source = "absl"
-            if family == "flags" and reads_flags_unparsed(module) or family == "logging" and not _knows_all(module):
+            if not _is_as_good(module, family):
                 source = "tensorflow.compat.v1"
             lines = [f"from {source} import {family}{alias}"]
             rest = [module.segment(other) for other in statement.names if other is not entry.alias]
@@ -125,7 +132,7 @@ def short_name(name: str) -> str:
 
 def is_absl(name: str) -> bool:
     """Whether a qualified name lies in one of the three modules."""
-    return name.startswith(("tensorflow.logging", "tensorflow.flags", "tensorflow.app.")) and name.count(".") >= 1
+    return name.startswith(("tensorflow.logging", "tensorflow.flags", "tensorflow.app"))
 
 
 def through_alias(module: Module, node: ast.expr) -> bool:
@@ -145,7 +152,12 @@ def absl_edits(module: Module, node: ast.expr, short: str, root: Optional[str] =
         return _logging(module, node, rest, root)
     if short == "app.run":
         return _run(module, node, root)
-    return None
+    return _keep(module, node, "app", root) if short == "app" else None
+
+
+def _is_as_good(module: Module, family: str) -> bool:
+    """Whether a file that imports one of the modules itself may have that of absl instead."""
+    return family == "flags" and not reads_flags_unparsed(module) or family == "logging" and _knows_all(module)
 
 
 def _through_alias(module: Module, node: ast.expr, short: str) -> Optional[list[Edit]]:
@@ -236,15 +248,33 @@ def _sets_unknown_level(module: Module) -> bool:
 
 
 def _run(module: Module, node: ast.expr, root: Optional[str]) -> Optional[list[Edit]]:
-    if any(entry.target.split(".")[0] in _PARSERS for entry in module.imports) or "parse_args(" in module.text:
-        return _keep(module, inner(node, 1), "app", root)
     call = call_of(module, node)
-    edits: list[Edit] = []
-    if call is not None and not call.args and not any(keyword.arg in ("main", None) for keyword in call.keywords):
-        if "main" not in module.analysis.root.bindings:
-            return _keep(module, inner(node, 1), "app", root)
-        edits.append(add_keyword(module, call, "main" if not call.keywords else "main=main"))
-    return _replace_base(module, node, inner(node, 1), "app", edits, root)
+    base = inner(node, 1)
+    given = bind(call, ("main", "argv")) if call is not None else None
+    finds_main = "main" in module.analysis.root.bindings and module.scope(base).kind == "module"
+    if call is None or given is None or not ("main" in given or finds_main):
+        return _keep(module, base, "app", root)
+    flags = _flag_values(module, node)
+    found = bind_absl(module, node, "app")
+    if flags is None or found is None:
+        return _keep(module, base, "app", root)
+    name, edits = found
+    values, more = flags
+    texts = [] if "main" in given else ["main" if not call.keywords else "main=main"]
+    texts.append(f"flags_parser=lambda argv: {values}(argv, known_only=True)")
+    return [*edits, *more, module.edit(base, name), add_keyword(module, call, ", ".join(texts))]
+
+
+def _flag_values(module: Module, node: ast.expr) -> Optional[tuple[str, list[Edit]]]:
+    """How code at `node` can name `FLAGS`, with the edit that imports it if need be."""
+    scope, top = module.scope(root_name(node)), module.analysis.root
+    for name, bindings in top.bindings.items():
+        alias = bindings[0].alias
+        found = alias is not None and module.resolve(alias) in FLAGS or normalize(bindings[0].target) in FLAGS
+        if found and len(bindings) == 1 and scope.lookup(name) is top:
+            return name, []
+    flags = bind_absl(module, node, "flags")
+    return None if flags is None else (f"{flags[0]}.FLAGS", flags[1])
 
 
 def _keep(module: Module, base: ast.expr, family: str, root: Optional[str]) -> Optional[list[Edit]]:
@@ -320,32 +350,3 @@ def _absl_names(module: Module, family: str) -> list[str]:
                 found.append(name)
     names: list[str] = module.memo[key]
     return names
-
-
-def reads_flags_unparsed(module: Module) -> bool:
-    """Whether the file relies on flags that parse themselves when first read, as those of TensorFlow 1 do."""
-    cached = module.memo.get("flags_unparsed")
-    if cached is None:
-        cached = module.memo["flags_unparsed"] = _reads_flags_unparsed(module)
-    return bool(cached)
-
-
-def _reads_flags_unparsed(module: Module) -> bool:
-    runs = any(name in ("tensorflow.app.run", "absl.app.run") for _, name in module.references())
-    guarded = any(isinstance(node, ast.If) and _is_main_guard(node) for node in module.tree.body)
-    for node, name in module.references():
-        _, found, attribute = name.partition("flags.FLAGS.")
-        if not found or not name.startswith("tensorflow.") or attribute in ("mark_as_parsed", "flag_values_dict"):
-            continue
-        if guarded and not runs:
-            return True
-        if module.scope(root_name(node)).kind != "module":
-            continue
-        if not any(isinstance(outer, ast.If) and _is_main_guard(outer) for outer in module.ancestors(node)):
-            return True
-    return False
-
-
-def _is_main_guard(node: ast.If) -> bool:
-    test = node.test
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

@@ -8,6 +8,8 @@ from tools import check, check_noop, check_transformed, rules_of
 
 RULES = rules_of("absl_modules")
 HEAD = "import tensorflow as tf\n"
+APP = "from absl import app\nfrom absl import flags\n"
+PARSER = "flags_parser=lambda argv: flags.FLAGS(argv, known_only=True)"
 
 
 def test_a_whole_program() -> None:
@@ -50,7 +52,7 @@ def test_a_whole_program() -> None:
 
         if __name__ == "__main__":
             flags.mark_flag_as_required("data")
-            app.run(main)
+            app.run(main, flags_parser=lambda argv: FLAGS(argv, known_only=True))
         ''',
         RULES,
     )
@@ -78,8 +80,8 @@ def test_a_whole_program() -> None:
         ("from absl import logging as al\ntf.logging.info('a')", "{}from absl import logging as al\nal.info('a')"),
         ("log = tf.logging\nlog.info('a')", "from absl import logging as log\n{}log.info('a')"),
         (
-            "def f():\n    flags = tf.app.flags\n    flags.FLAGS.x",
-            "{}def f():\n    from absl import flags\n    flags.FLAGS.x",
+            "def f():\n    flags = tf.app.flags\n    flags.DEFINE_bool('a')",
+            "{}def f():\n    from absl import flags\n    flags.DEFINE_bool('a')",
         ),
         ("tf.flags.DEFINE_bool('a', True, 'b')", "from absl import flags\n{}flags.DEFINE_bool('a', True, 'b')"),
         (
@@ -87,20 +89,35 @@ def test_a_whole_program() -> None:
             "from absl import flags\n{}flags.DEFINE_bool(name='a', default=1, help='b')",
         ),
         (
-            "FLAGS = tf.flags.FLAGS\ndef f():\n    return FLAGS.a",
-            "from absl import flags\n{}FLAGS = flags.FLAGS\ndef f():\n    return FLAGS.a",
+            "FLAGS = tf.flags.FLAGS\ndef main(_):\n    return FLAGS.a\ntf.app.run(main)",
+            "from absl import app\nfrom absl import flags\n{}FLAGS = flags.FLAGS\ndef main(_):\n    return FLAGS.a\n"
+            "app.run(main, flags_parser=lambda argv: FLAGS(argv, known_only=True))",
         ),
         (
-            "flags = 3\nFLAGS = tf.flags.FLAGS",
-            "from absl import flags as absl_flags\n{}flags = 3\nFLAGS = absl_flags.FLAGS",
+            "flags = 3\nFLAGS = tf.flags.FLAGS\ntf.app.run(main)",
+            "from absl import app\nfrom absl import flags as absl_flags\n{}flags = 3\nFLAGS = absl_flags.FLAGS\n"
+            "app.run(main, flags_parser=lambda argv: FLAGS(argv, known_only=True))",
         ),
-        ("tf.app.run(main)", "from absl import app\n{}app.run(main)"),
-        ("tf.app.run(main=f, argv=[1])", "from absl import app\n{}app.run(main=f, argv=[1])"),
+        ("tf.app.run(main)", f"{APP}{{}}app.run(main, {PARSER})"),
+        ("tf.app.run(main=f, argv=[1])", f"{APP}{{}}app.run(main=f, argv=[1], {PARSER})"),
+        ("def main(_): pass\ntf.app.run()", f"{APP}{{}}def main(_): pass\napp.run(main, {PARSER})"),
         (
             "def main(_): pass\ntf.app.run(argv=x)",
-            "from absl import app\n{}def main(_): pass\napp.run(argv=x, main=main)",
+            f"{APP}{{}}def main(_): pass\napp.run(argv=x, main=main, {PARSER})",
         ),
-        ("app = 3\ntf.app.run(main)", "from absl import app as absl_app\n{}app = 3\nabsl_app.run(main)"),
+        (
+            "app = 3\ntf.app.run(main)",
+            f"from absl import app as absl_app\nfrom absl import flags\n{{}}app = 3\nabsl_app.run(main, {PARSER})",
+        ),
+        (
+            "FLAGS, rest = parser.parse_known_args()\ntf.app.run(main, [x, *rest])",
+            f"{APP}{{}}FLAGS, rest = parser.parse_known_args()\napp.run(main, [x, *rest], {PARSER})",
+        ),
+        (
+            "from absl import flags as f\nFLAGS = f.FLAGS\nprint(FLAGS)\ntf.app.run(main)",
+            "from absl import app\n{}from absl import flags as f\nFLAGS = f.FLAGS\nprint(FLAGS)\n"
+            "app.run(main, flags_parser=lambda argv: FLAGS(argv, known_only=True))",
+        ),
         # wrappers whose meaning differs from absl's keep their name in TensorFlow 2
         ("tf.logging.fatal('a')", "{}tf.compat.v1.logging.fatal('a')"),
         ("tf.logging.set_verbosity(20)", "{}tf.compat.v1.logging.set_verbosity(20)"),
@@ -111,11 +128,14 @@ def test_a_whole_program() -> None:
         ("level = tf.logging.INFO", "{}level = tf.compat.v1.logging.INFO"),
         ("tf.logging.get_verbosity()", "{}tf.compat.v1.logging.get_verbosity()"),
         ("tf.app.run()", "{}tf.compat.v1.app.run()"),
-        ("import argparse\ntf.app.run(main)", "{}import argparse\ntf.compat.v1.app.run(main)"),
+        ("tf.app.run(*given)", "{}tf.compat.v1.app.run(*given)"),
         (
-            "def main(argv):\n    p.parse_args(argv)\ntf.app.run(main)",
-            "{}def main(argv):\n    p.parse_args(argv)\ntf.compat.v1.app.run(main)",
+            "def main(_): pass\ndef go():\n    tf.app.run()",
+            "{}def main(_): pass\ndef go():\n    tf.compat.v1.app.run()",
         ),
+        ("run = tf.app.run", "{}run = tf.compat.v1.app.run"),
+        ("app = tf.app\napp.run()", "{}app = tf.compat.v1.app\napp.run()"),
+        ("from tensorflow import app\napp.run(main)", "{}from tensorflow.compat.v1 import app\napp.run(main)"),
         ("F = tf.flags.FLAGS\nprint(F.a)", "{}F = tf.compat.v1.flags.FLAGS\nprint(F.a)"),
         (
             "flags = tf.flags\nif __name__ == '__main__':\n    print(flags.FLAGS.a)",

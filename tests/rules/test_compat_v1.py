@@ -65,7 +65,8 @@ def test_absl_comes_along() -> None:
     check_transformed(
         f"{OLD}flags = tf.flags\nFLAGS = flags.FLAGS\ndef main(_):\n    tf.logging.info('a')\n\ntf.app.run()\n",
         f"from absl import app\nfrom absl import flags\nfrom absl import logging\n{NEW}FLAGS = flags.FLAGS\n"
-        "def main(_):\n    logging.info('a')\n\napp.run(main)\n",
+        "def main(_):\n    logging.info('a')\n\n"
+        "app.run(main, flags_parser=lambda argv: FLAGS(argv, known_only=True))\n",
         RULES,
     )
 
