@@ -11,11 +11,11 @@ from migrator.module import Module
 from .tensorflow_names import whole_name
 
 _ATTRIBUTES = frozenset({"output_shapes", "output_types", "output_classes"})
-# Methods that give a dataset; whoever calls them on something takes that for one.
-_METHODS = frozenset(
+DATASET_METHODS = frozenset(
     "apply batch cache concatenate filter flat_map interleave map padded_batch prefetch repeat shard shuffle skip take "
     "make_one_shot_iterator make_initializable_iterator".split()
 )
+"""Methods that give a dataset; whoever calls them on something takes that for one."""
 
 
 def dataset_attribute_edits(module: Module) -> list[Edit]:
@@ -47,7 +47,7 @@ def is_dataset(module: Module, node: ast.expr, depth: int = 0) -> bool:
             return True
         return (
             isinstance(node.func, ast.Attribute)
-            and node.func.attr in _METHODS
+            and node.func.attr in DATASET_METHODS
             and is_dataset(module, node.func.value, depth + 1)
         )
     if not isinstance(node, ast.Name):
@@ -57,7 +57,7 @@ def is_dataset(module: Module, node: ast.expr, depth: int = 0) -> bool:
         parent = module.parent(load)
         if load.id == node.id and where.lookup(load.id) is scope and isinstance(parent, ast.Attribute):
             call = module.parent(parent)
-            if parent.attr in _METHODS and isinstance(call, ast.Call) and call.func is parent:
+            if parent.attr in DATASET_METHODS and isinstance(call, ast.Call) and call.func is parent:
                 return True
     targets = [binding.node for binding in module.bindings(node)]
     statements = [module.statement(target) for target in targets if isinstance(target, ast.Name)]

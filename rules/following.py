@@ -72,6 +72,10 @@ class Follower:
         else:
             self._waiting.append((module, node, path))
 
+    def follow_result(self, module: Module, function: ast.expr) -> None:
+        """What `function` stands for returns an Estimator."""
+        self.follow(module, function, (CALL,))
+
     def lose(self, module: Module, node: ast.AST, path: Path, reason: str) -> None:
         """Note that an Estimator goes out of sight; an object that keeps one may go where it likes."""
         if path[:1] == (CALL,):

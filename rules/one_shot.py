@@ -35,7 +35,7 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
     edits = dataset_attribute_edits(module)
     handled: set[ast.AST] = set()
     for node in module.nodes(ast.Call):
-        if _made(module, node) is None:
+        if made_of(module, node) is None:
             continue
         function = module.nearest(node, (ast.FunctionDef, ast.Lambda))
         if function is None:
@@ -50,7 +50,7 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
     return edits, handled
 
 
-def _made(module: Module, node: ast.AST | None) -> ast.expr | None:
+def made_of(module: Module, node: ast.AST | None) -> ast.expr | None:
     """The dataset of ``dataset.make_one_shot_iterator()``."""
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS and not node.args:
@@ -103,7 +103,7 @@ def _only(module: Module, whole: ast.expr, part: ast.expr) -> list[Edit]:
 def _edits(
     module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call, initialized: list[ast.stmt]
 ) -> list[Edit]:
-    dataset = _made(module, made)
+    dataset = made_of(module, made)
     assert dataset is not None
     statement = module.statement(made)
     edits: list[Edit] = []
@@ -115,7 +115,7 @@ def _edits(
             name = dataset.id
             _check_kept(module, function, statement, name)
         else:
-            name = _name(module, function, statement)
+            name = dataset_name(module, function, statement)
             edits += [module.edit(statement.targets[0], name), *_only(module, made, dataset)]
     fetches = [
         n
@@ -137,7 +137,7 @@ def _edits(
         return [*edits, *shortened]
     if not isinstance(line, ast.Assign) or line.value is not fetch or len(line.targets) != 1:
         raise Unsupported("the batch of an iterator is used inside an expression", fetch)
-    block = _block(module, line)
+    block = block_of(module, line)
     rest = block[block.index(line) + 1 :]
     if not rest or not isinstance(rest[-1], ast.Return) or rest[-1].value is None:
         raise Unsupported("the function does not return right after it has read the iterator", line)
@@ -157,7 +157,7 @@ def _edits(
     return [*edits, *_mapped(module, line, target, rest, name, gone)]
 
 
-def _name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> str:
+def dataset_name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> str:
     """A name for the dataset of an iterator: ``dataset``, unless that means something else from here on."""
     scope = module.scope(statement)
     names = ["dataset", "batches", "batched_dataset"]
@@ -224,7 +224,7 @@ def _unit(module: Module, line: ast.stmt) -> str:
 
 def _follows_code(module: Module, line: ast.stmt, gone: list[ast.stmt]) -> bool:
     """Whether a statement that stays stands right above `line`, in the same block."""
-    if _block(module, line)[0] is line:
+    if block_of(module, line)[0] is line:
         return False
     deleted = {number for s in gone for number in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
     above = next(number for number in range(line.lineno - 1, 0, -1) if number not in deleted)
@@ -276,7 +276,8 @@ def _inside_strings(node: ast.AST) -> set[int]:
     return found
 
 
-def _block(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+def block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements among which one stands. Raises Unsupported."""
     parent = module.parent(statement)
     for name in ("body", "orelse", "finalbody"):
         block = getattr(parent, name, None)

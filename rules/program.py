@@ -41,6 +41,7 @@ from .obstacles import independent
 from .preparing import prepared
 from .queue_inputs import refuse_queues
 from .reached import reached
+from .read_batches import refuse_read_batches, settle_read_batches
 from .replication import refuse_horovod, refuse_replication
 from .rewrite import ProgramRewrite
 from .sessions import refuse_hub_modules
@@ -279,6 +280,7 @@ class EstimatorProgram(ProgramRule):
                 if settings.strategy != "auto":
                     refuse_other_strategies(module)
             rewrite.at = None
+            refuse_read_batches(drafts.project, rewrite.group)
             try:
                 if style == "bridge":
                     raise Unsupported("--style bridge", None)
@@ -438,4 +440,5 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     spread_specs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
     settle_fed_iterators(drafts, paths)
+    settle_read_batches(drafts, paths)
     return drafts
