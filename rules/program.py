@@ -39,6 +39,7 @@ from .library import is_mode_file, library_files, mode_files
 from .mixed import Blame, MixedRewrite
 from .obstacles import independent
 from .preparing import prepared
+from .private_keras import refuse_gone_methods, refuse_private_keras, settle_keras
 from .queue_inputs import refuse_queues
 from .reached import reached
 from .read_batches import refuse_read_batches, settle_read_batches
@@ -290,6 +291,7 @@ class EstimatorProgram(ProgramRule):
                 around = reached(project, group, False)
                 for module in around:
                     refuse_hub_modules(module, functools.partial(_is_called, project))
+                    refuse_private_keras(drafts.project.modules[module.path])
                 settle_tpus(drafts, [module.path for module in around])
                 settle_annotations(drafts, [module.path for module in around])
                 prepared(drafts, lambda: self._in(drafts, group))
@@ -311,6 +313,7 @@ class EstimatorProgram(ProgramRule):
                     for module in rewrite.group:
                         rewrite.at = module
                         refuse_horovod(module)
+                        refuse_gone_methods(drafts.project, module)
                     rewrite.at = None
                     rewrite.run()
         except Unsupported as problem:
@@ -436,6 +439,7 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     """The files of a program, with one TensorFlow, and functions that make what derived classes said how to make."""
     drafts = Drafts(project)
     paths = [module.path for module in group]
+    settle_keras(drafts, sorted({*paths, *(module.path for module in reached(project, group, False))}))
     settle_imports(drafts, paths)
     spread_specs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)

@@ -88,6 +88,12 @@ def test_frozen_layers_are_variables_of_the_model_though_their_names_end_like_th
     ]
 
 
+def test_layers_of_keras_have_apply_as_in_tensorflow_1(tmp_path: Path) -> None:
+    second = '    net = tf.layers.dense(net, params["units"], activation=tf.nn.relu)\n'
+    text = REGRESSION.replace(second, "    net = tf.keras.layers.Dense(6).apply(net)\n")
+    assert text != REGRESSION and len(list(record(tmp_path, text, steps=2).of("step"))) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -52,6 +52,8 @@ def install(root: str) -> None:
     import tensorflow as tf
 
     tf.compat.v1.disable_v2_behavior()
+    if not hasattr(tf.keras.layers.Layer, "apply"):  # layers of TensorFlow 1 have it
+        tf.keras.layers.Layer.apply = lambda layer, *args, **kwargs: layer(*args, **kwargs)
     facade = Facade()
     original = builtins.__import__
     root = os.path.realpath(root) + os.sep
