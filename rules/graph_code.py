@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from migrator.diagnostics import Edit, Fix
 from migrator.modelfn.errors import Obstacles, Unsupported
@@ -31,11 +32,15 @@ from .variable_objects import variable_fixes
 # Tables that a program fills as it runs: Estimators keep their entries in checkpoints, for all modes.
 _FILLED = ("tensorflow.lookup.experimental.MutableHashTable", "tensorflow.lookup.experimental.DenseHashTable")
 
+_SHARED_COLUMNS = "tensorflow.feature_column.shared_embedding_columns"
+_EXAMPLE_SPEC = "tensorflow.feature_column.make_parse_example_spec"
+"""That of TensorFlow 2 takes no columns that share a table in graphs."""
+
 # What runs in a graph under another name.
 _HELPERS = {
     "tensorflow.train.init_from_checkpoint": "init_graph_from_checkpoint",
     **READERS,
-    "tensorflow.feature_column.shared_embedding_columns": "graph_shared_embedding_columns",
+    _SHARED_COLUMNS: "graph_shared_embedding_columns",
     **dict.fromkeys(OPTIMIZERS, "get_optimizer_instance"),
 }
 
@@ -74,6 +79,8 @@ class GraphCode:
                     self._spec(node)
                 elif name in _HELPERS and isinstance(module.parent(node), ast.Call):
                     driver.replace(node, driver.need(_HELPERS[name], node))
+                elif name == _EXAMPLE_SPEC and self._shares_tables and isinstance(module.parent(node), ast.Call):
+                    driver.replace(node, driver.need("graph_make_parse_example_spec", node))
                 elif helper := contrib_helper(module, node, name):
                     driver.replace(node, driver.need(helper, node))
                 elif name.startswith(OUTPUTS):
@@ -141,6 +148,12 @@ class GraphCode:
                 self.driver.spell([(node, name[len("tensorflow.") :])])
             return []
         return self._old_name(node, name) if is_refused(name) or name in _SCOPES else []
+
+    @cached_property
+    def _shares_tables(self) -> bool:
+        """Whether the program has columns with one table, which stay those of TensorFlow 1."""
+        modules = self.project.modules.values()
+        return any(name == _SHARED_COLUMNS for module in modules for _, name in module.references())
 
     def _old_name(self, node: ast.expr, name: str) -> list[Edit]:
         if self.module.dialect(node) == "v2" and not is_old_only(name):

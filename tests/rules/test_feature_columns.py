@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import HELPERS, PATH, manual_reason, method, migrate, model_fn, run, units
+from modelfn.programs import HELPERS, PATH, manual_reason, method, migrate, migrate_all, model_fn, run, units
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,7 @@ IN_A_HELPER = """
 def net_of(features, columns):
     return tf.layers.dense(tf.feature_column.input_layer(features, columns), 2)
 """
+SPEC_OF_COLUMNS = "tf.feature_column.make_parse_example_spec(COLUMNS)"
 OF_HELPER = "predictions = net_of(features, COLUMNS) + net_of(features, COLUMNS[:1])"
 
 
@@ -99,6 +100,25 @@ def test_columns_that_share_a_table_in_a_graph() -> None:
     assert [unit.tier for unit in units(outcomes)] == ["bridge"]
     assert "COLUMNS = graph_shared_embedding_columns([A, B], 3, " in outcomes[PATH].after.decode()
     assert "with tf.Graph().as_default():" in outcomes[HELPERS].after.decode()
+
+
+@pytest.mark.parametrize("head", ["import tensorflow as tf\n", "import tensorflow.compat.v1 as tf\n"])
+def test_the_spec_of_examples_is_of_the_same_version_as_the_columns(head: str) -> None:
+    columns = f"{head}{TEAMS.replace('import tensorflow as tf', '')}"
+    files = {
+        "columns.py": columns,
+        "program.py": model_fn(TWO_LAYERS, before=f"{head}from columns import COLUMNS\nSPEC = {SPEC_OF_COLUMNS}"),
+    }
+    outcomes = run(files, "bridge")
+    assert [unit.tier for unit in units(outcomes)] == ["bridge"]
+    assert "SPEC = graph_make_parse_example_spec(COLUMNS)" in outcomes["program.py"].after.decode()
+    assert f"SPEC = {SPEC_OF_COLUMNS}" in migrate_all(files)["program.py"]
+
+
+def test_the_spec_of_other_columns_stays() -> None:
+    before = f"COLUMNS = [tf.feature_column.numeric_column('a')]\nSPEC = {SPEC_OF_COLUMNS}"
+    outcomes = run(model_fn(TWO_LAYERS, before=before), "bridge")
+    assert f"SPEC = {SPEC_OF_COLUMNS}" in outcomes[PATH].after.decode()
 
 
 @pytest.mark.parametrize(

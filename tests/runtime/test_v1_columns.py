@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from migrator.runtime.v1_sequence_columns import sequence_input_layer
-from migrator.runtime.v1_shared_embeddings import graph_shared_embedding_columns
+from migrator.runtime.v1_shared_embeddings import graph_make_parse_example_spec, graph_shared_embedding_columns
 
 fc, v1 = tf.feature_column, tf.compat.v1
 WORDS = [["a", "b", "?"], ["c"], [], ["b", "b"]]
@@ -69,3 +69,12 @@ def test_a_shared_table_of_columns_that_are_made_anywhere() -> None:
             found.append((names, values.tolist()))
     assert found[0] == found[1] and len(found[0][0]) == 1
     assert found[0][1] == [[3, 4, 5, 12, 13, 14], [12, 13, 14, 0, 1, 2]]
+
+
+def test_the_spec_of_examples_for_columns_with_a_shared_table() -> None:
+    words = [fc.categorical_column_with_hash_bucket(name, 5) for name in ("home", "away")]
+    others = [fc.numeric_column("x", shape=(2,)), fc.embedding_column(words[0], 3), fc.indicator_column(words[1])]
+    with pytest.raises(ValueError, match="FeatureColumn"):
+        fc.make_parse_example_spec(graph_shared_embedding_columns(words, 3))
+    spec = graph_make_parse_example_spec([*graph_shared_embedding_columns(words, 3), *others])
+    assert spec == fc.make_parse_example_spec([*words, *others])
