@@ -73,6 +73,17 @@ def test_another_file() -> None:
     assert "python.keras" not in text and ".apply" not in text
 
 
+def test_a_file_of_two_programs() -> None:
+    net = "import tensorflow as tf\nfrom tensorflow.python.keras.layers import Dense\n\n\ndef build(x):\n"
+    program = model_fn("predictions = net.build(features)", before="import tensorflow as tf\nimport net\n")
+    files = {"net.py": f"{net}    return tf.nn.relu(Dense(3).apply(x))\n", "one.py": program, "two.py": program}
+    for style in ("native", "bridge"):
+        outcomes = run(files, style=style)
+        assert {unit.tier for unit in units(outcomes)} == {style}
+        text = outcomes["net.py"].after.decode()
+        assert "from tensorflow.keras.layers import Dense\n" in text and ".apply" not in text
+
+
 @pytest.mark.parametrize(
     "imported",
     [
