@@ -17,6 +17,8 @@ from typing import Any, TypeVar, Union, overload
 from .binding import analyze
 from .diagnostics import Edit, Fix
 from .dialect import module_dialect, reference_dialect
+from .rewrite.cstfile import CstFile
+from .rewrite.imports import add_import, import_position
 from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, dotted, normalize
 from .syntax import assigned, walk
 from .text import Place, Span, Text
@@ -362,7 +364,12 @@ class Module(Text):
         """``v1`` or ``v2`` only where the reference itself goes through ``compat``."""
         return reference_dialect(self.raw_names(node))
 
-    # -- edits --------------------------------------------------------------------------------------------------------
+    # -- changes --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def cst(self) -> CstFile:
+        """The file as libcst sees it: nodes for those of `tree`, and the edits that changes of them make."""
+        return CstFile(self, self.tree, self.parent)
 
     def delete_statement(self, node: ast.stmt) -> Edit:
         """Remove a statement with its line and trailing comment; ``pass`` stays where a block would be empty."""
@@ -388,39 +395,12 @@ class Module(Text):
         return self.edit((start, end), "pass")
 
     def import_position(self) -> int:
-        """Byte offset of the line before which a new top-level import fits: the first TensorFlow import of the file,
-        else after the imports at its head, the docstring and ``__future__`` imports."""
-        body = self.tree.body
-        last: ast.stmt | None = None
-        for index, node in enumerate(body):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                names = [alias.name for alias in node.names]
-                module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-                level = node.level if isinstance(node, ast.ImportFrom) else 0
-                roots = {name.partition(".")[0] for name in ([module] if module else names)}
-                if "tensorflow" in roots and not level and self.indent(node) is not None:
-                    return self.line_span(node)[0]
-                last = node
-            elif index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                last = node
-            elif last is not None and not isinstance(node, ast.Try):
-                break
-        return self.line_span(last)[1] if last is not None else self._header_end()
-
-    def _header_end(self) -> int:
-        """After the shebang and the comments at the head of a file without imports or docstring."""
-        position = 0
-        for start in self.line_starts[1:]:
-            if not self.source[position:start].lstrip().startswith(b"#"):
-                break
-            position = start
-        return position
+        """Byte offset of the line before which a new top-level import fits."""
+        return import_position(self, self.tree)
 
     def add_import(self, statement: str) -> Edit:
         """Insert one import statement as a line of its own at `import_position`."""
-        position = self.import_position()
-        lead = "" if position == 0 or self.source[position - 1 : position] in (b"\n", b"\r") else self.newline
-        return self.insert(position, lead + statement + self.newline)
+        return add_import(self, self.tree, statement)
 
 
 _place = operator.attrgetter("lineno", "col_offset")

@@ -1,0 +1,93 @@
+"""What a rule wants changed, as plain data: nodes of the program, and what takes their place.
+
+Targets are nodes of `ast`, which understands the program; what is written are nodes of libcst. Nothing here imports libcst.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Union
+
+from migrator.diagnostics import Edit, Location
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+Statement = Union["cst.SimpleStatementLine", "cst.BaseCompoundStatement"]
+"""What may stand in a body."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replace:
+    """A node becomes another one. `new` may hold the old node, or nodes that stood in it: those stay the user's bytes.
+
+    A text stands for a name, with or without dots. Statements may become several; the comments above and behind the old one
+    stay, unless the new ones bring their own.
+    """
+
+    target: ast.AST
+    new: Union[str, cst.CSTNode, Sequence[Statement]]
+
+    @property
+    def is_name(self) -> bool:
+        """Whether a name becomes another one, which takes neither libcst nor parentheses."""
+        return isinstance(self.new, str) and isinstance(self.target, (ast.Name, ast.Attribute))
+
+
+@dataclass(frozen=True, eq=False)
+class Insert:
+    """New statements before or after one (exactly one of `before`, `after`), or at the end of the body of `into`."""
+
+    statements: Union[Statement, Sequence[Statement]]
+    before: ast.stmt | None = None
+    after: ast.stmt | None = None
+    into: ast.AST | None = None
+
+
+@dataclass(frozen=True)
+class Remove:
+    """A statement goes with its line and the comment behind it; ``pass`` stays where a block would be empty."""
+
+    target: ast.stmt
+
+
+@dataclass(frozen=True)
+class Import:
+    """An import statement on a line of its own, where imports of this kind stand in the file."""
+
+    statement: str
+
+
+Change = Union[Replace, Insert, Remove, Import]
+
+Origin = tuple[str, int]
+"""Path of a file and number of one of its lines."""
+
+
+ENDS, BELOW, ABOVE, BEGINS = range(4)
+"""Insertions at one place: what ends code that stays, statements below inner and outer ones, those above, what begins code."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """An edit that changes make; `origins` says for each line of its text where it was written first, None for new code."""
+
+    edit: Edit
+    origins: tuple[Origin | None, ...]
+    rank: tuple[int, int] = (ENDS, 0)
+    """Of several insertions at one place, those with a lower one come first."""
+
+
+class Conflict(Exception):
+    """Two changes of one application get into each other's way: a mistake of the rule."""
+
+
+class Unprintable(Exception):
+    """Code that libcst cannot print back byte for byte, so that it has to stay as it is."""
+
+    def __init__(self, reason: str, location: Location) -> None:
+        super().__init__(f"{location}: {reason}")
+        self.reason = reason
+        self.location = location

@@ -1,0 +1,202 @@
+"""One file as libcst sees it: the nodes that stand for those of `ast`, and the edits that changes of them make.
+
+Only the statements that are touched are parsed, and only once. libcst is imported with the first of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from migrator.diagnostics import Edit
+from migrator.syntax import walk
+from migrator.text import Span, Text
+
+from .blocks import Blocks, Slot
+from .changes import ABOVE, Change, Conflict, Import, Origin, Remove, Replace, Statement, Unprintable, Written
+from .heads import Style, head, is_compound, is_owner, whole
+from .imports import add_import
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from .heads import Piece
+    from .units import Unit
+
+
+class CstFile:
+    """The libcst side of a parsed file. `parent` gives the node that one of `tree` stands in."""
+
+    def __init__(self, text: Text, tree: ast.Module, parent: Callable[[ast.AST], ast.AST | None]) -> None:
+        self.text = text
+        self.parent = parent
+        self._tree = tree
+        self._heads: dict[ast.AST, Unit | Unprintable] = {}
+        self._wholes: dict[ast.AST, Unit | Unprintable] = {}
+        self._owners: dict[cst.CSTNode, Unit] = {}
+
+    # -- nodes --------------------------------------------------------------------------------------------------------
+
+    def node(self, node: ast.AST) -> cst.CSTNode:
+        """What stands for a node: for an argument its `Arg`, for a simple statement the small one, without its line.
+
+        Raises Unprintable for code that libcst cannot print back as it is, and for what has no node of its own.
+        """
+        if isinstance(node, ast.stmt) and is_compound(node):
+            return self.statement(node)
+        unit = self.unit(node)
+        found = unit.find(node, self.text.span(node)) if hasattr(node, "lineno") else None
+        if found is None or not self._is_placed(node):
+            place = node if hasattr(node, "lineno") else (unit.piece.start, unit.piece.end)
+            raise Unprintable(f"libcst has no node for this {type(node).__name__}", self.text.location(place))
+        return found
+
+    def expression(self, node: ast.expr) -> cst.BaseExpression:
+        """What stands for an expression."""
+        found: cst.BaseExpression = self.node(node)  # type: ignore[assignment]  # Arg and Element stand for `*x` alone
+        return found
+
+    def call(self, node: ast.Call) -> cst.Call:
+        """What stands for a call."""
+        found: cst.Call = self.node(node)  # type: ignore[assignment]
+        return found
+
+    def statement(self, node: ast.stmt) -> Statement:
+        """A statement as a whole, with the comments above it and behind it. Raises Unprintable."""
+        return self._unit(self._wholes, node, whole).statement
+
+    def known_statement(self, node: ast.stmt) -> Statement | None:
+        """A statement that was asked for before."""
+        found = self._wholes.get(node)
+        return None if found is None or isinstance(found, Unprintable) else found.statement
+
+    def unit(self, node: ast.AST) -> Unit:
+        """The statement, or head of one, that a node stands in. Raises Unprintable."""
+        owner: ast.AST | None = node
+        while owner is not None and not is_owner(owner):
+            owner = self.parent(owner)
+        if owner is None:
+            raise ValueError(f"{node} is no node of {self.text.path}")
+        return self._unit(self._heads, owner, head)
+
+    def _unit(self, known: dict[ast.AST, Unit | Unprintable], node: ast.AST, cut: Callable[..., Piece]) -> Unit:
+        found = known.get(node)
+        if found is None:
+            from .units import Unit
+
+            try:
+                found = Unit(self.text, cut(self.text, node, self.style), self.style)
+                self._owners.update(dict.fromkeys(found.nodes, found))
+            except Unprintable as error:
+                found = error
+            known[node] = found
+        if isinstance(found, Unprintable):
+            raise found
+        return found
+
+    def standing(self, node: ast.AST) -> Iterator[cst.CSTNode]:
+        """All that stands for a node in what was parsed so far."""
+        span = self.text.span(node)
+        for known in (self._heads, self._wholes):
+            for unit in known.values():
+                if not isinstance(unit, Unprintable) and unit.covers(span):
+                    found = unit.find(node, span)
+                    if found is not None:
+                        yield found
+
+    def _is_placed(self, node: ast.AST) -> bool:
+        """Whether the bytes of a node are its own, which those in f-strings are not always before Python 3.12."""
+        around, inside = self.parent(node), False
+        while sys.version_info < (3, 12) and around is not None and not isinstance(around, ast.stmt):
+            inside, around = inside or isinstance(around, ast.JoinedStr), self.parent(around)
+        if not inside:
+            return True
+        try:
+            again = ast.parse(f"({self.text.segment(node)})", mode="eval").body
+        except (SyntaxError, ValueError):
+            return False
+        return ast.dump(again) == ast.dump(node)
+
+    # -- the file -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def style(self) -> Style:
+        """Line break and indentation."""
+
+        return Style(self.text.newline, self.indentation)
+
+    @cached_property
+    def indentation(self) -> str:
+        """One level of indentation: that of the first block."""
+        for node in walk(self._tree):
+            body = getattr(node, "body", None)
+            if isinstance(node, ast.stmt) and isinstance(body, list) and body[0].lineno > node.lineno:
+                outer, inner = self.text.indent(node), self.text.indent(body[0])
+                if inner and outer is not None and inner.startswith(outer) and len(inner) > len(outer):
+                    return inner[len(outer) :]
+        return "    "
+
+    def extent(self, node: cst.CSTNode) -> Span | None:
+        """Where a node stands in the file, with its parentheses, comments and blanks; None for other code."""
+        unit = self._owners.get(node)
+        return None if unit is None else unit.extent(node)
+
+    def unit_of(self, node: cst.CSTNode) -> Unit:
+        """What a node was parsed in."""
+        return self._owners[node]
+
+    def origin(self, node: cst.CSTNode) -> Origin | None:
+        """Where a node was written; None for other code."""
+        extent = self.extent(node)
+        return None if extent is None else (self.text.path, bisect.bisect_right(self.text.line_starts, extent[0]))
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def apply(self, changes: Iterable[Change]) -> list[Edit]:
+        """The edits that make all of `changes`, as small as they can be. Raises Unprintable, and Conflict."""
+        return [written.edit for written in self.written(changes)]
+
+    def written(self, changes: Iterable[Change], files: Iterable[CstFile] = ()) -> list[Written]:
+        """The same, with the origin of each line. `files` are others that nodes of the changes may come from."""
+        wanted = list(dict.fromkeys(changes))
+        if all(isinstance(c, (Import, Remove)) or isinstance(c, Replace) and c.is_name for c in wanted):
+            return disjoint(self.plain(wanted))
+        from .application import Application
+
+        return disjoint(Application(self, wanted, files).written())
+
+    def plain(self, changes: Iterable[Change]) -> Iterator[Written]:
+        """The edits of changes that need no libcst: imports, names, and statements that go."""
+        slots = {change.target: Slot(new=[]) for change in changes if isinstance(change, Remove)}
+        for change in changes:
+            if isinstance(change, Import):
+                yield Written(add_import(self.text, self._tree, change.statement), (None,), (ABOVE, -1))
+            elif isinstance(change, Replace) and isinstance(change.new, str):
+                if not self._is_placed(change.target):
+                    raise Unprintable(
+                        "this name has no place of its own in an f-string", self.text.location(change.target)
+                    )
+                yield Written(self.text.edit(change.target, change.new), (None,))
+        for patch in Blocks(self.text, self.parent, self.indentation).patches(slots):
+            yield Written(self.text.edit(patch.region, patch.lead), (None,))
+
+
+def disjoint(found: Iterable[Written]) -> list[Written]:
+    """Edits in source order; several insertions at one place as one, by their ranks. Raises Conflict if two overlap."""
+    merged: list[Written] = []
+    for one in sorted(found, key=lambda written: (written.edit.start, written.edit.end, written.rank)):
+        last = merged[-1].edit if merged else None
+        if last is None or last.end < one.edit.start or last.end == one.edit.start and last.start < one.edit.end:
+            merged.append(one)
+        elif last.start == last.end == one.edit.start == one.edit.end:
+            ends = last.text.endswith("\n")
+            origins = merged[-1].origins + (one.origins if ends else one.origins[1:])
+            merged[-1] = replace(merged[-1], edit=replace(last, text=last.text + one.edit.text), origins=origins)
+        else:
+            raise Conflict(f"{last.path}: two changes of bytes {one.edit.start} to {one.edit.end}")
+    return merged

@@ -1,0 +1,45 @@
+"""Where a new import fits into a file."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.diagnostics import Edit
+from migrator.text import Text
+
+
+def import_position(text: Text, tree: ast.Module) -> int:
+    """Byte offset of the line before which a new top-level import fits: the first TensorFlow import of the file, else after
+    the imports at its head, the docstring and ``__future__`` imports."""
+    last: ast.stmt | None = None
+    for index, node in enumerate(tree.body):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [alias.name for alias in node.names]
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            level = node.level if isinstance(node, ast.ImportFrom) else 0
+            roots = {name.partition(".")[0] for name in ([module] if module else names)}
+            if "tensorflow" in roots and not level and text.indent(node) is not None:
+                return text.line_span(node)[0]
+            last = node
+        elif index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            last = node
+        elif last is not None and not isinstance(node, ast.Try):
+            break
+    return text.line_span(last)[1] if last is not None else _header_end(text)
+
+
+def add_import(text: Text, tree: ast.Module, statement: str) -> Edit:
+    """Insert one import statement as a line of its own at `import_position`."""
+    position = import_position(text, tree)
+    lead = "" if position == 0 or text.source[position - 1 : position] in (b"\n", b"\r") else text.newline
+    return text.insert(position, lead + statement + text.newline)
+
+
+def _header_end(text: Text) -> int:
+    """After the shebang and the comments at the head of a file without imports or docstring."""
+    position = 0
+    for start in text.line_starts[1:]:
+        if not text.source[position:start].lstrip().startswith(b"#"):
+            break
+        position = start
+    return position
