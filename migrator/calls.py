@@ -6,8 +6,7 @@ Edits are as small as they can be, so that fixes of nested calls do not overlap.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Optional, Union
 
 from .diagnostics import Edit
@@ -227,97 +226,6 @@ def is_literal(value: ast.expr, *expected: object) -> bool:
     return any(type(literal) is type(item) and literal == item for item in expected)
 
 
-@dataclass(frozen=True)
-class Signatures:
-    """How a call of one function becomes a call of another.
-
-    `keywords` maps old parameters to new ones. `drop` names parameters that the new function lacks, with the literal values
-    for which they may go (none: any value). `wrap` puts text around a value, at ``{}``. `extra` are new parameters with
-    their source, `defaults` the same but always passed by keyword. `named` old parameters are passed by keyword afterwards.
-    """
-
-    old: Sequence[str]
-    new: Sequence[str]
-    keywords: Mapping[str, str] = field(default_factory=dict)
-    drop: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    wrap: Mapping[str, str] = field(default_factory=dict)
-    extra: Mapping[str, str] = field(default_factory=dict)
-    defaults: Mapping[str, str] = field(default_factory=dict)
-    named: Sequence[str] = ()
-
-
-def rewrite_arguments(module: Module, call: ast.Call, signatures: Signatures) -> Union[list[Edit], str]:
-    """Edits of the arguments of a call, or the reason why they cannot be carried over, as a phrase.
-
-    Positional arguments whose place changed get their keyword.
-    """
-    old, new = signatures.old, signatures.new
-    if has_stars(call):
-        if list(old) == list(new) and not (signatures.wrap or signatures.extra or signatures.defaults):
-            return []
-        return "arguments passed with * or ** cannot be seen"
-    if len(call.args) > len(old):
-        return "it has more positional arguments than the TensorFlow 1 function takes"
-    edits: list[Edit] = []
-    doomed: list[Argument] = []
-    used: set[str] = set()
-    in_place = 0
-    given: list[tuple[str, ast.expr, Argument]] = [(old[i], value, value) for i, value in enumerate(call.args)]
-    given += [(keyword.arg or "", keyword.value, keyword) for keyword in call.keywords]
-    for index, (name, value, argument) in enumerate(given):
-        target = signatures.keywords.get(name, name)
-        if target not in new:
-            more = isinstance(argument, ast.keyword) and any(other.startswith("**") for other in new)
-            if not _droppable(signatures.drop, name, value):
-                if more and any(other.startswith("**") for other in old):
-                    continue  # for a base class, say
-                return f"TensorFlow 2 has no argument `{name}`"
-            doomed.append(argument)
-            continue
-        if target in used:
-            return f"`{target}` is given twice"
-        used.add(target)
-        if isinstance(argument, ast.keyword):
-            if target != name:
-                edits.append(rename_keyword(module, argument, target))
-        elif index == in_place < len(new) and new[index] == target and name not in signatures.named:
-            in_place += 1
-        else:
-            edits += keyword_insertions(module, call, value, target)
-        if name in signatures.wrap:
-            edits += wrap_value(module, call, value, signatures.wrap[name])
-    edits += delete_arguments(module, call, doomed)
-    added = {**signatures.extra, **signatures.defaults}
-    missing = {name: text for name, text in added.items() if name not in used}
-    if missing and len(doomed) == len(given):
-        opening, closing = parentheses(module, call)
-        return [module.edit((opening + 1, closing), ", ".join(f"{name}={text}" for name, text in missing.items()))]
-    for name, text in missing.items():
-        fits = name in signatures.extra and 0 < in_place < len(new) and new[in_place] == name
-        if fits and in_place == len(call.args) and not call.keywords:
-            edits.append(add_keyword(module, call, text))
-            in_place += 1
-        elif fits:
-            edits.append(module.insert(argument_span(module, call, call.args[in_place - 1])[1], f", {text}"))
-        else:
-            edits.append(add_keyword(module, call, f"{name}={text}"))
-    return merge_insertions(edits)
-
-
-def wrap_value(module: Module, call: ast.Call, value: ast.expr, pattern: str) -> list[Edit]:
-    """Put text around an argument's value, with parentheses where the value is not one operand."""
-    before, _, after = pattern.partition("{}")
-    start, end = value_span(module, call, value)
-    if pattern == "1 - {}" and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):
-        if is_literal(value.left, 1, 1.0):  # 1 - (1 - x) is x
-            first, last = module.outer_span(value.right)
-            return [module.edit((start, first), ""), *([module.edit((last, end), "")] if last < end else [])]
-    enclosed = before.rstrip().endswith(("(", ",")) and after.lstrip().startswith((")", ","))
-    if not enclosed and operand(module, call, value) != module.segment((start, end)):
-        before, after = before + "(", ")" + after
-    return [module.insert(position, text) for position, text in ((start, before), (end, after)) if text]
-
-
 def merge_insertions(edits: Sequence[Edit]) -> list[Edit]:
     """Join insertions at one place, in the order in which they are given."""
     merged: dict[tuple[str, int, int], Edit] = {}
@@ -330,10 +238,6 @@ def merge_insertions(edits: Sequence[Edit]) -> list[Edit]:
         text = merged[key].text + edit.text if key in merged else edit.text
         merged[key] = Edit(edit.path, edit.start, edit.end, text)
     return [*rest, *merged.values()]
-
-
-def _droppable(drop: Mapping[str, tuple[object, ...]], name: str, value: ast.expr) -> bool:
-    return name in drop and (not drop[name] or is_literal(value, *drop[name]))
 
 
 def prefixed(node: ast.expr) -> tuple[str, ast.expr] | None:

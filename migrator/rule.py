@@ -11,8 +11,9 @@ import inspect
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Union
 
-from .diagnostics import Applicability, Diagnostic, Edit, Fix, NewFile, ProgramUnit, Severity
+from .diagnostics import Applicability, Diagnostic, Edit, Fix, Location, NewFile, ProgramUnit, Severity
 from .module import Module
+from .rewrite import Change, Unprintable
 
 if TYPE_CHECKING:
     from .project import Project
@@ -61,18 +62,30 @@ class _Documented:
         message: str,
         edits: Iterable[Edit] = (),
         *,
+        changes: Iterable[Change] = (),
         title: str = "",
         applicability: Applicability = Applicability.SAFE,
         severity: Severity = Severity.WARNING,
         new_files: Iterable[NewFile] = (),
         leaves: Iterable[Diagnostic] | None = None,
     ) -> Diagnostic:
-        """A finding of this rule at `node`; with `edits` it carries a fix (`title` defaults to the message)."""
-        changes = tuple(sorted(set(edits)))
+        """A finding of this rule at `node`; with `changes` or `edits` it carries a fix (`title` defaults to the message).
+
+        Changes that cannot be printed are said to be left, and there is no fix.
+        """
         files = tuple(new_files)
         rest = None if leaves is None else tuple(leaves)
-        fix = Fix(title or message, changes, applicability, files, rest) if changes or files else None
+        try:
+            every = tuple(sorted({*edits, *module.cst.apply(changes)}))
+        except Unprintable as error:
+            return self.unprintable(module.location(node), message, error)
+        fix = Fix(title or message, every, applicability, files, rest) if every or files else None
         return Diagnostic(self.code, message, module.location(node), fix, severity, self.name, self.url)
+
+    def unprintable(self, location: Location, message: str, error: Unprintable) -> Diagnostic:
+        """What to say of code that should change, but cannot be printed."""
+        message = f"{message}; left as it is: {error.reason} (line {error.location.line}), so change it by hand"
+        return Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
 
 
 class Rule(_Documented):
@@ -137,14 +150,22 @@ def run_rules(rules: Iterable[Rule], module: Module) -> list[Diagnostic]:
                 exact.setdefault(symbol, []).append(rule)
     for node, name in module.references():
         for rule in exact.get(name, ()):
-            found.extend(rule.check(node, name, module))
+            found.extend(_said(rule, rule.check(node, name, module), name))
         for prefix, rule in prefixes:
             if name.startswith(prefix) and rule not in exact.get(name, ()):
-                found.extend(rule.check(node, name, module))
+                found.extend(_said(rule, rule.check(node, name, module), name))
     for rule in rules:
-        found.extend(rule.check_module(module))
+        found.extend(_said(rule, rule.check_module(module), rule.name))
     found.sort(key=lambda diagnostic: (diagnostic.location, diagnostic.code))
     return found
+
+
+def _said(rule: Rule, found: Iterable[Diagnostic], name: str) -> Iterator[Diagnostic]:
+    """What a rule says, and that it goes no further at code that cannot be printed."""
+    try:
+        yield from found
+    except Unprintable as error:
+        yield rule.unprintable(error.location, name, error)
 
 
 __all__ = ["SECTIONS", "ProgramRule", "Rule", "run_rules"]

@@ -285,8 +285,8 @@ def _keep(module: Module, base: ast.expr, family: str, root: Optional[str]) -> O
         found = tensorflow_root(module, base)
         if found is None:
             return None
-        root, edits = found
-        return [*edits, module.edit(base, f"{root}.compat.v1.{family}")]
+        root, imports = found
+        return [*module.cst.apply(imports), module.edit(base, f"{root}.compat.v1.{family}")]
     return [module.edit(base, f"{root}.compat.v1.{family}")]
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Optional, Union
 
-from migrator.calls import bind, call_of, merge_insertions, value_span
+from migrator.calls import bind, call_of
 from migrator.diagnostics import Diagnostic, Edit, Severity
 from migrator.module import Import, Module
+from migrator.rewrite import Change, Remove, Replace, expr, with_arguments
+from migrator.rewrite import Import as NewImport
 from migrator.rule import Rule
 from migrator.syntax import walk
 
@@ -81,6 +84,17 @@ class CompatImport(Rule):
         yield from rename_edits(module, self)
 
 
+@dataclass
+class _Plan:
+    """All that changes for one alias of compat.v1."""
+
+    changes: list[Change] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    """Of names of absl."""
+    carried: bool = True
+    """Whether every call could be carried over."""
+
+
 def rename_edits(
     module: Module, rule: Optional[Rule] = None, excused: Callable[[ast.expr], bool] = lambda node: False
 ) -> list[Diagnostic]:
@@ -101,10 +115,17 @@ def rename_edits(
             found.append(rule.diagnostic(module, where, message, severity=Severity.INFO))
         else:
             message = f"import tensorflow instead of tensorflow.compat.v1 as {name}"
-            edits, carried = result
-            alone = carried and _is_all(module, entries)
+            leaves = () if result.carried and _is_all(module, entries) else None
             found.append(
-                rule.diagnostic(module, where, message, edits, severity=Severity.INFO, leaves=() if alone else None)
+                rule.diagnostic(
+                    module,
+                    where,
+                    message,
+                    result.edits,
+                    changes=result.changes,
+                    severity=Severity.INFO,
+                    leaves=leaves,
+                )
             )
     if not imports:
         found += _stray_switches(module, rule)
@@ -134,10 +155,8 @@ def _listed(short: str, names: frozenset[str]) -> bool:
             return False
 
 
-def _plan(
-    module: Module, name: str, entries: list[Import], excused: Callable[[ast.expr], bool]
-) -> Union[tuple[list[Edit], bool], str]:
-    """All edits for one alias of compat.v1, and whether every call could be carried over; or why there are none."""
+def _plan(module: Module, name: str, entries: list[Import], excused: Callable[[ast.expr], bool]) -> Union[_Plan, str]:
+    """What changes for one alias of compat.v1, or why nothing does."""
     holders = {entry.scope for entry in entries}
     for holder in holders:
         if {binding.target for binding in holder.bindings[name]} != {VERSION_1}:
@@ -165,26 +184,28 @@ def _plan(
     problem = _obstacle(module, name, references)
     if problem:
         return problem
-    edits: list[Edit] = []
-    carried = True
+    plan = _Plan()
     for node, full in references:
         if not _direct(module, node):
             continue
         short = full[len("tensorflow.") :]
         if short in SWITCHES:
-            statement = module.statement(node)
-            edits.append(module.delete_statement(statement))
-        else:
-            changes = _reference(module, node, full, root)
-            carried = carried and changes is not None
-            edits += [_compat(module, node, short, root)] if changes is None else changes
+            plan.changes.append(Remove(module.statement(node)))
+            continue
+        edits = absl_edits(module, node, short_name(full), root) if is_absl(full) else []
+        changes = None if edits is None else [] if is_absl(full) else _reference(module, node, full, root)
+        plan.carried = plan.carried and changes is not None
+        plan.edits += edits or ()
+        # An argument that another call loses takes the names in it along.
+        plan.changes += (
+            replace(change, optional=True) if isinstance(change, Replace) else change
+            for change in ([_compat(node, short, root)] if changes is None else changes)
+        )
     for entry in entries:
-        if plain_exists:
-            edits.append(module.delete_statement(entry.statement))
-        else:
-            alias = "" if root == "tensorflow" else f" as {root}"
-            edits.append(module.edit(entry.statement, f"import tensorflow{alias}"))
-    return list(dict.fromkeys(merge_insertions(edits))), carried
+        alias = "" if root == "tensorflow" else f" as {root}"
+        plain = f"import tensorflow{alias}"
+        plan.changes.append(Remove(entry.statement) if plain_exists else NewImport(plain, instead=entry.statement))
+    return plan
 
 
 def _is_all(module: Module, entries: list[Import]) -> bool:
@@ -284,15 +305,12 @@ def _is_activation(module: Module, node: ast.expr, short: str) -> bool:
     return name is not None and (not isinstance(name, ast.Constant) or _listed(f"nn.{name.value!s}", endpoints().same))
 
 
-def _reference(module: Module, node: ast.expr, full: str, root: str) -> Optional[list[Edit]]:
+def _reference(module: Module, node: ast.expr, full: str, root: str) -> Optional[list[Change]]:
     """None for a call that cannot be carried over: a rule has a remark on what then stays in compat.v1."""
     short = full[len("tensorflow.") :]
     table = endpoints()
     if any(".compat.v2." in name for name in module.raw_names(node)):
         return _respell(module, node, root)
-    if is_absl(full):
-        edits = absl_edits(module, node, short_name(full), root)
-        return edits
     if short == "nn.softmax_cross_entropy_with_logits":
         return _stop_gradient(module, node, root)
     found = find_row(short)
@@ -305,45 +323,43 @@ def _reference(module: Module, node: ast.expr, full: str, root: str) -> Optional
         if row.neutral:
             return _respell(module, node, root)
         if row.kind in ("compat", "check"):
-            return [_compat(module, node, short, root)]
+            return [_compat(node, short, root)]
         rewrite = rewrite_row(module, target, row, root)
         if rewrite is None and row.otherwise and row.to != short:  # a call, or a bare name, that keeps the old function
-            return [module.edit(node, f"{root}.{row.otherwise}")]
+            return [Replace(node, f"{root}.{row.otherwise}")]
         if rewrite is None:
             return _respell(module, node, root)
-        return list(rewrite.edits) or None
+        return list(rewrite.changes) or None
     if _listed(short, table.changed) or _listed(short, table.gone):
-        return [_compat(module, node, short, root)]
+        return [_compat(node, short, root)]
     return _respell(module, node, root)
 
 
-def _compat(module: Module, node: ast.expr, short: str, root: str) -> Edit:
-    return module.edit(node, f"{root}.compat.v1.{short}")
+def _compat(node: ast.expr, short: str, root: str) -> Change:
+    return Replace(node, f"{root}.compat.v1.{short}")
 
 
-def _respell(module: Module, node: ast.expr, root: str) -> list[Edit]:
+def _respell(module: Module, node: ast.expr, root: str) -> list[Change]:
     """Only the name at the head changes, and only if plain TensorFlow has another one."""
     first = root_name(node)
     if any(".compat.v2." in name for name in module.raw_names(node)):
-        return [module.edit(node, root + (module.resolve(node) or "")[len("tensorflow") :])]
-    return [] if first.id == root else [module.edit(first, root)]
+        return [Replace(node, root + (module.resolve(node) or "")[len("tensorflow") :])]
+    return [] if first.id == root else [Replace(first, root)]
 
 
-def _stop_gradient(module: Module, node: ast.expr, root: str) -> list[Edit]:
+def _stop_gradient(module: Module, node: ast.expr, root: str) -> list[Change]:
     """TF1 sends no gradient into labels; TF2 does unless told otherwise."""
     call = call_of(module, node)
     bound = bind(call, ("_sentinel", "labels", "logits", "dim", "name", "axis")) if call is not None else None
     if call is None or bound is None or "labels" not in bound or call.args:
-        return [_compat(module, node, "nn.softmax_cross_entropy_with_logits", root)]
-    start, end = value_span(module, call, bound["labels"])
-    edits = _respell(module, node, root)
-    for keyword in call.keywords:
-        if keyword.arg == "dim":
-            at = module.span(keyword)[0]
-            edits.append(module.edit((at, at + 3), "axis"))
-    if module.resolve(getattr(bound["labels"], "func", bound["labels"])) == "tensorflow.stop_gradient":
-        return edits
-    return [*edits, module.insert(start, f"{root}.stop_gradient("), module.insert(end, ")")]
+        return [_compat(node, "nn.softmax_cross_entropy_with_logits", root)]
+    changes, labels = _respell(module, node, root), bound["labels"]
+    if "dim" in bound:
+        changes.append(Replace(call, with_arguments(module.cst.call(call), rename={"dim": "axis"})))
+    if module.resolve(getattr(labels, "func", labels)) != "tensorflow.stop_gradient":
+        wrapped = expr("{tf}.stop_gradient({labels})", tf=root, labels=module.cst.expression(labels))
+        changes.append(Replace(labels, wrapped))
+    return changes
 
 
 def _exported(module: Module) -> set[str]:
@@ -367,6 +383,5 @@ def _stray_switches(module: Module, rule: Rule) -> Iterator[Diagnostic]:
         elif is_legacy(short):
             return
     for node, short, statement in calls:
-        edit = module.delete_statement(statement)
         message = f"tf.{short}() has nothing left to switch in this file"
-        yield rule.diagnostic(module, node, message, [edit], severity=Severity.INFO)
+        yield rule.diagnostic(module, node, message, changes=[Remove(statement)], severity=Severity.INFO)

@@ -113,8 +113,8 @@ def contrib_edits(module: Module, node: ast.expr, name: str) -> list[Edit] | Non
     found = tensorflow_root(module, node) if target else None
     if found is None:
         return None
-    root, edits = found
-    return [*edits, module.edit(node, f"{root}.{target}"), *named]
+    root, imports = found
+    return [*module.cst.apply(imports), module.edit(node, f"{root}.{target}"), *named]
 
 
 def _summary(module: Module, call: ast.Call, short: str) -> tuple[str | None, list[Edit]]:

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import Optional
 
-from migrator.calls import Signatures, bind, call_of, is_literal, rewrite_arguments
+from migrator.calls import bind, call_of, is_literal
 from migrator.diagnostics import Diagnostic, Severity
 from migrator.module import Module
+from migrator.rewrite import Replace
 from migrator.rule import Rule
+from migrator.signatures import Signatures, carried_over
 
 from .tensorflow_names import tensorflow_root
 
@@ -70,15 +72,15 @@ class ContribInitializers(Rule):
         if uniform is None or found is None or signatures is None:
             yield self.diagnostic(module, node, f"{old} is gone; which Keras initializer fits depends on its arguments")
             return
-        root, edits = found
-        arguments = rewrite_arguments(module, call, signatures)
+        root, imports = found
+        arguments = carried_over(module, call, signatures)
         if isinstance(arguments, str):
             yield self.diagnostic(module, node, f"{old} is gone and left as it is: {arguments}")
             return
         kind = "GlorotUniform" if xavier and uniform else "VarianceScaling"
-        edits = [*edits, module.edit(node, f"{root}.keras.initializers.{kind}"), *arguments]
+        changes = [*imports, Replace(node, f"{root}.keras.initializers.{kind}"), *arguments]
         message = f"{old} is tf.keras.initializers.{kind} in TensorFlow 2"
-        yield self.diagnostic(module, node, message, edits, severity=Severity.INFO)
+        yield self.diagnostic(module, node, message, changes=changes, severity=Severity.INFO)
 
 
 def _signatures(xavier: bool, bound: dict[str, ast.expr], uniform: bool) -> Optional[Signatures]:

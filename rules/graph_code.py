@@ -161,5 +161,8 @@ class GraphCode:
         found = tensorflow_root(self.module, node)
         if found is None:
             raise Unsupported("the file has no name for TensorFlow as a whole", node)
-        root, edits = found
-        return [*edits, self.module.edit(node, f"{root}.compat.v1.{name[len('tensorflow.') :]}")]
+        root, imports = found
+        return [
+            *self.module.cst.apply(imports),
+            self.module.edit(node, f"{root}.compat.v1.{name[len('tensorflow.') :]}"),
+        ]

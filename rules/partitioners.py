@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Optional, Union
 
-from migrator.calls import Signatures, bind, call_of, rewrite_arguments
+from migrator.calls import bind, call_of
 from migrator.diagnostics import Applicability, Diagnostic, Severity
 from migrator.module import Module
+from migrator.rewrite import Replace
 from migrator.rule import Rule
+from migrator.signatures import Signatures, carried_over
 
 from .tensorflow_names import tensorflow_root
 
@@ -124,17 +126,17 @@ class Partitioners(Rule):
             yield self.diagnostic(module, node, f"{old} is now {new}, but no name for TensorFlow is free here")
             return
         root, imports = found
-        arguments = rewrite_arguments(module, call, _signatures(module, bound, kind))
+        arguments = carried_over(module, call, _signatures(module, bound, kind))
         assert not isinstance(arguments, str)  # everything that it refuses was refused above
-        edits = [*imports, module.edit(node, f"{root}{new[len('tf') :]}"), *arguments]
+        changes = [*imports, Replace(node, f"{root}{new[len('tf') :]}"), *arguments]
         axis = bound.get("axis")
         if axis is None or _number(axis) == 0:
             message = f"{old} is now {new}"
-            yield self.diagnostic(module, node, message, edits, severity=Severity.INFO)
+            yield self.diagnostic(module, node, message, changes=changes, severity=Severity.INFO)
         else:
             what = module.segment(axis)
             message = f"{old} splits along axis {what}, {new} along axis 0 only: the layout changes, the values do not"
-            yield self.diagnostic(module, node, message, edits, applicability=Applicability.UNSAFE)
+            yield self.diagnostic(module, node, message, changes=changes, applicability=Applicability.UNSAFE)
 
 
 def _number(node: ast.expr) -> Optional[Number]:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Optional, Union
 
-from migrator.calls import Signatures, call_of, has_stars, merge_insertions, rewrite_arguments
-from migrator.diagnostics import Diagnostic, Edit, Severity
+from migrator.calls import call_of, has_stars
+from migrator.diagnostics import Diagnostic, Severity
 from migrator.module import Module
+from migrator.rewrite import Change, Import, Replace, Unprintable
 from migrator.rule import Rule
+from migrator.signatures import Signatures, carried_over
 from migrator.symbols import dotted
 
 from .symbol_rows import Row, endpoints, find_row
@@ -19,12 +21,12 @@ from .tensorflow_names import VERSION_1, inner, tensorflow_root, via_version_1_i
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What to do with one reference: `edits`, or where there are none, `message` says what is left to do."""
+    """What to do with one reference: `changes`, or where there are none, `message` says what is left to do."""
 
     kind: str
     """``renamed``, ``changed`` or ``manual``."""
     message: str
-    edits: tuple[Edit, ...] = ()
+    changes: tuple[Change, ...] = ()
     severity: Severity = Severity.WARNING
 
 
@@ -145,7 +147,7 @@ def _report(rule: Rule, kind: str, node: ast.expr, name: str, module: Module) ->
         cache[node] = _examine(node, name, module)
     found: Optional[Rewrite] = cache[node]
     if found is not None and found.kind == kind:
-        yield rule.diagnostic(module, node, found.message, found.edits, severity=found.severity)
+        yield rule.diagnostic(module, node, found.message, changes=found.changes, severity=found.severity)
 
 
 def _examine(node: ast.expr, name: str, module: Module) -> Optional[Rewrite]:
@@ -201,14 +203,14 @@ def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = 
     if row.kind == "check":
         needed = row.name != "where" or call is None or has_stars(call) or len(call.args) + len(call.keywords) > 1
         return Rewrite("manual", f"{old_name}: {row.note}", severity=Severity.INFO) if needed else None
-    edits: list[Edit] = []
+    changes: list[Change] = []
     if root is None:
         found = tensorflow_root(module, node)
         if found is None:
             return Rewrite(
                 "manual", f"{old_name} is now tf.{row.to}, but no name for TensorFlow is free here: import it"
             )
-        root, edits = found
+        root, changes = found[0], [*found[1]]
     if not row.plain:
         changed = _arguments(module, call, row, root)
         if isinstance(changed, str) and row.otherwise:
@@ -216,11 +218,11 @@ def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = 
             return None if known else rename(module, node, old_name, row.otherwise, root)
         if isinstance(changed, str):
             return Rewrite("manual", f"{old_name} is left as it is: {changed}{'; ' + row.note if row.note else ''}")
-        edits += changed
+        changes += changed
     new_text = f"{root}.{row.to}"
     if module.resolve(node) != f"tensorflow.{row.to}" or _spelled(module, node) != new_text:
-        edits.append(module.edit(node, new_text))
-    if not edits:
+        changes.append(Replace(node, new_text))
+    if not changes:
         return None
     if row.to == row.name:
         message = f"the parameters of {old_name} changed"
@@ -231,18 +233,18 @@ def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = 
     if row.note:
         message += f"; {row.note}"
     severity = Severity.WARNING if row.kind == "graph" else Severity.INFO
-    return Rewrite(kind, message, tuple(merge_insertions(edits)), severity)
+    return Rewrite(kind, message, tuple(changes), severity)
 
 
 def rename(module: Module, node: ast.expr, old: str, new: str, root: Optional[str] = None) -> Optional[Rewrite]:
     """Spell the reference as ``tf.new``."""
-    edits: list[Edit] = []
+    imports: list[Import] = []
     if root is None:
         found = tensorflow_root(module, node)
         if found is None:
             return None
-        root, edits = found
-    return Rewrite("renamed", f"{old} is tf.{new} in TensorFlow 2", (*edits, module.edit(node, f"{root}.{new}")))
+        root, imports = found
+    return Rewrite("renamed", f"{old} is tf.{new} in TensorFlow 2", (*imports, Replace(node, f"{root}.{new}")))
 
 
 def _spelled(module: Module, node: ast.expr) -> str:
@@ -250,7 +252,7 @@ def _spelled(module: Module, node: ast.expr) -> str:
     return "".join(module.segment(node).split())
 
 
-def _arguments(module: Module, call: Optional[ast.Call], row: Row, root: str) -> Union[list[Edit], str]:
+def _arguments(module: Module, call: Optional[ast.Call], row: Row, root: str) -> Union[list[Change], str]:
     if call is None:
         if row.wrap or row.defaults or row.extra:
             return "it is passed on without being called, and its parameters differ"
@@ -270,4 +272,7 @@ def _arguments(module: Module, call: Optional[ast.Call], row: Row, root: str) ->
         row.keywords.get(name, name): row.wrap.get(name, "{}").format(text) for name, text in row.defaults.items()
     }
     signatures = Signatures(row.old, row.new, row.keywords, row.drop, row.wrap, extra, defaults, row.named)
-    return rewrite_arguments(module, call, signatures)
+    try:
+        return carried_over(module, call, signatures)
+    except Unprintable as error:
+        return f"{error.reason} (line {error.location.line}); change it by hand"

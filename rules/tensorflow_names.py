@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
-from migrator.diagnostics import Edit
 from migrator.module import Module
+from migrator.rewrite import Import
 
 PLAIN = frozenset({"tensorflow", "tensorflow.compat.v2"})
 VERSION_1 = "tensorflow.compat.v1"
@@ -41,8 +41,8 @@ def via_version_1_import(module: Module, node: ast.expr) -> bool:
     return any(name.startswith(VERSION_1) for name in module.raw_names(root_name(node)))
 
 
-def tensorflow_root(module: Module, node: ast.expr) -> Optional[tuple[str, list[Edit]]]:
-    """Source of plain TensorFlow at `node`, such as ``tf``, with the edit that imports it if need be.
+def tensorflow_root(module: Module, node: ast.expr) -> Optional[tuple[str, list[Import]]]:
+    """Source of plain TensorFlow at `node`, such as ``tf``, with the import that it needs, if any.
 
     In a file that only knows ``tensorflow.compat.v1``, TensorFlow 2 is its member ``compat.v2``. None where the name
     ``tf`` stands for something else.
@@ -64,4 +64,4 @@ def tensorflow_root(module: Module, node: ast.expr) -> Optional[tuple[str, list[
         return f"{first.id}.compat.v2", []
     if "tf" in module.bound_names:
         return None
-    return "tf", [module.add_import("import tensorflow as tf")]
+    return "tf", [Import("import tensorflow as tf")]

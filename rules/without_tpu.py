@@ -62,7 +62,7 @@ def _spec(module: Module, call: ast.Call, on_tpu: bool) -> Iterator[Edit]:
     root = tensorflow_root(module, call.func)
     if root is None:
         raise Unsupported("the file has no name for TensorFlow as a whole", call)
-    yield from root[1]
+    yield from module.cst.apply(root[1])
     yield module.edit(call.func, f"{root[0]}.estimator.EstimatorSpec")
     doomed = [k for k in call.keywords if k.arg == "host_call"]
     for keyword in call.keywords:

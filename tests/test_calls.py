@@ -99,51 +99,6 @@ def test_add_keyword(source: str, expected: str) -> None:
     assert apply(module, [calls.add_keyword(module, call, "k=1")]) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("f(a)", "f(1 - a)"),
-        ("f(a.b[0](c))", "f(1 - a.b[0](c))"),
-        ("f(0.5)", "f(1 - 0.5)"),
-        ("f(-a)", "f(1 - (-a))"),
-        ("f(a - b)", "f(1 - (a - b))"),
-        ("f((a - b))", "f(1 - (a - b))"),
-        ("f(a or b)", "f(1 - (a or b))"),
-        ("f(lambda: 0)", "f(1 - (lambda: 0))"),
-        ("f(await_(x))", "f(1 - await_(x))"),
-        ("f((a) + (b))", "f(1 - ((a) + (b)))"),
-        ("f(k=a if b else c)", "f(k=1 - (a if b else c))"),
-        ("f(\n  a\n  - b  # c\n)", "f(\n  1 - (a\n  - b)  # c\n)"),
-    ],
-)
-def test_wrap_value(source: str, expected: str) -> None:
-    module, call = parse(source)
-    value = call.args[0] if call.args else call.keywords[0].value
-    assert apply(module, calls.wrap_value(module, call, value, "1 - {}")) == expected
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("f(a, b)", "f(a, y=b)"),
-        ("f(a, y_old=b)", "f(a, y=b)"),
-        ("f(a, b, c)", "f(a, y=b)"),
-        ("f(a, gone=c)", "f(a)"),
-        ("f(gone=c)", "f()"),
-        ("f(a, b, name=n)", "f(a, y=b, name=n)"),
-        ("f(*a)", "arguments passed with * or ** cannot be seen"),
-        ("f(a, b, y=c)", "`y` is given twice"),
-        ("f(a, what=c)", "TensorFlow 2 has no argument `what`"),
-        ("f(a, b, c, d, e)", "it has more positional arguments than the TensorFlow 1 function takes"),
-    ],
-)
-def test_rewrite_arguments(source: str, expected: str) -> None:
-    module, call = parse(source)
-    signatures = calls.Signatures(("x", "y_old", "gone"), ("x", "name", "y"), {"y_old": "y"}, {"gone": ()})
-    result = calls.rewrite_arguments(module, call, signatures)
-    assert (result if isinstance(result, str) else apply(module, result)) == expected
-
-
 def test_is_literal() -> None:
     _, call = parse("f(1, True, 'a', x, -1, [1])")
     assert [calls.is_literal(value, 1, "a", -1) for value in call.args] == [True, False, True, False, True, False]

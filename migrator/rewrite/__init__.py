@@ -54,6 +54,7 @@ def with_arguments(
     *,
     rename: Mapping[str, str] | None = None,
     named: Mapping[int, str] | None = None,
+    values: Mapping[int, Value] | None = None,
     drop: Collection[Key] = (),
     insert: Mapping[int, Value] | None = None,
     add: Mapping[str, Value] | None = None,
@@ -61,4 +62,4 @@ def with_arguments(
     """A call with other arguments; see `migrator.rewrite.arguments`."""
     from . import arguments
 
-    return arguments.with_arguments(call, rename=rename, named=named, drop=drop, insert=insert, add=add)
+    return arguments.with_arguments(call, rename=rename, named=named, values=values, drop=drop, insert=insert, add=add)

@@ -30,7 +30,7 @@ from .changes import (
 from .heads import is_compound
 from .minimal import rewritten
 from .nodes import children
-from .precedence import fitted, in_place_of
+from .precedence import core, fitted, in_place_of
 from .printing import glued, printed
 from .templates import name
 from .trees import New, Table, replaced_in
@@ -47,11 +47,15 @@ class _Held:
     """Each node of it, and whether it stands in another one that was taken over as it is."""
     lines: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
     """The lines of simple statements that have one for themselves."""
+    copies: dict[tuple[object, ...], cst.CSTNode] = field(default_factory=dict)
+    """Expressions that got parentheses, by what is in them."""
 
-    def has(self, node: cst.CSTNode, inside: bool, line: bool) -> bool:
-        """Whether a change of a node concerns it: it does not where just this node was taken over from elsewhere."""
-        node = self.lines.get(node, node) if line else node
-        return self.nodes.get(node, False) or inside and node in self.nodes
+    def found(self, node: cst.CSTNode, inside: bool, line: bool) -> cst.CSTNode | None:
+        """What a change of a node concerns here: nothing where just this node was taken over from elsewhere."""
+        whole = self.lines.get(node, node) if line else node
+        if self.nodes.get(whole, False) or inside and whole in self.nodes:
+            return node
+        return self.copies.get(core(node)) if inside and isinstance(node, cst.BaseExpression) else None
 
 
 class Application:
@@ -69,11 +73,11 @@ class Application:
         self._held = {target: self._holds(target) for target in self._targets}
         self._within = {
             target: {
-                inner: node
+                inner: found
                 for inner in self._targets
                 if inner is not target
                 for node in file.standing(inner)
-                if held.has(node, self._is_inside(inner, target), inner in self._slots)
+                if (found := held.found(node, self._is_inside(inner, target), inner in self._slots)) is not None
             }
             for target, held in self._held.items()
             if held.nodes
@@ -115,6 +119,8 @@ class Application:
             known = inside or self._file.extent(node) is not None
             if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
                 held.lines[node.body[0]] = node
+            if isinstance(node, cst.BaseExpression) and node.lpar and not known:
+                held.copies[core(node)] = node
             stack += [(child, known) for _, child in children(node)]
         return held
 
@@ -197,7 +203,7 @@ class Application:
                 self._plain.append(self._expressions[target])
             elif around is None:
                 yield from self._replaced(target)
-            elif target not in inner:
+            elif target not in inner and not (target in self._expressions and self._expressions[target].optional):
                 place = self._file.text.location(target)
                 raise Conflict(f"{place}: a change of code that another change takes away")
         settled = {target: self._settled_slot(target, slot) for target, slot in slots.items()}

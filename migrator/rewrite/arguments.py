@@ -26,6 +26,7 @@ def with_arguments(
     *,
     rename: Mapping[str, str] | None = None,
     named: Mapping[int, str] | None = None,
+    values: Mapping[int, Value] | None = None,
     drop: Collection[Key] = (),
     insert: Mapping[int, Value] | None = None,
     add: Mapping[str, Value] | None = None,
@@ -36,6 +37,7 @@ def with_arguments(
       call: the call.
       rename: new keywords by old ones.
       named: keywords of positional arguments.
+      values: new values of arguments, by their places.
       drop: arguments that go, with the comments behind them.
       insert: new positional arguments, each before the one that has its place now.
       add: new keyword arguments, behind the others; on lines of their own where the last one has one and ends with a comma.
@@ -46,6 +48,8 @@ def with_arguments(
         new = (rename or {}).get(keyword or "") or (named or {}).get(at)
         if new is not None:
             list_.name(at, new)
+        if at in (values or {}):
+            list_.value(at, _argument((values or {})[at]).value)
     places = sorted(insert or {}, reverse=True)
     for at in places:
         list_.insert(at, _argument((insert or {})[at]))
@@ -86,6 +90,10 @@ class _List:
             self._args[at] = arg.with_changes(keyword=cst.Name(keyword), equal=_equal())
         else:
             self._args[at] = arg.with_changes(keyword=arg.keyword.with_changes(value=keyword))
+
+    def value(self, at: int, new: cst.BaseExpression) -> None:
+        """Give an argument another value."""
+        self._args[at] = self._args[at].with_changes(value=new)
 
     def insert(self, at: int, new: cst.Arg) -> None:
         """Put an argument before another one, or behind all."""

@@ -29,6 +29,8 @@ class Replace:
 
     target: ast.AST
     new: Union[str, cst.CSTNode, Sequence[Statement]]
+    optional: bool = False
+    """Whether this is left out where another change takes the code away; else that is a conflict."""
 
     @property
     def is_name(self) -> bool:
@@ -55,9 +57,10 @@ class Remove:
 
 @dataclass(frozen=True)
 class Import:
-    """An import statement on a line of its own, where imports of this kind stand in the file."""
+    """An import statement on a line of its own, where imports of this kind stand in the file, or `instead` of another one."""
 
     statement: str
+    instead: ast.stmt | None = None
 
 
 Change = Union[Replace, Insert, Remove, Import]

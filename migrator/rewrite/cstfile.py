@@ -174,8 +174,10 @@ class CstFile:
         """The edits of changes that need no libcst: imports, names, and statements that go."""
         slots = {change.target: Slot(new=[]) for change in changes if isinstance(change, Remove)}
         for change in changes:
-            if isinstance(change, Import):
-                yield Written(add_import(self.text, self._tree, change.statement), (None,), (ABOVE, -1))
+            if isinstance(change, Import) and change.instead is not None:
+                yield Written(self.text.edit(change.instead, change.statement), (None,))
+            elif isinstance(change, Import):
+                yield Written(add_import(self.text, self._tree, change.statement), (None,), _IMPORT)
             elif isinstance(change, Replace) and isinstance(change.new, str):
                 if not self._is_placed(change.target):
                     raise Unprintable(
@@ -186,6 +188,9 @@ class CstFile:
             yield Written(self.text.edit(patch.region, patch.lead), (None,))
 
 
+_IMPORT = (ABOVE, -1)
+
+
 def disjoint(found: Iterable[Written]) -> list[Written]:
     """Edits in source order; several insertions at one place as one, by their ranks. Raises Conflict if two overlap."""
     merged: list[Written] = []
@@ -193,6 +198,8 @@ def disjoint(found: Iterable[Written]) -> list[Written]:
         last = merged[-1].edit if merged else None
         if last is None or last.end < one.edit.start or last.end == one.edit.start and last.start < one.edit.end:
             merged.append(one)
+        elif last.start == last.end == one.edit.start == one.edit.end and _IMPORT in (one.rank, merged[-1].rank):
+            merged.append(one)  # so that fixes share it
         elif last.start == last.end == one.edit.start == one.edit.end:
             ends = last.text.endswith("\n")
             origins = merged[-1].origins + (one.origins if ends else one.origins[1:])

@@ -6,12 +6,12 @@ Each kind of expression has a level, that of its operator; each place says how l
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import libcst as cst
 
-from .nodes import children, walk
+from .nodes import children, fields, walk
 
 E = TypeVar("E", bound=cst.BaseExpression)
 N = TypeVar("N", bound=cst.CSTNode)
@@ -136,7 +136,21 @@ def in_place_of(new: cst.CSTNode, old: cst.CSTNode) -> cst.CSTNode:
         return new
     if new.lpar or not old.lpar or any(part is old for part in walk(new)):
         return new
+    if isinstance(new, cst.Name) and not any(isinstance(part, cst.ParenthesizedWhitespace) for part in _around(old)):
+        return new
     return new.with_changes(lpar=old.lpar, rpar=old.rpar)
+
+
+def _around(node: cst.BaseExpression) -> Iterator[cst.CSTNode]:
+    return (blank for bracket in (*node.lpar, *node.rpar) for _, blank in children(bracket))
+
+
+def core(node: cst.BaseExpression) -> tuple[object, ...]:
+    """What makes an expression the one that it is, in other parentheses as well."""
+    inner = [getattr(node, name) for name in fields(node) if name not in ("lpar", "rpar")]
+    if not any(isinstance(part, cst.CSTNode) for part in inner):
+        return (id(node),)
+    return (type(node), *map(id, inner))
 
 
 def with_parts(node: N, parts: Mapping[str, object]) -> N:

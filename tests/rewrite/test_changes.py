@@ -74,6 +74,24 @@ def test_a_change_of_code_that_is_taken_away_is_a_conflict() -> None:
         module.cst.apply([Replace(outer, expr("g(1)")), Replace(outer, expr("g(2)"))])
 
 
+def test_an_optional_change_goes_with_the_code_that_is_taken_away() -> None:
+    module = parsed("x = g(f(y), h)\n")
+    outer, inner = calls(module)
+    changes = [Replace(outer, expr("g(1)")), Replace(inner.func, "a.b", optional=True)]
+    assert changed(module, changes) == "x = g(1)\n"
+
+
+def test_code_that_gets_parentheses_where_it_goes_changes_there() -> None:
+    module = parsed("x = f(a\n  .b(c), 1)\n")
+    outer, inner = calls(module)
+    changes = [
+        Replace(outer, expr("{x}.d", x=module.cst.expression(outer.args[0]))),
+        Replace(inner, expr("g({x})", x=module.cst.expression(inner))),
+        Replace(inner.args[0], "e"),
+    ]
+    assert changed(module, changes) == "x = (g(a\n  .b(e))).d\n"
+
+
 def test_the_same_change_twice_is_one() -> None:
     module = parsed("f(x)\n")
     change = Replace(calls(module)[0].func, "g")

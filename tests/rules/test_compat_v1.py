@@ -157,3 +157,19 @@ def test_rename_edits_is_one_fix_for_each_import() -> None:
     (found,) = load("compat_v1").rename_edits(module)
     assert found.fix is not None
     assert [edit.text for edit in sorted(found.fix.edits)] == ["import tensorflow as tf", "tf.math.log"]
+
+
+def test_names_in_an_argument_that_goes_go_with_it() -> None:
+    check_transformed(
+        """\
+        import tensorflow.compat.v1 as tf
+        with tf.name_scope("a", values=[tf.to_float(x), tf.log(y)]):
+            z = tf.log(tf.to_float(x))
+        """,
+        """\
+        import tensorflow as tf
+        with tf.name_scope("a"):
+            z = tf.math.log(tf.cast(x, tf.float32))
+        """,
+        RULES,
+    )

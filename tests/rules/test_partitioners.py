@@ -31,7 +31,7 @@ def one(before: str, after: str, least: Applicability = Applicability.SAFE) -> N
         ("tf.fixed_size_partitioner(2 * 2)", "FixedShardsPartitioner(num_shards=2 * 2)"),
         ("tf.fixed_size_partitioner(a if b else c)", "FixedShardsPartitioner(num_shards=max(1, a if b else c))"),
         ("tf.fixed_size_partitioner((n := 3))", "FixedShardsPartitioner(num_shards=max(1, (n := 3)))"),
-        ("tf.fixed_size_partitioner(n := 3)", "FixedShardsPartitioner(num_shards=(max(1, n := 3)))"),
+        ("tf.fixed_size_partitioner(n := 3)", "FixedShardsPartitioner(num_shards=max(1, n := 3))"),
         ("tf.compat.v1.fixed_size_partitioner(3)", "FixedShardsPartitioner(num_shards=3)"),
         ("tf.min_max_variable_partitioner()", "MinSizePartitioner(max_shards=1, min_shard_bytes=256 << 10)"),
         ("tf.min_max_variable_partitioner(4)", "MinSizePartitioner(max_shards=4, min_shard_bytes=256 << 10)"),
