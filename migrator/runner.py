@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -191,6 +192,8 @@ def _results(tasks: list[_Task], settings: Settings) -> Iterable[tuple[int, list
     order = sorted(range(len(tasks)), key=lambda number: -sum(len(raw) for _, raw in tasks[number].files))
     for place, result in run_tasks(work, [tasks[number] for number in order], jobs, settings.timeout, tired=_tired):
         number = order[place]
+        if isinstance(result, list) and any(outcome.status == "changed" for outcome in result):
+            importlib.import_module("libcst")  # here, so that processes that are started from now on need not
         yield number, result if isinstance(result, list) else _alone(tasks[number], result)
 
 

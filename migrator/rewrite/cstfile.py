@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from migrator.diagnostics import Edit
-from migrator.syntax import walk
 from migrator.text import Span, Text
 
 from .blocks import Blocks, Slot
@@ -133,12 +132,15 @@ class CstFile:
     @cached_property
     def indentation(self) -> str:
         """One level of indentation: that of the first block."""
-        for node in walk(self._tree):
-            body = getattr(node, "body", None)
-            if isinstance(node, ast.stmt) and isinstance(body, list) and body[0].lineno > node.lineno:
-                outer, inner = self.text.indent(node), self.text.indent(body[0])
+        blocks: list[tuple[ast.stmt | None, list[ast.stmt]]] = [(None, self._tree.body)]
+        for around, block in blocks:  # which grows: outer ones come first
+            if around is not None and block[0].lineno > around.lineno:
+                outer, inner = self.text.indent(around), self.text.indent(block[0])
                 if inner and outer is not None and inner.startswith(outer) and len(inner) > len(outer):
                     return inner[len(outer) :]
+            for node in block:
+                parts = (getattr(node, name, None) for name in ("body", "orelse"))
+                blocks += [(node, part) for part in parts if isinstance(part, list) and part]
         return "    "
 
     def extent(self, node: cst.CSTNode) -> Span | None:
@@ -184,6 +186,8 @@ class CstFile:
                         "this name has no place of its own in an f-string", self.text.location(change.target)
                     )
                 yield Written(self.text.edit(change.target, change.new), (None,))
+        if not slots:
+            return
         for patch in Blocks(self.text, self.parent, self.indentation).patches(slots):
             yield Written(self.text.edit(patch.region, patch.lead), (None,))
 
