@@ -37,6 +37,8 @@ _IMPORT = re.compile(
 )
 _BY_NAME = re.compile(rb"import_module\(\s*[fF]?[\"']([A-Za-z_][\w.]*)\.(?=[\"'%{])")
 """An import of a module whose name is made at run time, in a package that is written down."""
+_LOADED = re.compile(rb"(?:import_module|__import__)\(\s*[\"']([A-Za-z_][\w.]*)[\"']\s*[,)]")
+"""A call that imports a module whose name is written down."""
 ALL = "*modules"
 """Stands for all modules of a package."""
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -58,6 +60,8 @@ def imported_names(raw: bytes) -> Iterator[tuple[str, str]]:
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     for match in _BY_NAME.finditer(raw):
         yield match.group(1).decode("utf-8", "replace"), ALL
+    for match in _LOADED.finditer(raw):
+        yield match.group(1).decode("utf-8", "replace"), ""
     for match in _IMPORT.finditer(raw):
         module, names, modules = match.group("module", "names", "modules")
         if modules is not None:
@@ -150,6 +154,7 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
         graph = import_graph(files)
     relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and not is_vendored(raw)}
     members = relevant | {path for path, targets in graph.items() if targets & relevant}
+    members |= _by_way(files, relevant, graph)
     members |= {target for path in relevant for target in graph[path] if _ABSTRACT.search(files[target])}
     edges = [(path, target) for path in files if path in members for target in sorted(graph[path] & members)]
     groups = [part for group in connected(members, edges) for part in _small(group, edges)]
@@ -162,6 +167,28 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
             beside = {target for path in ordered for target in graph[path]} - set(ordered)
         found.append(Component(ordered, tuple(sorted(beside, key=order.__getitem__)[:_MAX_CONTEXT])))
     return sorted(found, key=lambda component: order[component.files[0]])
+
+
+def _by_way(files: Mapping[str, bytes], relevant: set[str], graph: Mapping[str, set[str]]) -> set[str]:
+    """The files by way of which relevant ones import each other, such as packages that pass names on, and all that get
+    at a program by way of others."""
+    importers: dict[str, set[str]] = {}
+    for path, targets in graph.items():
+        for target in targets:
+            importers.setdefault(target, set()).add(path)
+    programs = {path for path in relevant if PROGRAM.search(files[path])}
+    return reach(relevant, graph) & reach(relevant, importers) | reach(programs, importers)
+
+
+def reach(start: Iterable[str], graph: Mapping[str, set[str]]) -> set[str]:
+    """`start`, and all that can be got to from there."""
+    found = set(start)
+    waiting = list(found)
+    while waiting:
+        more = graph.get(waiting.pop(), set()) - found
+        found |= more
+        waiting += more
+    return found
 
 
 def import_graph(files: Mapping[str, bytes]) -> dict[str, set[str]]:

@@ -13,6 +13,7 @@ from migrator.calls import prefixed
 from migrator.diagnostics import Fix
 from migrator.module import Module
 from migrator.readers import Readers
+from migrator.symbols import dotted, member
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
@@ -49,6 +50,7 @@ class Project:
         self.editable = frozenset(self.modules if editable is None else editable)
         """Paths of the modules that may be changed; rules only look into the others."""
         self._named: dict[tuple[str, str], Module | None] = {}
+        self._given: dict[str, frozenset[str]] = {}
         self.fixes = fixes
         """What the file rules propose for a module that is not on disk."""
 
@@ -122,8 +124,58 @@ class Project:
                 return Definition(module, found[0].node)
             if len(found) == 1 and found[0].alias is not None and found[0].alias is not node:
                 return self.definition(module, found[0].alias)
-        name = module.qualified(node)
+        name = self.qualified(module, node)
         return None if name is None else self.exported(name, module)
+
+    def qualified(self, module: Module, node: ast.expr) -> str | None:
+        """Like `Module.qualified`, but names that come with all others of a file of the project are answered, too."""
+        found = module.qualified(node)
+        if found is not None or not module.imports.stars:
+            return found
+        parts = (dotted(node) or "").split(".")
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or module.scope(root).lookup(root.id) is not None:
+            return None
+        source = self.star_source(module, root.id)
+        return None if source is None else ".".join([member(source, parts[0]), *parts[1:]])
+
+    def star_source(self, module: Module, name: str) -> str | None:
+        """The file, as `module` imports it, from which it has a name with all others: ``from .linear import *``.
+
+        None where no such import gives the name, or where one follows of which it is not seen what it gives.
+        """
+        for entry in reversed(module.imports.stars):
+            home = self.module_named(entry.target, module) if entry.top_level else None
+            if home is None or home is module:
+                return None
+            if name in self._given_by_star(home):
+                return entry.target
+        return None
+
+    def _given_by_star(self, home: Module) -> frozenset[str]:
+        """The names that a file gives to those who import all of it."""
+        if home.path not in self._given:
+            self._given[home.path] = frozenset()  # of files that import each other
+            listed = _listed(home)
+            found = {name for name in home.analysis.root.bindings if listed is None or not name.startswith("_")}
+            for entry in home.imports.stars:
+                other = self.module_named(entry.target, home) if entry.top_level else None
+                found |= self._given_by_star(other) if other is not None else set()
+            self._given[home.path] = frozenset(found if not listed else listed)
+        return self._given[home.path]
+
+    def module_behind(self, name: str, importer: Module) -> Module | None:
+        """The module that a dotted name stands for, also where a package has it under a name of its own."""
+        found = self.module_named(name, importer)
+        head, _, last = name.rpartition(".")
+        if found is None and head.strip("."):
+            owner = self.module_behind(head, importer)
+            for entry in owner.imports if owner is not None else ():
+                if owner is not None and entry.name == last and entry.top_level:
+                    return self.module_named(entry.target, owner)
+        return found
 
     def exported(self, name: str, importer: Module, depth: int = 0) -> Definition | None:
         """The definition behind a qualified name such as ``trainer.model.model_fn`` or ``.model.model_fn``."""
@@ -132,7 +184,7 @@ class Project:
             return None
         if not head.strip("."):  # `from . import model_fn`
             head = head + "." if not head.endswith(".") else head
-        target = self.module_named(head, importer)
+        target = self.module_behind(head, importer)
         if target is None:
             return None
         for statement in target.tree.body:
@@ -141,7 +193,8 @@ class Project:
         for entry in target.imports:
             if entry.name == last and entry.top_level:
                 return self.exported(entry.target, target, depth + 1)
-        return None
+        source = self.star_source(target, last) if last not in target.analysis.root.bindings else None
+        return None if source is None else self.exported(member(source, last), target, depth + 1)
 
     def uses(self, definition: Definition, module: Module) -> Iterator[ast.expr]:
         """Every place of a module that reads a function or class: by its name, or as a member of what it stands in."""
@@ -195,9 +248,20 @@ def by_name(module: Module) -> Iterator[str]:
                 yield parts[0][:-1]
 
 
-def _root(path: str, dotted: str) -> str:
+def _listed(module: Module) -> frozenset[str] | None:
+    """The names in ``__all__``; empty where a module has none, None where it is put together."""
+    bindings = module.analysis.root.bindings.get("__all__", [])
+    statement = module.parent(bindings[0].node) if len(bindings) == 1 and not module.loads("__all__") else None
+    try:
+        value = ast.literal_eval(statement.value) if isinstance(statement, ast.Assign) else () if not bindings else None
+    except ValueError:
+        return None
+    return frozenset(map(str, value)) if isinstance(value, (list, tuple)) else None
+
+
+def _root(path: str, name: str) -> str:
     """The folder in which an absolute import has found a file."""
     place = os.path.dirname(path) if os.path.basename(path) == "__init__.py" else path[: -len(".py")]
-    for _ in dotted.split("."):
+    for _ in name.split("."):
         place = os.path.dirname(place)
     return place

@@ -148,6 +148,11 @@ def dotted(node: ast.AST) -> str | None:
     return ".".join(reversed(parts))
 
 
+def member(module: str, name: str) -> str:
+    """The dotted name of what a module has, whose own name may be but dots."""
+    return f"{module}{name}" if module.endswith(".") else f"{module}.{name}"
+
+
 @dataclass
 class Analysis:
     """What one walk over a tree found out."""

@@ -13,6 +13,8 @@ from migrator.preparing.methods import class_of
 from migrator.preparing.unbox import ancestors
 from migrator.project import Definition, Project
 
+from .estimator_kinds import KINDS
+
 PREFIX = "tensorflow.estimator."
 _FAMILIES = (
     PREFIX,
@@ -36,12 +38,11 @@ def program_groups(project: Project) -> list[list[Module]]:
     if not any(b"stimator" in module.source or _makes_learners(module) for module in project.modules.values()):
         return []
     relevant = {path for path, module in project.modules.items() if _is_relevant(module)}
-    edges = [
-        (path, other.path)
-        for path in (relevant if len(relevant) > 1 else ())
-        for _, other in project.imported(project.modules[path])
-        if other.path in relevant
-    ]
+    edges = []
+    for path in relevant if len(relevant) > 1 else ():
+        module = project.modules[path]
+        others = {other.path for _, other in project.imported(module)} | project.readers.sources(module)
+        edges += [(path, other) for other in others & relevant]
     ways = [pair for module in project.modules.values() for pair in _ways(project, module)]
     relevant |= {path for way in ways for path in way}
     edges += ways
@@ -84,6 +85,13 @@ def _is_relevant(module: Module) -> bool:
     if b"stimator" not in module.source:
         return _makes_learners(module)
     return any(speaks_of_estimators(name) for _, name in module.references())
+
+
+def is_part(module: Module) -> bool:
+    """Whether a file speaks of Estimators, and makes none: it belongs to the programs that use what is in it."""
+    return _is_relevant(module) and not any(
+        name in KINDS or name.endswith(".TPUEstimator") or name.startswith(_LEARN) for _, name in module.references()
+    )
 
 
 def _makes_learners(module: Module) -> bool:

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Optional
 
-from migrator.diagnostics import Diagnostic, Severity
+from migrator.diagnostics import Diagnostic, Location, Severity
 from migrator.modelfn.modes import mode_of_symbol
 from migrator.module import Module
+from migrator.project import Project
 from migrator.rule import ProgramRule
 
 from .compat_v1 import rename_edits
 from .groups import speaks_of_estimators
+from .reached import reached
 from .tensorflow_names import root_name
 
 _MODE_KEYS = "tensorflow.estimator.ModeKeys"
 
 
-def library_files(rule: ProgramRule, group: Iterable[Module]) -> Iterator[Diagnostic]:
-    """What to do with each file of a group of which none makes an Estimator."""
+def library_files(
+    rule: ProgramRule, project: Project, group: Iterable[Module], made: Mapping[str, Location]
+) -> Iterator[Diagnostic]:
+    """What to do with each file of a group of which none makes an Estimator; `made` has where other files make one."""
     yield from mode_files(rule, group)
     for module in group:
         stays = next(((node, name) for node, name in _used(module) if _mode(module, node, name) is None), None)
         if stays is not None:
             node, name = stays
             short = name.replace("tensorflow", "tf", 1)
-            message = f"{short} is left as it is: no Estimator is made in the given files that share it"
-            yield rule.diagnostic(module, node, f"{message}; give migrate all files of the program")
+            near = next((made[m.path] for m in reached(project, [module], True) if m.path in made), None)
+            if near is None:
+                reason = "no Estimator is made in the given files that share it; give migrate all files of the program"
+            else:
+                reason = f"what it has to do with the Estimator of {near.line_text} is not seen"
+            yield rule.diagnostic(module, node, f"{short} is left as it is: {reason}")
 
 
 def mode_files(rule: ProgramRule, group: Iterable[Module]) -> Iterator[Diagnostic]:

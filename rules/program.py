@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
-from migrator.diagnostics import Diagnostic, Fix, ProgramUnit, Severity
+from migrator.diagnostics import Diagnostic, Fix, Location, ProgramUnit, Severity
 from migrator.layout import laid_out
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
@@ -144,11 +144,13 @@ class EstimatorProgram(ProgramRule):
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
         programs: list[list[Module]] = []
         libraries: list[list[Module]] = []
+        made: dict[str, Location] = {}
         for group in program_groups(project):
             if not any(module.path in project.editable for module in group):
                 continue
             drafts = _started(project, group)
             constructions = self._in(drafts, group)
+            made.update({c.module.path: drafts.location(c.module, c.call) for c in constructions})
             called = functools.partial(_is_called, drafts.project)
             other = [x for module in group for x in self._not_yet(drafts, drafts.project.modules[module.path])]
             other = [x for x in other if not constructions or called(x[0], x[1])]
@@ -165,7 +167,7 @@ class EstimatorProgram(ProgramRule):
                 moved.update(edit.path for edit in result.fix.edits)
             yield result
         for group in libraries:
-            yield from library_files(self, [module for module in group if module.path not in moved])
+            yield from library_files(self, project, [module for module in group if module.path not in moved], made)
 
     def _programs(
         self, project: Project, programs: list[list[Module]], settings: Settings

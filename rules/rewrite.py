@@ -31,6 +31,7 @@ from .driver import CONTRIB_CONFIG, Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .finishing import file_fixes, finished
 from .graph_code import GraphCode
+from .groups import is_part
 from .handed_names import name_edits, new_name
 from .head_specs import head_reference, is_left_head
 from .helpers import Helpers
@@ -219,6 +220,9 @@ class ProgramRewrite(Rewritten):
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
         found |= {definition.module.path for definition in (*self.sublayers.found, *self.sublayers.outside())}
         found |= self._columns.modules(self.project, found)
+        beside = [self.project.modules[path] for path in self._drivers if path not in {m.path for m in self.group}]
+        used_there = {path for module in beside for path in self.project.readers.sources(module)}
+        found |= {path for path in used_there if is_part(self.project.modules[path])}
         moving = [*self.model_fns, *self.sublayers.found]
         found |= {path for path, module in self.project.modules.items() if passes_on(module, self.project, moving)}
         used = {module.path for module in reached(self.project, self.group, False)}

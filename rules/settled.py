@@ -14,6 +14,7 @@ from migrator.syntax import walk
 from .class_families import family
 from .estimator_values import Construction, Values
 from .following import Follower
+from .handed_modules import handed_modules
 from .value_paths import shape as shape_of
 
 Shape = tuple[str, ...]
@@ -32,6 +33,7 @@ def estimator_values(project: Project, constructions: list[Construction]) -> Val
     for doubts in (checks.names(), checks.members(), checks.parameters(), checks.returns(), checks.containers()):
         values.lost += doubts
     values.lost += checks.strangers()
+    values.lost += handed_modules(project, checks.makers(), checks.globals())
     return values
 
 
@@ -132,6 +134,15 @@ class _Checks:
             shape = shape_of(path)
             if not self._followed(value, shape):
                 yield module, value, "something else may stand in its place"
+
+    def makers(self) -> set[tuple[str, str]]:
+        """The functions of modules that make Estimators, with the paths of these."""
+        made = self.follower.returning.items()
+        return {(m.path, f.name) for (f, _), m in made if isinstance(f, ast.FunctionDef) and m.parent(f) is m.tree}
+
+    def globals(self) -> set[tuple[str, str]]:
+        """The names of modules that hold Estimators, with the paths of these."""
+        return {(path, name) for path, scope, name, _ in self.follower.names if scope.kind == "module"}
 
     def strangers(self) -> Iterator[Doubt]:
         """Uses of an attribute's name on objects of which nothing is known."""

@@ -106,6 +106,7 @@ def test_style_native_refuses_instead() -> None:
         "import tensorflow as tf\nimport network\nprint(network.tower(tf.zeros([1, 2]), 3))\n",
         "import tensorflow as tf\nfrom network import tower\nprint(tower(tf.zeros([1, 2]), 3))\n",
         "import tensorflow as tf\nfrom network import tower as t\nprint(t)\n",
+        "import tensorflow as tf\nfrom network import *\nprint(tower(tf.zeros([1, 2]), 3))\n",
         "import tensorflow as tf\nfrom network import tower\n",
         "from network import tower\n",
     ],
