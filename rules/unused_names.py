@@ -12,6 +12,7 @@ from migrator.public_names import is_private
 from migrator.rule import Rule
 from migrator.symbols import dotted, normalize
 
+from .absent_names import lacks
 from .symbol_rows import endpoints
 
 
@@ -47,31 +48,41 @@ class UnusedNames(Rule):
         """One diagnostic for each line that can go."""
         if module.path.endswith("__init__.py") or "__all__" in module.analysis.root.bindings:
             return
+        found: dict[ast.stmt, list[Import]] = {}
         for entry in module.imports:
-            target = normalize(entry.target)
-            gone = entry.name != "*" and (is_gone(target) or is_private(entry.target))
-            if gone and ((entry.scope, entry.name) not in module.names_read or _is_replaced(module, entry)):
-                yield from self._import(module, entry)
+            unread = (entry.scope, entry.name) not in module.names_read or _is_replaced(module, entry)
+            if entry.name != "*" and unread and _cannot_stay(entry):
+                found.setdefault(entry.statement, []).append(entry)
+        for statement, entries in found.items():
+            yield from self._import(module, statement, entries)
         if not module.star_import:
             yield from self._aliases(module)
 
-    def _import(self, module: Module, entry: Import) -> Iterator[Diagnostic]:
-        statement = entry.statement
+    def _import(self, module: Module, statement: ast.stmt, entries: list[Import]) -> Iterator[Diagnostic]:
+        """A statement without those of its names that nothing reads."""
         assert isinstance(statement, (ast.Import, ast.ImportFrom))
-        replaced = _is_replaced(module, entry)
-        if len(entry.scope.bindings[entry.name]) > 1 + replaced or isinstance(module.parent(statement), ast.Try):
+        entries = [e for e in entries if len(e.scope.bindings[e.name]) == 1 + _is_replaced(module, e)]
+        rest = [alias for alias in statement.names if all(alias is not entry.alias for entry in entries)]
+        if not entries or isinstance(module.parent(statement), ast.Try):
             return
-        target = normalize(entry.target)
-        why = f"TensorFlow 2 has no {target}" if is_gone(target) else f"{entry.target} is private to TensorFlow"
-        message = f"{entry.name} is not used, and {why}"
-        if len(statement.names) == 1:
-            edit = module.delete_statement(statement)
+        if rest and module.comments_in(*module.span(statement)):
+            return
+        names, targets = [entry.name for entry in entries], [normalize(entry.target) for entry in entries]
+        if all(_is_absent(entry) for entry in entries):
+            why = f"TensorFlow 2 has no {', '.join(targets)}"
         else:
-            if module.comments_in(*module.span(statement)):
-                return
-            rest = [module.segment(alias) for alias in statement.names if alias is not entry.alias]
-            head = f"from {statement.module} import" if isinstance(statement, ast.ImportFrom) else "import"
-            edit = module.edit(statement, f"{head} {', '.join(rest)}")
+            why = f"{', '.join(entry.target for entry in entries)} is private to TensorFlow"
+        message = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not used, and {why}"
+        if rest:
+            kept = ", ".join(module.segment(alias) for alias in rest)
+            head = (
+                f"from {'.' * statement.level}{statement.module} import"
+                if isinstance(statement, ast.ImportFrom)
+                else "import"
+            )
+            edit = module.edit(statement, f"{head} {kept}")
+        else:
+            edit = module.delete_statement(statement)
         yield self.diagnostic(module, statement, message, [edit], severity=Severity.INFO)
 
     def _aliases(self, module: Module) -> Iterator[Diagnostic]:
@@ -88,6 +99,16 @@ class UnusedNames(Rule):
             message = f"{name} is not used, and TensorFlow 2 has no {target}"
             edit = module.delete_statement(node)
             yield self.diagnostic(module, node, message, [edit], severity=Severity.INFO)
+
+
+def _cannot_stay(entry: Import) -> bool:
+    """Whether an import stops the program under TensorFlow 2, now or with its next version."""
+    return _is_absent(entry) or is_private(entry.target)
+
+
+def _is_absent(entry: Import) -> bool:
+    """Whether TensorFlow 2 does not have what is imported."""
+    return is_gone(normalize(entry.target)) or isinstance(entry.statement, ast.ImportFrom) and lacks(entry.target)
 
 
 def _is_replaced(module: Module, entry: Import) -> bool:

@@ -18,6 +18,7 @@ RULES = rules_of("unused_names")
         ("from tensorflow.python.estimator.canned.head import _Head\nx = 1\n", "x = 1\n"),
         ("import tensorflow as tf\ngfile = tf.gfile\nx = 1\n", "import tensorflow as tf\nx = 1\n"),
         ("from tensorflow import gfile\nx = 1\n", "x = 1\n"),
+        ("from tensorflow import exp, gfile, placeholder, to_float\nexp(1)\n", "from tensorflow import exp\nexp(1)\n"),
         ("def f():\n    from tensorflow.contrib import slim\n", "def f():\n    pass\n"),
         ("import tensorflow as tf\nlayers = tf.contrib.layers\n", "import tensorflow as tf\n"),
         (
