@@ -51,8 +51,12 @@ class Findings:
 class Checker:
     """The rules in force, ready to run; remembers what it found in modules that did not change."""
 
-    def __init__(self, registry: Registry, settings: Settings) -> None:
+    def __init__(self, registry: Registry, settings: Settings, kept: frozenset[str] = frozenset()) -> None:
+        """`kept` are files of programs that stay."""
         self.registry = registry
+        self.kept = kept
+        self.withheld: set[str] = set()
+        """Those of them that would change."""
         self.settings = settings
         self._exact: dict[str, list[Rule]] = {}
         self._prefixes: list[tuple[str, Rule]] = []
@@ -86,13 +90,14 @@ class Checker:
         self._hold_back(findings)
         return findings
 
-    @staticmethod
-    def _hold_back(findings: Findings) -> None:
+    def _hold_back(self, findings: Findings) -> None:
         """Leave the files of a program that cannot move, or of which a part is missing, wholly as they are."""
-        manual = {path for _, unit in findings.units if unit.tier == "manual" for path in unit.files}
+        manual = self.kept | {path for _, unit in findings.units if unit.tier == "manual" for path in unit.files}
         left = [f.diagnostic for f in findings.found if f.program and f.diagnostic.fix is None]
         manual |= {diagnostic.location.path for diagnostic in left if diagnostic.severity > Severity.INFO}
-        findings.found = [f for f in findings.found if f.program or not (f.paths & manual)]
+        self.withheld |= {path for f in findings.found if self.applicable(f.diagnostic) for path in f.paths & self.kept}
+        fixed = [f for f in findings.found if not (f.program and f.diagnostic.fix and f.paths & self.kept)]
+        findings.found = [f for f in fixed if f.program or not (f.paths & manual)]
 
     def skip(self, module: Module, left: Iterable[Diagnostic]) -> None:
         """Nothing but `left` is to be found in a module, unless rules from elsewhere look at it too."""

@@ -128,6 +128,9 @@ class ProgramUnit:
     others: tuple[str, ...] = ()
     """What else stands in the way, each as `reason` is written."""
 
+    blocked: tuple[str, ...] = ()
+    """Paths of the files in which that stands. Files that import none of them may belong to a program that can move."""
+
     @property
     def reasons(self) -> tuple[str, ...]:
         """All that stands in the way."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator import vendoring
+from migrator.apart import Parting, revised
 from migrator.cells import CellBorder
 from migrator.checking import Checker, Finding, Findings
 from migrator.companions import Companions
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 10
 _MAX_RESTARTS = 3
+_MAX_PARTINGS = 5
 
 Stuck = frozenset[tuple[str, str]]
 
@@ -71,20 +73,43 @@ def _migrate(
 ) -> list[Outcome]:
     banned: set[tuple[str, str]] = set()
     notes: list[Diagnostic] = []
+    apart: Parting | None = None
+    partings = 0
+    while True:
+        run = _settled(sources, context, settings, registry, banned, notes, apart)
+        if run is None:
+            return [
+                Outcome(path, "failed", source.raw, source.raw, remaining=_about(path, notes))
+                for path, source in sources.items()
+            ]
+        is_last = partings == _MAX_PARTINGS - 1 or partings > 0 and apart is None
+        other = apart if is_last else run.parting()
+        if other == apart:
+            return run.outcomes(notes)
+        apart, partings = other, partings + 1
+
+
+def _settled(
+    sources: Mapping[str, SourceFile],
+    context: _Context,
+    settings: Settings,
+    registry: Registry,
+    banned: set[tuple[str, str]],
+    notes: list[Diagnostic],
+    apart: Parting | None,
+) -> _Run | None:
+    """A run that has come to its end, without the rules that come to none, which are `banned` and noted."""
     for _ in range(_MAX_RESTARTS):
-        run = _Run(sources, context, settings, registry, banned)
+        run = _Run(sources, context, settings, registry, banned, apart)
         stuck = run.to_fixpoint()
         if not stuck:
-            return run.outcomes(notes)
+            return run
         # Start again without the rules that do not come to an end.
         banned |= stuck
         for path in sorted({path for _, path in stuck}):
             codes = ", ".join(sorted(code for code, where in stuck if where == path))
             notes.append(fixpoint_problem(path, codes, MAX_ROUNDS))
-    return [
-        Outcome(path, "failed", source.raw, source.raw, remaining=_about(path, notes))
-        for path, source in sources.items()
-    ]
+    return None
 
 
 def parse(source: SourceFile) -> Module:
@@ -136,12 +161,16 @@ class _Run:
         settings: Settings,
         registry: Registry,
         banned: set[tuple[str, str]],
+        apart: Parting | None = None,
     ) -> None:
-        self.original = dict(sources)
+        self.apart = apart
+        copies = apart.copies if apart is not None else {}
+        self.original = {**sources, **{new: replace(sources[old], path=new) for old, new in copies.items()}}
+        sources = self.original
         self.current = dict(sources)
         self.settings = settings
         self.banned = set(banned)
-        self.checker = Checker(registry, settings)
+        self.checker = Checker(registry, settings, apart.kept if apart is not None else frozenset())
         self.companions = Companions(self.current)
         self.modules: dict[str, Module] = {}
         self.failures: dict[str, Diagnostic] = {}
@@ -162,6 +191,31 @@ class _Run:
             others = {path: module for path, module in context.modules.items() if path not in sources}
             self.modules.update(others)
         self.before = dict(self.modules)
+        self.redirected: dict[str, str] = {}
+        if apart is not None:
+            self._redirect(apart)
+
+    def _redirect(self, apart: Parting) -> None:
+        """Let what moves import the copies."""
+        for note in apart.notes():
+            self._note(note)
+        edits: dict[str, list[Edit]] = {}
+        for edit in apart.edits:
+            edits.setdefault(edit.path, []).append(edit)
+        for path, (source, module) in self._results(edits)[0].items():
+            self.shifts.setdefault(path, []).append(Shift.of(edits[path], self.current[path].data))
+            self.current[path] = source
+            self.modules[path] = module
+        self.redirected = {path: self.current[path].text for path in apart.copies.values()}
+
+    def parting(self) -> Parting | None:
+        """How the programs of this attempt are to be kept apart in the next one; as they are where this one is the last."""
+        copies = self.apart.copies if self.apart is not None else {}
+        originals = {new: old for old, new in copies.items()}
+        texts = {path: source.text for path, source in self.original.items()} | self.redirected
+        changed = {originals.get(path, path) for path, text in texts.items() if self.current[path].text != text}
+        before = {path: self.before[path] for path in texts if path not in originals and path in self.before}
+        return revised(self.apart, before, self.units.all(), changed, self.checker.withheld)
 
     # -- rounds -------------------------------------------------------------------------------------------------------
 
@@ -361,9 +415,15 @@ class _Run:
         left += self.checker.unused(module for path, module in self.modules.items() if self._may_edit(path))
         left += [remark for source in self.original.values() for remark in source.remarks]
         outcomes = []
+        copies = set(self.apart.copies.values()) if self.apart is not None else set()
         for path, source in self.original.items():
             after = self.current[path].raw
             failed = path in self.failures
+            if path in copies:
+                outcomes.append(
+                    Outcome(path, "created", b"", after, (), _about(path, left), tuple(self.units.of(path)))
+                )
+                continue
             status = "failed" if failed else "unchanged" if after == source.raw else "changed"
             applied = () if status == "unchanged" else _about(path, self.applied)
             units = tuple(self.units.of(path))

@@ -25,6 +25,7 @@ NOTEBOOK: Final = "E012"
 CELL: Final = "E013"
 UNUSED_IGNORE: Final = "E014"
 REQUIREMENT: Final = "E015"
+APART: Final = "E016"
 
 MEANINGS: Final = {
     SYNTAX: "The file is not valid Python 3. It was left as it was. Python 2 programs: run `2to3` first.",
@@ -46,6 +47,8 @@ MEANINGS: Final = {
     "cells or change a magic, and was taken back.",
     UNUSED_IGNORE: "A `# migrate: ignore` comment has nothing to silence: delete it; or it is misspelt.",
     REQUIREMENT: "The project asks for a TensorFlow that its migrated programs do not run on. The file was left as it was.",
+    APART: "A program stays, and one beside it that shares files with it is migrated: what both import stays for the one, and is "
+    "copied under a name with `_tf2` for the other.",
 }
 """What each code means: the text of ``migrate explain``."""
 

@@ -31,6 +31,10 @@ class Units:
                 reason = unit.reason or "its rewrite was not applied"
                 self._left[key] = replace(unit, tier="manual", reason=f"{reason} (could become {unit.tier})")
 
+    def all(self) -> list[ProgramUnit]:
+        """The units of all files."""
+        return list({**self._left, **self._migrated}.values())
+
     def of(self, path: str) -> Iterator[ProgramUnit]:
         """The units of one file, in source order."""
         merged = {**self._left, **self._migrated}

@@ -254,7 +254,8 @@ class EstimatorProgram(ProgramRule):
             yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
             name = module.segment(node.func if isinstance(node, ast.Call) else node)
             reason, *others = dict.fromkeys(reasons)
-            yield ProgramUnit(name, location, "manual", reason, files, others=tuple(others))
+            blocked = tuple(sorted({where.path for where, _, _ in other}))
+            yield ProgramUnit(name, location, "manual", reason, files, others=tuple(others), blocked=blocked)
 
     def _program(
         self, project: Project, group: list[Module], settings: Settings, shared: str = ""
@@ -319,7 +320,9 @@ class EstimatorProgram(ProgramRule):
                     rewrite.at = None
                     rewrite.run()
         except Unsupported as problem:
-            yield from self._manual(rewrite, group, problem, "" if style == "bridge" else reasons[0])
+            yield from self._manual(
+                rewrite, group, problem, "" if style == "bridge" else reasons[0], problem.reason == shared
+            )
             return
         except Exception as error:  # a bug of ours must not leave a program half moved
             where = traceback.extract_tb(error.__traceback__)[-1]
@@ -405,9 +408,10 @@ class EstimatorProgram(ProgramRule):
                 yield Construction(module, parent, {}, name, *dialect_of(module, node, group))
 
     def _manual(
-        self, rewrite: ProgramRewrite, group: list[Module], problem: Unsupported, native: str = ""
+        self, rewrite: ProgramRewrite, group: list[Module], problem: Unsupported, native: str = "", shared: bool = False
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
-        """What is left as it is for a `problem`; `native` says why it does not become native layers, if that differs."""
+        """What is left as it is for a `problem`; `native` says why it does not become native layers, if that differs;
+        `shared`, that nothing but another program is in the way."""
         files = tuple(sorted(rewrite.files()))
         yield from mode_files(self, [module for module in group if module.path not in files])
         found = list(_independent(rewrite, problem))
@@ -418,9 +422,10 @@ class EstimatorProgram(ProgramRule):
                 message += f"; and Keras layers cannot hold it: {native}"
             yield Diagnostic(self.code, message, location, None, Severity.WARNING, self.name, self.url)
         reason, *others = (f"{each.reason} ({rewrite.place(each.node).line_text})" for each in found)
+        blocked = () if shared else tuple(sorted({rewrite.place(each.node).path for each in found}))
         for name, where, node in rewrite.programs():
             place = rewrite.drafts.location(where, node)
-            yield ProgramUnit(name, place, "manual", reason, files, others=tuple(others))
+            yield ProgramUnit(name, place, "manual", reason, files, others=tuple(others), blocked=blocked)
 
 
 def _is_called(project: Project, module: Module, node: ast.AST) -> bool:

@@ -87,17 +87,13 @@ def test_the_reason_names_the_place() -> None:
     assert unit.reason == "`tower` of network.py is used by others as well (b.py:6)"
 
 
-def test_beside_a_program_that_stays_names_of_the_network_change_at_most() -> None:
+@pytest.mark.parametrize("style", ["native", "auto"])
+def test_beside_a_program_that_stays_the_network_is_copied(style: str) -> None:
     files = {"a.py": main(), "b.py": main(before=STUCK), "network.py": NETWORK}
-    found, after = texts(files, style="auto")
-    assert found == {"a.py": "bridge", "b.py": "manual"}
-    assert after["b.py"] == files["b.py"] and "def tower(x, units)" in after["network.py"]
-
-
-def test_style_native_refuses_instead() -> None:
-    files = {"a.py": main(), "b.py": main(before=STUCK), "network.py": NETWORK}
-    found, after = texts(files)
-    assert found == {"a.py": "manual", "b.py": "manual"} and after["a.py"] == files["a.py"]
+    found, after = texts(files, style=style)
+    assert found == {"a.py": "native", "b.py": "manual"}
+    assert after["b.py"] == files["b.py"] and after["network.py"] == NETWORK
+    assert "class Tower(tf.keras.layers.Layer)" in after["network_tf2.py"]
 
 
 @pytest.mark.parametrize(
