@@ -72,7 +72,7 @@ def revised(
     """
     if apart is None:
         found = parting(modules, units) if units else None
-        if found is None or found.kept & set(changed):
+        if found is None or not found.movers or found.kept & set(changed):
             return found
         tied = any(unit.tier == "manual" and not set(unit.files) <= found.kept for unit in units)
         return replace(found, tied=True) if tied else None
