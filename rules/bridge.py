@@ -34,6 +34,7 @@ class BridgeRewrite(ProgramRewrite):
     """A rewrite that keeps the model_fns; `reasons` say what stands in the way of the native tier, and where."""
 
     keeps_graphs = True
+    plain_loops = False
 
     def __init__(
         self,

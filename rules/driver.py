@@ -320,12 +320,13 @@ class Driver(FileEdits):
         given: dict[str, ast.expr],
         partial: ast.Call | None = None,
         params: str = "",
+        dropped: Collection[str] = (),
     ) -> None:
         """``Estimator(model_fn=f, params=p)`` becomes ``create_model(params=p)``.
 
         `factory` is the text of the new function, None to call what the program gives as its model_fn; `partial` is the
         ``functools.partial(f, a=1)`` that stands for it, whose arguments go to the factory too; `params` is the text of
-        the parameters of a TPUEstimator.
+        the parameters of a TPUEstimator; `dropped` are arguments that the model has no use for.
         """
         module = self.module
         names = {id(value): name for name, value in given.items()}
@@ -333,7 +334,7 @@ class Driver(FileEdits):
         for argument in arguments(call):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
-            if name == "warm_start_from" and is_none(value):
+            if (name == "warm_start_from" and is_none(value)) or name in dropped:
                 doomed.append(argument)
             elif name == "model_fn" and partial is not None and partial.keywords and factory is not None:
                 start, end = argument_span(module, call, argument)

@@ -33,6 +33,8 @@ Reasons = Mapping[int, list[str]]
 class MixedRewrite(ProgramRewrite):
     """A rewrite that keeps the model_fns of the Estimators in `kept`, for the reasons given."""
 
+    plain_loops = False
+
     def __init__(
         self,
         drafts: Drafts,

@@ -40,6 +40,8 @@ from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .import_roots import relative_prefix
 from .lookup_tables import table_reference
+from .loop.plan import Loop, NotPlain, loop_of
+from .loop.writer import LoopWriter, dropped
 from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
 from .one_shot import one_shot_edits
@@ -76,6 +78,8 @@ class ProgramRewrite(Rewritten):
 
     keeps_graphs = False
     """Whether model_fns stay, with the names of TensorFlow 1."""
+    plain_loops = True
+    """Whether programs whose loop is understood train by `fit` itself."""
 
     def __init__(
         self,
@@ -130,12 +134,16 @@ class ProgramRewrite(Rewritten):
             self._check_starts()
         self._share_tables()
         self._others.claim(self.constructions)
+        self.loop = self._loop()
         for construction in self.constructions:
             self.at = construction.module
             with obstacles:
                 self._construct(construction)
             self._driver(construction.module).handled.add(construction.call.func)
-        self._methods()
+        if isinstance(self.loop, Loop):
+            self._write_loop(self.loop)
+        else:
+            self._methods()
         for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
             take_over_classes(plan, self._driver(plan.module))
         modules: list[Module] = []
@@ -215,6 +223,24 @@ class ProgramRewrite(Rewritten):
         """The edits of one method or property, of the Estimator `node`."""
         driver.method(node, attribute, text)
 
+    def _loop(self) -> Loop | NotPlain:
+        """How the program trains, if all of it is understood."""
+        plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
+        if not self.plain_loops or self.distributed:
+            return NotPlain("it may train on several devices or machines")
+        modules = reached(self.project, self.group, False)
+        inside = {module.path: self._spans(module) for module in modules}
+        return loop_of(self.project, modules, self.constructions, plans, self.estimators, inside)
+
+    def _write_loop(self, loop: Loop) -> None:
+        """The edits of a loop that is understood."""
+        self.at = loop.module
+        (model,) = self.model_fns.values()
+        assert model.plan is not None
+        writer = LoopWriter(loop, model.plan, self._renderer)
+        driver = self._driver(loop.module)
+        driver.edits += writer.edits()
+
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
@@ -278,7 +304,13 @@ class ProgramRewrite(Rewritten):
             check_partial(partial, plans[0])
             self._unfolded.append(partial.func)
         self._driver(module).construction(
-            construction.call, factory, "params" in plans[0].statics, construction.arguments, partial, params
+            construction.call,
+            factory,
+            "params" in plans[0].statics,
+            construction.arguments,
+            partial,
+            params,
+            dropped(construction.arguments) if isinstance(self.loop, Loop) else frozenset(),
         )
 
     def _home(self) -> str:

@@ -25,6 +25,7 @@ from .distribution import TRAINING
 from .driver import Driver
 from .estimator_values import ESTIMATOR, Construction, Values
 from .helpers import Helpers
+from .loop.plan import Loop, NotPlain
 from .model_facts import model_facts, reached_bodies
 from .model_fns import ModelFn
 from .other_estimators import OtherEstimators
@@ -50,6 +51,8 @@ class Rewritten:
         self.at: Module | None = None
         self.reasons: list[str] = []
         """What stands in the way of native layers, and where, if model_fns stay graphs."""
+        self.loop: Loop | NotPlain = NotPlain("it is not looked at yet")
+        """How the program trains: with `fit`, or why with helpers."""
         self.is_read = False
         """Whether code outside of the model_fns, or another program, may read its checkpoints by names of variables."""
         self.model_fns: dict[Definition, ModelFn] = {}
@@ -204,5 +207,7 @@ class Rewritten:
         facts = model_facts(bodies, self._translations)
         facts.update(exported=exported, replicated=replicated, distributed=self.distributed)
         facts.update(started=started, read=self.is_read)
+        facts["plain"] = isinstance(self.loop, Loop)
+        facts["grouped"] = not isinstance(self.loop, Loop) or self.loop.grouped
         facts["horovod"] = trains_with_horovod(self.project.modules.values())
         return facts

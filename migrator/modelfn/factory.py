@@ -145,7 +145,9 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
             once = not is_copied(plan, name) and leaf not in effects and not _schedule_only(plan, leaf)
             if once and leaf in generator.init_leaves:
                 raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
-    own = {"model", "config", "model_dir", *(("callbacks", "evaluation_callbacks") if hooks else ())}
+    plain = shared.facts["plain"]
+    own = {"model"} if plain else {"model", "config", "model_dir"}
+    own |= {*(("callbacks", "evaluation_callbacks") if hooks else ())}
     own |= {"warm_start_from"} if plan.warm is not None else set()
     bound = {name for leaf in (*leaves, *late) for name in leaf.defs}
     clash = bound & own
@@ -162,9 +164,10 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
     distributed = shared.facts["distributed"]
     parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
     warm = ["warm_start_from"] if plan.warm is not None else []
-    parameters += ["config=None", "model_dir=None", *(f"{name}=None" for name in warm)]
+    parameters += [] if plain else ["config=None", "model_dir=None", *(f"{name}=None" for name in warm)]
     lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
-    lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`; checkpoints go to `model_dir`."""')
+    saved = "" if plain else "; checkpoints go to `model_dir`"
+    lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`{saved}."""')
     deeper = indent + generator.unit
     inner = deeper if distributed else indent
     writer = _FactoryWriter(generator, train_op, renamed)
@@ -205,7 +208,10 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         lines += [f"{inner}model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])]
     if train_op is not None and train_op.averages is not None:
         lines.append(f"{inner}model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})")
-    lines.append(f"{inner}model.compile({f'optimizer={optimizer}, steps_per_execution=100' if optimizer else ''})")
+    grouped = ", steps_per_execution=100" if shared.facts["grouped"] else ""
+    lines.append(f"{inner}model.compile({f'optimizer={optimizer}{grouped}' if optimizer else ''})")
+    if plain:
+        return [*lines, f"{indent}return model"]
     arguments = ["model", "config"]
     lines += _FactoryWriter(generator, None).block(late, indent)
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]

@@ -336,8 +336,9 @@ class Generator(ModelWriter):
         indent = self.indent + self.unit * 2
         lines: list[str] = []
         if self.losses:
-            batch_mean = self.shared.need("BatchMean")
-            lines.append(f'{indent}self.loss_metric = {batch_mean}(name="loss")')
+            plain = self.shared.facts["plain"]
+            mean = f"{self.shared.tf}.keras.metrics.Mean" if plain else self.shared.need("BatchMean")
+            lines.append(f'{indent}self.loss_metric = {mean}(name="loss")')
         arm: Frame | None = None
         for entry in sorted(entries, key=order_in_arms(entries)):
             if entry.arm is not None and entry.arm != arm:

@@ -18,7 +18,7 @@ def model_fn(features, labels, mode{{extra}}):
 
 
 def input_fn():
-    return tf.data.Dataset.from_tensors(1)
+    return read_examples(1)
 
 
 """
@@ -33,7 +33,7 @@ def program(use: str, extra: str = "") -> str:
 def migrated(use: str, extra: str = "") -> str:
     """The statements `use` after migration."""
     text = migrate(program(use, extra))
-    return text.split("return tf.data.Dataset.from_tensors(1)\n")[1].strip()
+    return text.split("return read_examples(1)\n")[1].strip()
 
 
 def statement(line: str) -> str:

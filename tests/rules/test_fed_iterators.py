@@ -71,7 +71,7 @@ def test_a_hook_beside_its_input_function() -> None:
     inputs = inputs.replace("return inputs, hook\n", "").replace("x.dtype", "X.dtype").replace("images: x", "images: X")
     inputs = inputs.replace("labels: y", "labels: Y")
     text = migrate(program(inputs=inputs, use="estimator.train(inputs, hooks=[hook], steps=3)\n"))
-    assert "train(estimator, inputs, steps=3)" in text and "from_tensor_slices((X, labels))" in text
+    assert "model.fit(inputs().take(3))" in text and "from_tensor_slices((X, labels))" in text
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ def install(replay: Replay) -> None:
             spec = own.element_spec if own is not None else (infer_spec(encoded[0]), infer_spec(encoded[1]))
             features, labels, _ = batches.split_spec(spec)
             labels = replay.label_spec(encoded, labels)
+            stream.counted = own is not None and own.cardinality() != tf.data.UNKNOWN_CARDINALITY
             ready(stream, self, encoded, features)
             generator = replay.training_batches(stream, features, labels, sentinel=own is not None)
             given["x"] = batches.replayed(generator, features, labels, own, replay.watcher("train", call))

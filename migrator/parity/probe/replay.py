@@ -29,6 +29,8 @@ class Stream:
         self.first_values: FirstValues | None = None
         self.replicas = 1
         self.coordinated = False
+        self.counted = False
+        """Whether Keras is given data whose number it knows, which replayed ones hide: it counts one step too many there."""
         self.counter: Any = None  # steps taken, by replica
         self.losses: Any = None  # by replica and step
 

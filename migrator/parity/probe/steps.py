@@ -37,8 +37,10 @@ def record_losses(stream: Stream, model: Any) -> None:
 
     def watched_train_step(*args: Any, **named: Any) -> Any:
         _LOCAL.losses, _LOCAL.targets = [], []
+        batch = tf.nest.flatten((args, named), expand_composites=True) if stream.counted else []
         try:
-            logs = train_step(*args, **named)
+            with tf.control_dependencies([part for part in batch if tf.is_tensor(part)]):
+                logs = train_step(*args, **named)
             seen = _LOCAL.losses or _LOCAL.targets
         finally:
             _LOCAL.losses = _LOCAL.targets = None

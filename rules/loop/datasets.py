@@ -1,0 +1,374 @@
+"""What an input function returns: a `tf.data.Dataset`, as far as that is seen, and whether it ends.
+
+The functions are read with the arguments that they get, so `make_input_fn(96, repeat=True)` is another dataset than
+`make_input_fn(32, repeat=False)`. What is not understood is None, and nothing is said of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Union
+
+from migrator.module import Module
+from migrator.project import Project
+
+
+@dataclass(frozen=True)
+class Data:
+    """A dataset."""
+
+    ends: bool | None
+    """None: that depends on what is known when the program runs."""
+    counted: bool = True
+    """Whether TensorFlow knows how many elements it has, without reading them."""
+    even: bool = True
+    """Whether all batches have the same shape, but for the number of their examples."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A value that the source says."""
+
+    value: object
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function with what it was given already."""
+
+    module: Module
+    node: ast.FunctionDef | ast.Lambda
+    around: Mapping[str, Value]
+    given: tuple[Value, ...] = ()
+    named: tuple[tuple[str, Value], ...] = ()
+
+    def parameters(self) -> list[ast.arg]:
+        """Those that are not given yet."""
+        args = self.node.args
+        left = [*args.posonlyargs, *args.args][len(self.given) :] + args.kwonlyargs
+        return [arg for arg in left if arg.arg not in dict(self.named)]
+
+
+@dataclass(frozen=True)
+class Returns:
+    """A function of a library, without parameters, that returns a dataset."""
+
+    data: Data
+
+
+Value = Union[Data, Known, Function, Returns, None]
+Env = dict[str, Value]
+
+_DATASET = "tensorflow.data.Dataset."
+_COUNTED = frozenset({"from_tensor_slices", "from_tensors", "range", "list_files"})
+_READERS = frozenset(
+    f"tensorflow.data.{name}" for name in ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
+)
+_SAME = frozenset({"map", "batch", "prefetch", "shuffle", "cache", "with_options", "enumerate", "skip", "shard"})
+_UNCOUNTED = frozenset({"filter", "unbatch", "take_while", "flat_map", "interleave"})
+_FAMILIES = ("tensorflow.data.experimental.", "tensorflow.contrib.data.")
+_APPLIED_SAME = frozenset({"map_and_batch", "prefetch_to_device", "copy_to_device", "assert_cardinality"})
+_APPLIED_UNCOUNTED = frozenset({"parallel_interleave", "ignore_errors", "unbatch", "sloppy_interleave"})
+_ARRAYS = frozenset(f"tensorflow.estimator.inputs.{name}" for name in ("numpy_input_fn", "pandas_input_fn"))
+_ARRAY_PARAMETERS = ("x", "y", "batch_size", "num_epochs", "shuffle")
+_COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not}
+_DEEP = 16
+
+
+class Reader:
+    """Reads expressions of a project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._depth = 0
+
+    def value(self, module: Module, node: ast.expr | None, env: Mapping[str, Value] | None = None) -> Value:
+        """What an expression stands for."""
+        if node is None or self._depth > _DEEP:
+            return None
+        self._depth += 1
+        try:
+            return self._value(module, node, env or {})
+        finally:
+            self._depth -= 1
+
+    def result(self, function: Value) -> Data | None:
+        """The dataset that a function without further parameters returns."""
+        if isinstance(function, Returns):
+            return function.data
+        found = self._applied(function, [], {}) if isinstance(function, Function) else None
+        return found if isinstance(found, Data) else None
+
+    # -- expressions --------------------------------------------------------------------------------------------------
+
+    def _value(self, module: Module, node: ast.expr, env: Mapping[str, Value]) -> Value:
+        if isinstance(node, ast.Constant):
+            return Known(node.value)
+        if isinstance(node, ast.UnaryOp):
+            inner = self.value(module, node.operand, env)
+            if isinstance(inner, Known) and isinstance(node.op, ast.Not):
+                return Known(not inner.value)
+            return Known(-inner.value) if isinstance(inner, Known) and isinstance(inner.value, (int, float)) else None
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARE:
+            left, right = self.value(module, node.left, env), self.value(module, node.comparators[0], env)
+            if isinstance(left, Known) and isinstance(right, Known):
+                return Known(_COMPARE[type(node.ops[0])](left.value, right.value))
+            return None
+        if isinstance(node, ast.BoolOp):
+            return self._choice(module, node, env)
+        if isinstance(node, ast.IfExp):
+            test = self.value(module, node.test, env)
+            if isinstance(test, Known):
+                return self.value(module, node.body if test.value else node.orelse, env)
+            return either(self.value(module, node.body, env), self.value(module, node.orelse, env))
+        if isinstance(node, ast.Lambda):
+            return Function(module, node, env)
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return self._named(module, node, env)
+        if isinstance(node, ast.Call):
+            return self._call(module, node, env)
+        return None
+
+    def _choice(self, module: Module, node: ast.BoolOp, env: Mapping[str, Value]) -> Value:
+        found: Value = None
+        for part in node.values:
+            found = self.value(module, part, env)
+            if not isinstance(found, Known):
+                return None
+            if bool(found.value) is isinstance(node.op, ast.Or):
+                return found
+        return found
+
+    def _named(self, module: Module, node: ast.Name | ast.Attribute, env: Mapping[str, Value]) -> Value:
+        if isinstance(node, ast.Name) and node.id in env:
+            return env[node.id]
+        found = self.project.definition(module, node)
+        if found is not None:
+            whole = isinstance(found.node, ast.FunctionDef) and not found.node.decorator_list
+            return Function(found.module, found.node, {}) if whole and isinstance(found.node, ast.FunctionDef) else None
+        statement = module.assignment(node)
+        return self.value(module, statement.value) if statement is not None else None
+
+    # -- calls --------------------------------------------------------------------------------------------------------
+
+    def _call(self, module: Module, node: ast.Call, env: Mapping[str, Value]) -> Value:
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            name = module.resolve(node.func)
+            return _of_arrays([], self._keywords(module, node, env)) if name in _ARRAYS else None
+        given = [self.value(module, argument, env) for argument in node.args]
+        named = self._keywords(module, node, env)
+        name = module.resolve(node.func) or ""
+        if name in _ARRAYS:
+            return _of_arrays(given, named)
+        if name == "functools.partial" and given and isinstance(given[0], Function):
+            first = given[0]
+            return replace(first, given=(*first.given, *given[1:]), named=(*first.named, *named.items()))
+        if name.startswith("tensorflow."):
+            return self._of_library(module, node, name, given, env)
+        if isinstance(node.func, ast.Attribute):
+            base = self.value(module, node.func.value, env)
+            if isinstance(base, Data):
+                return self._method(module, node, base, given, named, env)
+        function = self.value(module, node.func, env)
+        if isinstance(function, Returns):
+            return function.data
+        return self._applied(function, given, named) if isinstance(function, Function) else None
+
+    def _keywords(self, module: Module, node: ast.Call, env: Mapping[str, Value]) -> Env:
+        return {k.arg: self.value(module, k.value, env) for k in node.keywords if k.arg is not None}
+
+    def _of_library(
+        self, module: Module, node: ast.Call, name: str, given: list[Value], env: Mapping[str, Value]
+    ) -> Value:
+        if name in _READERS:
+            return Data(ends=True, counted=False)
+        if name.endswith("make_one_shot_iterator") and given:
+            return given[0]
+        short = name[len(_DATASET) :] if name.startswith(_DATASET) else ""
+        if short in _COUNTED:
+            return Data(ends=True)
+        if short == "from_generator":
+            return Data(ends=None, counted=False, even=False)
+        if short == "zip" and len(node.args) == 1 and isinstance(node.args[0], ast.Tuple):
+            parts = [self.value(module, part, env) for part in node.args[0].elts]
+            every = [part for part in parts if isinstance(part, Data)]
+            if every and len(every) == len(parts):
+                ends = True if any(p.ends for p in every) else None if any(p.ends is None for p in every) else False
+                return Data(ends, all(p.counted for p in every), all(p.even for p in every))
+        return None
+
+    def _method(
+        self,
+        module: Module,
+        node: ast.Call,
+        base: Data,
+        given: list[Value],
+        named: Env,
+        env: Mapping[str, Value],
+    ) -> Value:
+        assert isinstance(node.func, ast.Attribute)
+        name = node.func.attr
+        if name in _SAME or name in ("make_one_shot_iterator", "get_next"):
+            return base
+        if name == "padded_batch":
+            return replace(base, even=False)
+        if name in _UNCOUNTED:
+            return replace(base, counted=False)
+        if name == "repeat":
+            return _repeated(base, [*given, *named.values()])
+        if name == "take":
+            count = given[0] if given else named.get("count")
+            whole = isinstance(count, Known) and isinstance(count.value, int) and count.value >= 0
+            return replace(base, ends=True) if whole else replace(base, ends=True if base.ends else None)
+        if name == "concatenate" and given and isinstance(given[0], Data):
+            other = given[0]
+            ends = False if False in (base.ends, other.ends) else base.ends and other.ends
+            return Data(ends, base.counted and other.counted, base.even and other.even)
+        if name == "apply" and node.args and isinstance(node.args[0], ast.Call):
+            return self._transformed(module, node.args[0], base, env)
+        return None
+
+    def _transformed(self, module: Module, made: ast.Call, base: Data, env: Mapping[str, Value]) -> Value:
+        """``dataset.apply(tf.data.experimental.shuffle_and_repeat(…))``."""
+        name = module.resolve(made.func) or ""
+        short = next((name[len(family) :] for family in _FAMILIES if name.startswith(family)), "")
+        if short in _APPLIED_SAME:
+            return base
+        if short in _APPLIED_UNCOUNTED:
+            return replace(base, counted=False)
+        if short == "shuffle_and_repeat":
+            named = self._keywords(module, made, env)
+            count = [self.value(module, part, env) for part in made.args[1:2]]
+            return _repeated(base, count or [named[key] for key in ("count",) if key in named])
+        return None
+
+    def _applied(self, function: Function, given: list[Value], named: Env) -> Value:
+        """What a function of the program returns."""
+        args = function.node.args
+        if args.vararg is not None or args.kwarg is not None or self._depth > _DEEP:
+            return None
+        module, env = function.module, dict(function.around)
+        names = [arg.arg for arg in (*args.posonlyargs, *args.args)]
+        values = {**dict(zip(names, [*function.given, *given])), **dict(function.named), **named}
+        defaults = dict(zip(names[len(names) - len(args.defaults) :], args.defaults))
+        defaults.update({arg.arg: value for arg, value in zip(args.kwonlyargs, args.kw_defaults) if value is not None})
+        for name in (*names, *(arg.arg for arg in args.kwonlyargs)):
+            default = defaults.get(name)
+            env[name] = values[name] if name in values else self.value(module, default)
+        if isinstance(function.node, ast.Lambda):
+            return self.value(module, function.node.body, env)
+        self._depth += 1
+        try:
+            body = _Body(self, module)
+            body.run(function.node.body, env)
+        finally:
+            self._depth -= 1
+        return body.returned()
+
+
+class _Body:
+    """Runs the statements of a function; both arms of a condition that is not known."""
+
+    def __init__(self, reader: Reader, module: Module) -> None:
+        self.reader = reader
+        self.module = module
+        self.shot: Data | None = None
+        """The dataset of which the function reads a batch: once migrated, it returns this one."""
+        self.values: list[Value] = []
+
+    def returned(self) -> Value:
+        """What all returns have in common."""
+        if not self.values:
+            return None
+        found = self.values[0]
+        for value in self.values[1:]:
+            found = either(found, value)
+        return found
+
+    def run(self, statements: Iterable[ast.stmt], env: Env) -> bool:
+        """Whether the statements may reach their end."""
+        return all(self._run(statement, env) for statement in statements)
+
+    def _run(self, node: ast.stmt, env: Env) -> bool:
+        if isinstance(node, ast.Return):
+            self.values.append(self.shot or self.reader.value(self.module, node.value, env))
+            return False
+        if isinstance(node, ast.Raise):
+            return False
+        if isinstance(node, ast.FunctionDef):
+            env[node.name] = Function(self.module, node, env) if not node.decorator_list else None
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            value = self.reader.value(self.module, node.value, env)
+            called = node.value.func if isinstance(node.value, ast.Call) else None
+            if isinstance(value, Data) and isinstance(called, ast.Attribute) and called.attr == "get_next":
+                self.shot = value
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                _bind(target, value, env)
+        elif isinstance(node, ast.If):
+            return self._if(node, env)
+        elif isinstance(node, ast.With):
+            return self.run(node.body, env)
+        elif isinstance(node, (ast.For, ast.While, ast.Try, ast.AugAssign, ast.AsyncFor, ast.AsyncWith)):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                    env[part.id] = None
+                elif isinstance(part, ast.Return):
+                    self.values.append(None)
+        return True
+
+    def _if(self, node: ast.If, env: Env) -> bool:
+        test = self.reader.value(self.module, node.test, env)
+        if isinstance(test, Known):
+            return self.run(node.body if test.value else node.orelse, env)
+        arms = []
+        for arm in (node.body, node.orelse):
+            inner = dict(env)
+            if self.run(arm, inner):
+                arms.append(inner)
+        if not arms:
+            return False
+        merged = arms[0]
+        for other in arms[1:]:
+            merged = {name: either(merged.get(name), other.get(name)) for name in {*merged, *other}}
+        env.clear()
+        env.update(merged)
+        return True
+
+
+def either(one: Value, other: Value) -> Value:
+    """What is true of both."""
+    if isinstance(one, Data) and isinstance(other, Data):
+        ends = one.ends if one.ends is other.ends else None
+        return Data(ends, one.counted and other.counted, one.even and other.even)
+    if one is other or (isinstance(one, Known) and isinstance(other, Known) and one == other):
+        return one
+    return None
+
+
+def _repeated(base: Data, count: list[Value]) -> Data:
+    """`count` is what is given, if anything is."""
+    value = count[0] if count else Known(None)
+    if isinstance(value, Known) and (value.value is None or value.value == -1):
+        return replace(base, ends=False, counted=True)
+    if isinstance(value, Known) and isinstance(value.value, int):
+        return base
+    return replace(base, ends=None if base.ends else base.ends)
+
+
+def _of_arrays(given: list[Value], named: Env) -> Returns:
+    """``numpy_input_fn(…)``; what is given by ``*`` is x and y."""
+    arguments = {**dict(zip(_ARRAY_PARAMETERS, given)), **named}
+    epochs = arguments.get("num_epochs", Known(1))
+    ends = None if not isinstance(epochs, Known) else epochs.value is not None
+    return Returns(Data(ends))
+
+
+def _bind(target: ast.expr, value: Value, env: Env) -> None:
+    if isinstance(target, ast.Name):
+        env[target.id] = value
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for element in target.elts:
+            _bind(element, None, env)

@@ -1,0 +1,217 @@
+"""How a program trains, evaluates and predicts, as data: all uses of its Estimator, or why they stay as they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.plan import Plan
+from migrator.modelfn.translate import bind, is_empty, is_none
+from migrator.module import Module
+from migrator.project import Project
+from migrator.symbols import Scope
+from migrator.syntax import walk
+from migrator.text import Span, within
+
+from ..checkpoint_readers import READERS, reading_modules
+from ..estimator_values import ESTIMATOR, PREFIX, Construction, Values
+from .datasets import Data, Reader
+from .inputs import Input, read_input
+
+_METHODS = {
+    "train": "input_fn hooks steps max_steps saving_listeners",
+    "evaluate": "input_fn steps hooks checkpoint_path name",
+    "predict": "input_fn predict_keys hooks checkpoint_path yield_single_examples",
+}
+_UNDERSTOOD = {
+    "train": frozenset({"input_fn", "steps", "max_steps"}),
+    "evaluate": frozenset({"input_fn", "steps", "name"}),
+    "predict": frozenset({"input_fn"}),
+}
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.Lambda)
+_NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
+"""Names of the library that stand for nothing else in a program whose loop is understood."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A call of a method of the Estimator."""
+
+    module: Module
+    call: ast.Call
+    method: str
+    input: Input
+    arguments: dict[str, ast.expr]
+    """Those of the method, by parameter, that say something."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The training loop of a program, of which everything is understood."""
+
+    construction: Construction
+    module: Module
+    target: ast.Name
+    """The name that holds the Estimator."""
+    scope: Scope
+    uses: tuple[Use, ...]
+    grouped: bool
+    """Whether Keras may run several steps in one call: it has to know the number of batches."""
+
+
+@dataclass(frozen=True)
+class NotPlain:
+    """Why the loop of a program stays with the helpers."""
+
+    reason: str
+
+
+def loop_of(
+    project: Project,
+    modules: Iterable[Module],
+    constructions: list[Construction],
+    plans: list[Plan],
+    values: Values,
+    inside: dict[str, list[Span]],
+) -> Loop | NotPlain:
+    """The loop of a program; `modules` are its files, `inside` the spans of its model_fns by file."""
+    if len(constructions) != 1 or constructions[0].name != ESTIMATOR or constructions[0].tpu or len(plans) != 1:
+        return NotPlain("it has several Estimators, or one of another kind")
+    construction = constructions[0]
+    for name, value in construction.arguments.items():
+        if name not in ("model_fn", "params") and not is_none(value):
+            return NotPlain(f"`{name}` of its Estimator")
+    reason = _of_model(plans[0]) or _of_files(project, list(modules), inside)
+    if reason:
+        return NotPlain(reason)
+    return _followed(project, construction, values)
+
+
+def _of_model(plan: Plan) -> str:
+    """What of a model_fn asks for more than `fit`."""
+    if plan.spec_hooks.hooks or plan.watched:
+        return "hooks of its model_fn"
+    if plan.warm is not None or plan.starting:
+        return "values of a checkpoint"
+    if plan.averaged or plan.config_fields or "config" in plan.statics:
+        return "averages, a Scaffold or the configuration in its model_fn"
+    return ""
+
+
+def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Span]]) -> str:
+    """What of the code around the model_fns asks for more."""
+    if any(True for _ in reading_modules(project, READERS)):
+        return "checkpoints that are read by names"
+    for module in modules:
+        spans = inside.get(module.path, [])
+        for node, name in module.references():
+            if within(module.span(node), spans):
+                continue
+            if name.startswith(PREFIX) and not name[len(PREFIX) :].startswith(_NEUTRAL_NAMES):
+                return f"tf.{name.split('.', 1)[1]}"
+            if name.startswith("tensorflow.") and name.endswith("Hook"):
+                return "hooks"
+        for constant in walk(module.tree) if b"global_step" in module.source else ():
+            if (
+                isinstance(constant, ast.Constant)
+                and constant.value == "global_step"
+                and not within(module.span(constant), spans)
+            ):
+                return "the global step that an evaluation returns"
+    return ""
+
+
+def _followed(project: Project, construction: Construction, values: Values) -> Loop | NotPlain:
+    """The loop, from all places that read the Estimator."""
+    module = construction.module
+    statement = module.parent(construction.call)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if not isinstance(target, ast.Name) or values.lost:
+        return NotPlain("the Estimator is not held by one name")
+    scope = module.scope(target).holder(target.id)
+    if len(scope.bindings.get(target.id, [])) != 1:
+        return NotPlain("the Estimator is not held by one name")
+    reader, uses = Reader(project), []
+    for where, node in values.reads:
+        if node is construction.call or _is_training(where, node):
+            continue
+        use = _use(reader, where, node)
+        if isinstance(use, str):
+            return NotPlain(use)
+        if where is not module or where.scope(node).lookup(target.id) is not scope:
+            return NotPlain("the Estimator is used elsewhere")
+        uses.append(use)
+    if not uses:
+        return NotPlain("nothing uses its Estimator")
+    uses.sort(key=lambda use: use.module.span(use.call))
+    reason = _of_trainings([use for use in uses if use.method == "train"])
+    if reason:
+        return NotPlain(reason)
+    grouped = all(use.input.data.counted for use in uses)
+    return Loop(construction, module, target, scope, tuple(uses), grouped)
+
+
+def _is_training(module: Module, node: ast.expr) -> bool:
+    """Whether a value is what `train` returns, which nothing reads."""
+    return isinstance(node, ast.Call) and isinstance(module.parent(node), ast.Expr)
+
+
+def _use(reader: Reader, module: Module, node: ast.expr) -> Use | str:
+    """What is done with an Estimator at one place, or why it is not understood."""
+    attribute = module.parent(node)
+    call = module.parent(attribute) if isinstance(attribute, ast.Attribute) else None
+    if not isinstance(node, ast.Name) or not isinstance(attribute, ast.Attribute):
+        return "the Estimator is used elsewhere"
+    method = attribute.attr
+    if not isinstance(call, ast.Call) or call.func is not attribute or method not in _METHODS:
+        return f"`.{method}` of its Estimator"
+    try:
+        given = bind(call, _METHODS[method], f"Estimator.{method}")
+    except Unsupported as problem:
+        return problem.reason
+    told = {name: value for name, value in given.items() if not is_none(value) and not _says_nothing(name, value)}
+    more = sorted(set(told) - _UNDERSTOOD[method])
+    if more:
+        return f"`{more[0]}` of {method}"
+    if "input_fn" not in told:
+        return f"`{method}` without an input function"
+    if any(isinstance(outer, ast.JoinedStr) for outer in module.ancestors(call)):
+        return f"`{method}` in a string"
+    found = read_input(reader, module, told["input_fn"])
+    if isinstance(found, str):
+        return found
+    return _refused(module, call, method, found.data) or Use(module, call, method, found, told)
+
+
+def _says_nothing(name: str, value: ast.expr) -> bool:
+    """Whether an argument is an empty list of hooks."""
+    return name in ("hooks", "saving_listeners") and is_empty(value)
+
+
+def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
+    """Why a method on such data is not what Keras does."""
+    if method == "train" and not isinstance(module.parent(call), ast.Expr):
+        return "what `train` returns is read"
+    if method == "predict":
+        parent = module.parent(call)
+        first = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next"
+        if not data.ends and not first:
+            return "predictions on data without an end"
+        if not data.even:
+            return "predictions on batches of different shapes"
+    return ""
+
+
+def _of_trainings(trainings: list[Use]) -> str:
+    """Why several trainings are not what as many calls of `fit` do."""
+    for number, use in enumerate(trainings):
+        repeated = number or any(isinstance(outer, _LOOPS) for outer in use.module.ancestors(use.call))
+        if repeated and "max_steps" in use.arguments:
+            return "`max_steps` of a training that goes on"
+        if not use.input.data.counted and (repeated or len(trainings) > 1):  # Keras 2 counts one step too many
+            return "several trainings on data of an unknown number"
+        if not {"steps", "max_steps"} & set(use.arguments) and use.input.data.ends is not True:
+            return "a training without an end"
+    return ""

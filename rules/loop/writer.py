@@ -1,0 +1,227 @@
+"""The edits that write a loop with `fit`, `evaluate` and `predict`."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterator
+
+from migrator.diagnostics import Edit
+from migrator.modelfn.plan import Plan
+from migrator.modelfn.render import Renderer
+from migrator.modelfn.translate import is_none
+from migrator.module import Module
+from migrator.text import within
+
+from .plan import Loop, Use
+from .rows import Comprehension, Rows, free_names, rows_of
+
+_PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
+"""Names that say no more than what kind of thing a model was."""
+
+
+class LoopWriter:
+    """Writes one loop. `renderer` writes parts of the file, with the edits of their names."""
+
+    def __init__(self, loop: Loop, plan: Plan, renderer: Callable[[Module], Renderer]) -> None:
+        self.loop = loop
+        self.plan = plan
+        self.module = loop.module
+        self._renderer = renderer
+        self.model = self._model_name()
+        self.written: set[ast.expr] = set()
+        """Expressions that are part of a larger one that was written anew."""
+
+    def text(self, node: ast.expr) -> str:
+        """An expression with the edits of the names in it."""
+        return self._renderer(self.module).expression(node, lambda part: None)
+
+    def edits(self) -> Iterator[Edit]:
+        """All edits, but for that of the construction."""
+        module = self.module
+        if self.model != self.loop.target.id:
+            yield module.edit(self.loop.target, self.model)
+        for use in self.loop.uses:
+            yield from self._comments(use)
+            data = use.input.written(module, self.text)
+            if use.method == "train":
+                yield module.edit(use.call, f"{self.model}.fit({data}{self._taken(use)})")
+            elif use.method == "evaluate":
+                yield module.edit(use.call, f"{self.model}.evaluate({data}{self._taken(use)}, return_dict=True)")
+            else:
+                yield from self._prediction(use, data)
+
+    def _taken(self, use: Use) -> str:
+        """At most so many batches."""
+        limit = use.arguments.get("steps", use.arguments.get("max_steps"))
+        return f".take({self.text(limit)})" if limit is not None else ""
+
+    def _comments(self, use: Use) -> Iterator[Edit]:
+        """Comments between the arguments of a call, above its statement."""
+        module, (start, end) = self.module, self.module.span(use.call)
+        if b"#" not in module.source[start:end]:
+            return
+        limits = [value for name, value in use.arguments.items() if name in ("steps", "max_steps")]
+        kept = [module.span(node) for node in (*use.input.parts(module), *limits)]
+        lines = [text for at, text in comments(module, start, end) if not within((at, at + 1), kept)]
+        if lines:
+            at = module.span(module.statement(use.call))[0]
+            indent = module.source[module.line_span(module.statement(use.call))[0] : at].decode()
+            yield module.insert(at, "".join(f"{line}\n{indent}" for line in lines))
+
+    def _model_name(self) -> str:
+        """`model` instead of `estimator`, where nothing else has that name."""
+        name, taken = self.loop.target.id, self.module.bound_names | set(self.module.star_import)
+        return "model" if name.lower() in _PLAIN_NAMES and "model" not in taken else name
+
+    # -- predictions --------------------------------------------------------------------------------------------------
+
+    def _prediction(self, use: Use, data: str) -> Iterator[Edit]:
+        module, call = self.module, use.call
+        parent = module.parent(call)
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next":
+            yield from self._first(use, parent, data)
+            return
+        predict = f"{self.model}.predict({data})"
+        if not self.has_dicts():
+            yield module.edit(call, predict)
+            return
+        name = self._held(call)
+        places = module.loads_of(name.id, module.scope(name).holder(name.id)) if name is not None else [call]
+        rows = rows_of(module, places[0]) if len(places) == 1 else None
+        names = free_names(module, rows) if rows is not None else None
+        if rows is not None and names is not None and name is not None:
+            yield module.edit(call, predict)
+            yield from self._columns(rows, names, name.id)
+        elif rows is not None and names is not None and len(names) == 1:
+            yield from self._columns(rows, names, predict)
+        elif rows is not None and names is not None and (before := self._before(call)) is not None:
+            held = module.unused_name("predictions", call)
+            yield self._statement(before, f"{held} = {predict}")
+            yield from self._columns(rows, names, held)
+        else:
+            yield from self._dicts(call, predict, name)
+
+    def has_dicts(self) -> bool:
+        """Whether the predictions of an example are a dict."""
+        node = self.plan.field("infer", "predictions")
+        if node is None:
+            return True
+        value = self.plan.followed(node, "infer")[0]
+        tensor = isinstance(value, (ast.Subscript, ast.BinOp)) or self._is_library_call(value)
+        return not tensor
+
+    def _is_library_call(self, node: ast.expr) -> bool:
+        name = self.plan.module.resolve(node.func) if isinstance(node, ast.Call) else None
+        return name is not None and name.startswith("tensorflow.")
+
+    def _held(self, call: ast.Call) -> ast.Name | None:
+        """The name that a statement gives the predictions, if it stands for nothing else."""
+        module, statement = self.module, self.module.parent(call)
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return None
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name):
+            return None
+        scope = module.scope(target).holder(target.id)
+        return target if len(scope.bindings.get(target.id, [])) == 1 else None
+
+    def _columns(self, rows: Rows, names: dict[str, str], arrays: str) -> Iterator[Edit]:
+        """A loop over those arrays whose entries it reads."""
+        module = self.module
+        columns = [f"{arrays}[{module.segment(rows.reads[key][0].slice)}]{rows.picked}" for key in names]
+        iterated, target = ", ".join(columns), ", ".join(names.values())
+        if len(columns) > 1 and not rows.zipped:
+            iterated = f"zip({iterated})"
+            target = f"({target})" if rows.enumerated else target
+        yield module.edit(rows.source, iterated)
+        yield module.edit(rows.target, target)
+        for key, places in rows.reads.items():
+            for place in places:
+                yield module.edit(place, names[key])
+
+    def _dicts(self, call: ast.Call, predict: str, name: ast.Name | None) -> Iterator[Edit]:
+        """One dict for each example, as before."""
+        module, before = self.module, self._before(call)
+        if before is None:
+            held = "outputs"
+            rows = f"(dict(zip({held}, row)) for {held} in [{predict}] for row in zip(*{held}.values()))"
+            yield module.edit(call, rows)
+            return
+        held = module.unused_name("outputs" if name is not None and name.id == "predictions" else "predictions", call)
+        yield self._statement(before, f"{held} = {predict}")
+        row = f"dict(zip({held}, row)) for row in zip(*{held}.values())"
+        parent = module.parent(call)
+        if isinstance(parent, ast.Call) and parent.args == [call] and not parent.keywords:
+            if isinstance(parent.func, ast.Name) and parent.func.id == "list" and not module.is_bound("list", call):
+                yield module.edit(parent, f"[{row}]")
+            else:
+                yield module.edit(call, row)
+        else:
+            yield module.edit(call, f"({row})")
+
+    def _first(self, use: Use, parent: ast.Call, data: str) -> Iterator[Edit]:
+        """``next(predictions)``: those of the first batch are enough."""
+        module, predict = self.module, f"{self.model}.predict({data}.take(1))"
+        above = module.parent(parent)
+        if not self.has_dicts():
+            yield module.edit(parent, f"{predict}[0]")
+        elif isinstance(above, ast.Subscript) and above.value is parent and isinstance(above.slice, ast.Constant):
+            yield module.edit(above, f"{predict}[{module.segment(above.slice)}][0]")
+        elif (before := self._before(use.call)) is not None:
+            held = module.unused_name("predictions", use.call)
+            yield self._statement(before, f"{held} = {predict}")
+            yield module.edit(parent, f"{{key: values[0] for key, values in {held}.items()}}")
+        else:
+            yield module.edit(parent, f"{{key: values[0] for key, values in {predict}.items()}}")
+
+    # -- statements ---------------------------------------------------------------------------------------------------
+
+    def _before(self, node: ast.expr) -> ast.stmt | None:
+        """The statement that a line may be put before, to the same effect; None where that is not so."""
+        module, statement = self.module, self.module.statement(node)
+        start = module.span(statement)[0]
+        first = module.line_span(statement)[0]
+        if module.source[first:start].strip():
+            return None
+        below: ast.AST = node
+        for outer in module.ancestors(node):
+            if outer is statement:
+                break
+            if isinstance(outer, (ast.Lambda, ast.IfExp, ast.BoolOp)):
+                return None
+            if isinstance(outer, Comprehension) and not (
+                outer.generators[0].iter is below or below is outer.generators[0]
+            ):
+                return None
+            if isinstance(outer, ast.comprehension) and outer.iter is not below:
+                return None
+            below = outer
+        if isinstance(statement, ast.While) or (isinstance(statement, ast.For) and below is not statement.iter):
+            return None
+        chained = isinstance(statement, ast.If) and module.source[start : start + 4] == b"elif"
+        return None if chained or isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.With)) else statement
+
+    def _statement(self, before: ast.stmt, text: str) -> Edit:
+        """A statement on a line of its own."""
+        module = self.module
+        start, first = module.span(before)[0], module.line_span(before)[0]
+        indent = module.source[first:start].decode()
+        return module.insert(start, f"{text}\n{indent}")
+
+
+def comments(module: Module, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The comments in a part of a file that is an expression, with their places."""
+    reader = io.BytesIO(b"(" + module.source[start:end] + b")").readline
+    lines = [0, *(m.end() for m in re.finditer(b"\n", module.source[start:end]))]
+    for token in tokenize.tokenize(reader):
+        if token.type == tokenize.COMMENT:
+            column = len(token.line[: token.start[1]].encode()) - (1 if token.start[0] == 1 else 0)
+            yield start + lines[token.start[0] - 1] + column, token.string
+
+
+def dropped(given: dict[str, ast.expr]) -> frozenset[str]:
+    """Arguments of an Estimator that a plain model has no use for."""
+    return frozenset(name for name in ("config", "model_dir") if name in given and is_none(given[name]))

@@ -1,0 +1,116 @@
+"""What is seen of datasets."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from migrator.module import Module
+from migrator.project import Project
+
+datasets = importlib.import_module("migrator.rules.loop.datasets")
+Data = datasets.Data
+SOURCE = "tf.data.Dataset.from_tensor_slices(x)"
+
+
+def data_of(body: str, call: str = "input_fn") -> object:
+    """What the reader says of `call`, the last expression of a file."""
+    module = Module("program.py", f"import tensorflow as tf\n\nx = load()\n{body}\n{call}\n")
+    reader = datasets.Reader(Project({"program.py": module}))
+    return reader.result(reader.value(module, module.tree.body[-1].value))
+
+
+def of(expression: str) -> object:
+    """What the reader says of an expression."""
+    return data_of("", f"lambda: {expression}")
+
+
+@pytest.mark.parametrize(
+    "expression, expected",
+    [
+        (SOURCE, Data(True)),
+        (f"{SOURCE}.shuffle(9).map(f).batch(4).prefetch(1)", Data(True)),
+        (f"{SOURCE}.repeat()", Data(False)),
+        (f"{SOURCE}.repeat(None)", Data(False)),
+        (f"{SOURCE}.repeat(-1)", Data(False)),
+        (f"{SOURCE}.repeat(count=3)", Data(True)),
+        (f"{SOURCE}.repeat(FLAGS.epochs)", Data(None)),
+        (f"{SOURCE}.repeat().take(3)", Data(True)),
+        (f"{SOURCE}.repeat().take(n)", Data(None)),
+        (f"{SOURCE}.filter(f)", Data(True, counted=False)),
+        (f"{SOURCE}.filter(f).repeat()", Data(False)),
+        (f"{SOURCE}.repeat().filter(f)", Data(False, counted=False)),
+        (f"{SOURCE}.padded_batch(2, [None])", Data(True, even=False)),
+        ("tf.data.TFRecordDataset(x)", Data(True, counted=False)),
+        ("tf.data.Dataset.from_generator(f, tf.int32)", Data(None, counted=False, even=False)),
+        (f"tf.data.Dataset.zip(({SOURCE}, {SOURCE}.repeat()))", Data(True)),
+        (f"{SOURCE}.apply(tf.data.experimental.shuffle_and_repeat(10))", Data(False)),
+        (f"{SOURCE}.apply(tf.data.experimental.shuffle_and_repeat(10, 2))", Data(True)),
+        (f"{SOURCE}.repeat() if training else {SOURCE}", Data(None)),
+        (f"{SOURCE}.repeat() if True else {SOURCE}", Data(False)),
+        (f"{SOURCE}.make_one_shot_iterator().get_next()", Data(True)),
+        (f"{SOURCE}.apply(f)", None),
+        (f"{SOURCE}.unknown()", None),
+        ("load()", None),
+        ("(x, x)", None),
+    ],
+)
+def test_expressions(expression: str, expected: object) -> None:
+    assert of(expression) == expected
+
+
+MAKER = f"""
+def make_input_fn(training, epochs=None):
+    def input_fn():
+        dataset = {SOURCE}
+        if training:
+            dataset = dataset.shuffle(10).repeat(epochs)
+        return dataset.batch(4)
+
+    return input_fn
+"""
+
+
+@pytest.mark.parametrize(
+    "call, expected",
+    [
+        ("make_input_fn(True)", Data(False)),
+        ("make_input_fn(training=True, epochs=2)", Data(True)),
+        ("make_input_fn(False)", Data(True)),
+        ("make_input_fn(x is None)", Data(None)),
+        ("lambda: make_input_fn(True, 3)()", Data(True)),
+    ],
+)
+def test_functions_are_read_with_their_arguments(call: str, expected: object) -> None:
+    assert data_of(MAKER, call) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"def input_fn():\n    for d in x:\n        dataset = {SOURCE}\n    return dataset",
+        f"def input_fn():\n    dataset = {SOURCE}\n    while x:\n        dataset = dataset.repeat()\n    return dataset",
+        f"def input_fn():\n    if x:\n        return {SOURCE}\n    return x",
+        "def input_fn():\n    return input_fn()",
+        f"@cached\ndef input_fn():\n    return {SOURCE}",
+        f"def input_fn(*args):\n    return {SOURCE}",
+    ],
+)
+def test_what_is_not_seen(body: str) -> None:
+    assert data_of(body) is None
+
+
+def test_a_batch_of_an_iterator_stands_for_its_dataset() -> None:
+    body = f"def input_fn():\n    i = {SOURCE}.make_one_shot_iterator()\n    a, b = i.get_next()\n    return a / 2, b"
+    assert data_of(body) == Data(True)
+
+
+def test_partial() -> None:
+    body = f"import functools\ndef read(epochs, size):\n    return {SOURCE}.repeat(epochs).batch(size)"
+    assert data_of(body, "functools.partial(read, None, size=3)") == Data(False)
+
+
+@pytest.mark.parametrize("epochs, ends", [("", True), (", num_epochs=None", False), (", num_epochs=n", None)])
+def test_arrays(epochs: str, ends: bool | None) -> None:
+    assert data_of("", f"tf.estimator.inputs.numpy_input_fn(x{epochs}, shuffle=True)") == Data(ends)

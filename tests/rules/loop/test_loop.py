@@ -1,0 +1,186 @@
+"""Loops of `train`, `evaluate` and `predict` that become `fit`, `evaluate` and `predict` of the Keras model."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from modelfn.programs import HELPERS, LOSS, TRAIN_OP, migrate, migrate_all, run
+
+MODEL = f"""import tensorflow as tf
+
+
+def model_fn(features, labels, mode, params):
+    predictions = tf.layers.dense(features["x"], params["units"])
+    {LOSS}
+    {TRAIN_OP}
+    outputs = {{"score": predictions, "class": tf.argmax(predictions, 1)}}
+    return tf.estimator.EstimatorSpec(mode, predictions=outputs, loss=loss, train_op=train_op)
+
+
+def make_input_fn(count, epochs):
+    def input_fn():
+        return tf.data.Dataset.from_tensor_slices(({{"x": [[1.0]] * count}}, [[1.0]] * count)).repeat(epochs).batch(2)
+
+    return input_fn
+
+
+"""
+ESTIMATOR = 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1})\n'
+HEAD = 'model = create_model(params={"units": 1})\n'
+
+
+def loop(before: str) -> str:
+    """What becomes of the code behind the functions."""
+    text = migrate(MODEL + ESTIMATOR + textwrap.dedent(before))
+    return text[text.index(HEAD) + len(HEAD) :]
+
+
+def kept(before: str, model: str = MODEL + ESTIMATOR) -> str:
+    """A program whose loop stays with helpers."""
+    text = migrate(model + textwrap.dedent(before))
+    assert ".fit(" not in text and "import" in text and "configure(" in text
+    return text
+
+
+def test_steps_are_taken() -> None:
+    assert (
+        loop("estimator.train(make_input_fn(8, None), steps=20)\n") == "model.fit(make_input_fn(8, None)().take(20))\n"
+    )
+
+
+def test_nothing_is_vendored_for_it() -> None:
+    files = run(MODEL + ESTIMATOR + "estimator.train(make_input_fn(8, None), steps=20)\n")
+    assert HELPERS not in files
+
+
+def test_training_to_the_end_of_the_data() -> None:
+    assert loop("estimator.train(make_input_fn(8, 3))\n") == "model.fit(make_input_fn(8, 3)())\n"
+
+
+def test_a_lambda_becomes_its_body() -> None:
+    after = 'print(model.evaluate(make_input_fn(8, 1)(), return_dict=True)["loss"])\n'
+    before = 'estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(lambda: make_input_fn(8, 1)())["loss"])\n'
+    assert loop(before).endswith(after)
+
+
+def test_a_partial_becomes_a_call() -> None:
+    program = MODEL.replace("import tensorflow as tf", "import functools\n\nimport tensorflow as tf")
+    program += "def read(count, epochs=None):\n    return make_input_fn(count, epochs)()\n\n\n" + ESTIMATOR
+    text = migrate(program + "estimator.train(functools.partial(read, 8, epochs=2), max_steps=5)\n")
+    assert text.endswith("model.fit(read(8, epochs=2).take(5))\n")
+
+
+def test_evaluation_of_some_batches() -> None:
+    before = (
+        "estimator.train(make_input_fn(8, 1))\nresult = estimator.evaluate(make_input_fn(8, None), 4, name='test')\n"
+    )
+    assert loop(before).endswith("result = model.evaluate(make_input_fn(8, None)().take(4), return_dict=True)\n")
+
+
+def test_the_loss_is_that_of_batches_and_the_factory_makes_no_more_than_the_model() -> None:
+    text = migrate(MODEL + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n")
+    assert 'self.loss_metric = tf.keras.metrics.Mean(name="loss")' in text
+    assert "def create_model(params):\n" in text and "steps_per_execution=100)\n    return model\n" in text
+
+
+def test_steps_are_not_grouped_where_the_number_of_batches_is_not_known() -> None:
+    program = MODEL.replace(".batch(2)", ".filter(lambda x, y: True).batch(2)")
+    text = migrate(program + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n")
+    assert "steps_per_execution" not in text and "model.fit(make_input_fn(8, 1)())" in text
+
+
+@pytest.mark.parametrize(
+    "name, after", [("classifier", "model"), ("ranker", "ranker"), ("model", "model"), ("est", "model")]
+)
+def test_a_name_that_says_estimator_says_model(name: str, after: str) -> None:
+    before = f'{name} = tf.estimator.Estimator(model_fn, params={{"units": 1}})\n{name}.train(make_input_fn(8, 1))\n'
+    assert migrate(MODEL + before).endswith(f"{after}.fit(make_input_fn(8, 1)())\n")
+
+
+def test_a_name_that_is_taken_stays() -> None:
+    before = "def show(model):\n    print(model)\n\n\n" + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\nshow(1)\n"
+    assert "estimator.fit(make_input_fn(8, 1)())" in migrate(MODEL + before)
+
+
+def test_several_trainings_of_steps_go_on() -> None:
+    before = """\
+        for _ in range(3):
+            estimator.train(make_input_fn(8, None), steps=5)
+            print(estimator.evaluate(make_input_fn(4, 1)))
+        """
+    after = """\
+        for _ in range(3):
+            model.fit(make_input_fn(8, None)().take(5))
+            print(model.evaluate(make_input_fn(4, 1)(), return_dict=True))
+        """
+    assert loop(before) == textwrap.dedent(after)
+
+
+def test_comments_between_arguments_stay() -> None:
+    before = """\
+        if True:
+            estimator.train(
+                # the first half
+                input_fn=lambda: make_input_fn(
+                    8,  # examples
+                    None)(),
+                steps=20,  # enough
+            )
+        """
+    after = """\
+        if True:
+            # the first half
+            # enough
+            model.fit(make_input_fn(
+                8,  # examples
+                None)().take(20))
+        """
+    assert [line.strip() for line in loop(before).split("\n")] == [line.strip() for line in after.split("\n")]
+
+
+def test_arrays_as_input() -> None:
+    before = """\
+        import numpy as np
+        read = tf.estimator.inputs.numpy_input_fn({"x": np.ones([8, 1])}, np.ones([8, 1]), shuffle=False)
+        estimator.train(read, steps=3)
+        """
+    assert loop(before).endswith("model.fit(read().take(3))\n")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "estimator.train(make_input_fn(8, 1), hooks=[tf.train.StopAtStepHook(3)])\n",
+        "estimator.train(make_input_fn(8, 1))\nestimator.train(make_input_fn(8, 1), max_steps=9)\n",
+        "for n in (5, 9):\n    estimator.train(make_input_fn(8, None), max_steps=n)\n",
+        'estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1))["global_step"])\n',
+        "estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1), checkpoint_path='x'))\n",
+        "estimator.train(make_input_fn(8, 1))\nprint(estimator.model_dir)\n",
+        "estimator.train(make_input_fn(8, 1))\nprint(list(estimator.predict(make_input_fn(8, 1), ['score'])))\n",
+        "estimator.train(make_input_fn(8, 1))\nfor p in estimator.predict(make_input_fn(8, None)):\n    print(p)\n    break\n",
+        "def read():\n    return {'x': [[1.0]]}, [[1.0]]\n\n\nestimator.train(read, steps=3)\n",
+        "def read(params):\n    return make_input_fn(8, 1)()\n\n\nestimator.train(read, steps=3)\n",
+        "import others\n\nestimator.train(others.read, steps=3)\n",
+        "def work(model):\n    model.train(make_input_fn(8, 1))\n\n\nwork(estimator)\n",
+    ],
+)
+def test_what_is_not_understood_stays_with_helpers(before: str) -> None:
+    kept(before)
+
+
+@pytest.mark.parametrize("more", ['model_dir="here"', "config=tf.estimator.RunConfig()"])
+def test_settings_stay_with_helpers(more: str) -> None:
+    made = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, {more})\n'
+    kept("estimator.train(make_input_fn(8, 1))\n", MODEL + made)
+
+
+def test_several_estimators_stay_with_helpers() -> None:
+    other = 'other = tf.estimator.Estimator(model_fn, params={"units": 1})\n'
+    kept("estimator.train(make_input_fn(8, 1))\nother.train(make_input_fn(8, 1))\n", MODEL + ESTIMATOR + other)
+
+
+def test_an_estimator_of_another_file_stays_with_helpers() -> None:
+    task = "from program import estimator, make_input_fn\n\nestimator.train(make_input_fn(8, 1), steps=3)\n"
+    files = migrate_all({"program.py": MODEL + ESTIMATOR, "task.py": task})
+    assert "train(estimator, make_input_fn(8, 1), steps=3)" in files["task.py"]

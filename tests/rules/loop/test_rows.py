@@ -1,0 +1,60 @@
+"""Loops over predictions, which are arrays by key in Keras."""
+
+from __future__ import annotations
+
+import pytest
+from test_loop import loop
+
+TRAINED = "estimator.train(make_input_fn(8, 1))\n"
+PREDICT = "estimator.predict(make_input_fn(4, 1))"
+ARRAYS = "model.predict(make_input_fn(4, 1)())"
+ROWS = "dict(zip(predictions, row)) for row in zip(*predictions.values())"
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (f"for p in {PREDICT}:\n    print(p['score'])\n", f"for score in {ARRAYS}['score']:\n    print(score)\n"),
+        (f"print([p['score'] for p in {PREDICT}])\n", f"print([score for score in {ARRAYS}['score']])\n"),
+        (
+            f"print([p['score'] for p in list({PREDICT})[:2]])\n",
+            f"print([score for score in {ARRAYS}['score'][:2]])\n",
+        ),
+        (f"for p in {PREDICT}:\n    print(p['class'])\n", f"for p in {ARRAYS}['class']:\n    print(p)\n"),
+        (
+            f"for p in {PREDICT}:\n    print(p['class'], p['score'])\n",
+            f"predictions = {ARRAYS}\nfor p in ({ROWS}):\n    print(p['class'], p['score'])\n",
+        ),
+        (f"for p in {PREDICT}:\n    print(p)\n", f"predictions = {ARRAYS}\nfor p in ({ROWS}):\n    print(p)\n"),
+        (f"rows = list({PREDICT})\n", f"predictions = {ARRAYS}\nrows = [{ROWS}]\n"),
+        (
+            f"predictions = {PREDICT}\nfor p, n in zip(predictions, [1, 2]):\n    print(p['score'], n)\n",
+            f"predictions = {ARRAYS}\nfor score, n in zip(predictions['score'], [1, 2]):\n    print(score, n)\n",
+        ),
+        (
+            f"for n, p in enumerate({PREDICT}):\n    print(n, p['score'])\n",
+            f"for n, score in enumerate({ARRAYS}['score']):\n    print(n, score)\n",
+        ),
+        (
+            f"predictions = {PREDICT}\nprint(predictions)\n",
+            f"outputs = {ARRAYS}\npredictions = ({ROWS.replace('predictions', 'outputs')})\nprint(predictions)\n",
+        ),
+        (
+            f"print(next({PREDICT}))\n",
+            "predictions = model.predict(make_input_fn(4, 1)().take(1))\n"
+            "print({key: values[0] for key, values in predictions.items()})\n",
+        ),
+        (f"print(next({PREDICT})['score'])\n", "print(model.predict(make_input_fn(4, 1)().take(1))['score'][0])\n"),
+        (
+            f"score = 1\nprint([p['score'] + score for p in {PREDICT}])\n",
+            f"score = 1\nprint([p + score for p in {ARRAYS}['score']])\n",
+        ),
+    ],
+)
+def test_loops_over_predictions(before: str, after: str) -> None:
+    assert loop(TRAINED + before).partition("\n")[2] == after
+
+
+def test_endless_data_for_one_prediction() -> None:
+    after = loop(TRAINED + "print(next(estimator.predict(make_input_fn(4, None)))['score'])\n")
+    assert after.endswith("print(model.predict(make_input_fn(4, None)().take(1))['score'][0])\n")
