@@ -40,7 +40,7 @@ from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .import_roots import relative_prefix
 from .lookup_tables import table_reference
-from .loop.plan import Loop, NotPlain, loop_of
+from .loop.plan import SELDOM, Loop, NotPlain, loop_of
 from .loop.writer import LoopWriter, dropped
 from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
@@ -237,9 +237,13 @@ class ProgramRewrite(Rewritten):
         self.at = loop.module
         (model,) = self.model_fns.values()
         assert model.plan is not None
-        writer = LoopWriter(loop, model.plan, self._renderer)
         driver = self._driver(loop.module)
-        driver.edits += writer.edits()
+        driver.handled |= set(loop.settings.calls)
+        tensorflow = self._helpers[loop.module.path].tensorflow()
+        if loop.interval == SELDOM:
+            text = f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now"
+            driver.remark(loop.construction.call, text)
+        driver.edits += LoopWriter(loop, model.plan, self._renderer, tensorflow).edits()
 
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""
@@ -310,7 +314,7 @@ class ProgramRewrite(Rewritten):
             construction.arguments,
             partial,
             params,
-            dropped(construction.arguments) if isinstance(self.loop, Loop) else frozenset(),
+            dropped(self.loop) if isinstance(self.loop, Loop) else frozenset(),
         )
 
     def _home(self) -> str:

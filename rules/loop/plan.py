@@ -19,6 +19,7 @@ from ..checkpoint_readers import READERS, reading_modules
 from ..estimator_values import ESTIMATOR, PREFIX, Construction, Values
 from .datasets import Data, Reader
 from .inputs import Input, read_input
+from .settings import Settings, settings_of
 
 _METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
@@ -31,6 +32,8 @@ _UNDERSTOOD = {
     "predict": frozenset({"input_fn"}),
 }
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.Lambda)
+SELDOM = 1000
+"""Steps between two checkpoints where a program says only minutes, or nothing."""
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
 """Names of the library that stand for nothing else in a program whose loop is understood."""
 
@@ -46,6 +49,21 @@ class Use:
     arguments: dict[str, ast.expr]
     """Those of the method, by parameter, that say something."""
 
+    @property
+    def limit(self) -> ast.expr | None:
+        """How many steps it has, or the step to which it trains."""
+        return self.arguments.get("steps", self.arguments.get("max_steps"))
+
+    @property
+    def to_step(self) -> bool:
+        """Whether the limit counts the steps of earlier trainings."""
+        return "max_steps" in self.arguments
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it may run more than once."""
+        return any(isinstance(outer, _LOOPS) for outer in self.module.ancestors(self.call))
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -57,6 +75,9 @@ class Loop:
     """The name that holds the Estimator."""
     scope: Scope
     uses: tuple[Use, ...]
+    settings: Settings
+    interval: ast.expr | int | None
+    """How many steps lie between two checkpoints of a training; None: there is one at its end."""
     grouped: bool
     """Whether Keras may run several steps in one call: it has to know the number of batches."""
 
@@ -79,14 +100,13 @@ def loop_of(
     """The loop of a program; `modules` are its files, `inside` the spans of its model_fns by file."""
     if len(constructions) != 1 or constructions[0].name != ESTIMATOR or constructions[0].tpu or len(plans) != 1:
         return NotPlain("it has several Estimators, or one of another kind")
-    construction = constructions[0]
-    for name, value in construction.arguments.items():
-        if name not in ("model_fn", "params") and not is_none(value):
-            return NotPlain(f"`{name}` of its Estimator")
-    reason = _of_model(plans[0]) or _of_files(project, list(modules), inside)
+    settings = settings_of(project, constructions[0])
+    if isinstance(settings, str):
+        return NotPlain(settings)
+    reason = _of_model(plans[0]) or _of_files(project, list(modules), inside, settings)
     if reason:
         return NotPlain(reason)
-    return _followed(project, construction, values)
+    return _followed(project, constructions[0], values, settings)
 
 
 def _of_model(plan: Plan) -> str:
@@ -100,7 +120,7 @@ def _of_model(plan: Plan) -> str:
     return ""
 
 
-def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Span]]) -> str:
+def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Span]], settings: Settings) -> str:
     """What of the code around the model_fns asks for more."""
     if any(True for _ in reading_modules(project, READERS)):
         return "checkpoints that are read by names"
@@ -108,6 +128,10 @@ def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Sp
         spans = inside.get(module.path, [])
         for node, name in module.references():
             if within(module.span(node), spans):
+                if name.startswith("tensorflow.summary.") and settings.directory is not None:
+                    return "summaries of its model_fn"
+                continue
+            if node in settings.calls:
                 continue
             if name.startswith(PREFIX) and not name[len(PREFIX) :].startswith(_NEUTRAL_NAMES):
                 return f"tf.{name.split('.', 1)[1]}"
@@ -123,7 +147,7 @@ def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Sp
     return ""
 
 
-def _followed(project: Project, construction: Construction, values: Values) -> Loop | NotPlain:
+def _followed(project: Project, construction: Construction, values: Values, settings: Settings) -> Loop | NotPlain:
     """The loop, from all places that read the Estimator."""
     module = construction.module
     statement = module.parent(construction.call)
@@ -146,11 +170,39 @@ def _followed(project: Project, construction: Construction, values: Values) -> L
     if not uses:
         return NotPlain("nothing uses its Estimator")
     uses.sort(key=lambda use: use.module.span(use.call))
-    reason = _of_trainings([use for use in uses if use.method == "train"])
+    trainings = [use for use in uses if use.method == "train"]
+    reason = _of_trainings(trainings, settings)
     if reason:
         return NotPlain(reason)
-    grouped = all(use.input.data.counted for use in uses)
-    return Loop(construction, module, target, scope, tuple(uses), grouped)
+    interval = _interval(trainings, settings) if settings.directory is not None else None
+    grouped = all(use.input.data.counted for use in uses) and _divides(settings, interval)
+    return Loop(construction, module, target, scope, tuple(uses), settings, interval, grouped)
+
+
+def _interval(trainings: list[Use], settings: Settings) -> ast.expr | int | None:
+    """The steps between two checkpoints; an Estimator saves every ten minutes, if it is not told."""
+    every = settings.fields.get("save_checkpoints_steps")
+    limits = [limit for use in trainings for limit in [use.limit] if limit is not None]
+    if len(limits) == len(trainings) and all(_at_most(limit, every) for limit in limits):
+        return None
+    return every if every is not None else SELDOM
+
+
+def _at_most(limit: ast.expr, every: ast.expr | None) -> bool:
+    """Whether a training ends before its second checkpoint."""
+    if every is not None and ast.dump(limit) == ast.dump(every):
+        return True
+    steps = every.value if isinstance(every, ast.Constant) else None if every is not None else SELDOM
+    whole = isinstance(limit, ast.Constant) and isinstance(limit.value, int)
+    return whole and isinstance(steps, int) and limit.value <= steps  # type: ignore[attr-defined]
+
+
+def _divides(settings: Settings, interval: ast.expr | int | None) -> bool:
+    """Whether callbacks see each step that they wait for, where they are called every hundred steps."""
+    every = settings.fields.get("save_summary_steps")
+    numbers = [interval, every] if settings.directory is not None else []
+    known = [n.value if isinstance(n, ast.Constant) else n for n in numbers if n is not None]
+    return all(isinstance(number, int) and number % 100 == 0 for number in known)
 
 
 def _is_training(module: Module, node: ast.expr) -> bool:
@@ -204,14 +256,21 @@ def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
     return ""
 
 
-def _of_trainings(trainings: list[Use]) -> str:
+def _of_trainings(trainings: list[Use], settings: Settings) -> str:
     """Why several trainings are not what as many calls of `fit` do."""
     for number, use in enumerate(trainings):
-        repeated = number or any(isinstance(outer, _LOOPS) for outer in use.module.ancestors(use.call))
-        if repeated and "max_steps" in use.arguments:
-            return "`max_steps` of a training that goes on"
-        if not use.input.data.counted and (repeated or len(trainings) > 1):  # Keras 2 counts one step too many
+        goes_on = settings.directory is not None or len(trainings) > 1 or use.repeated
+        if not use.input.data.counted and goes_on:  # Keras 2 counts one step too many
             return "several trainings on data of an unknown number"
-        if not {"steps", "max_steps"} & set(use.arguments) and use.input.data.ends is not True:
+        if use.limit is None and use.input.data.ends is not True:
             return "a training without an end"
+        if (settings.directory is not None or (number and use.to_step)) and not _has_its_line(use):
+            return "a training in the line of another statement"
     return ""
+
+
+def _has_its_line(use: Use) -> bool:
+    module = use.module
+    (start, end), (first, last) = module.span(use.call), module.line_span(use.call)
+    behind = module.source[end:last].strip()
+    return not module.source[first:start].strip() and (not behind or behind.startswith(b"#"))

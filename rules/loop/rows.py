@@ -102,12 +102,13 @@ def _loads(module: Module, owner: ast.AST, target: ast.Name) -> Iterator[ast.Nam
 
 def free_names(module: Module, rows: Rows) -> dict[str, str] | None:
     """Names for the entries of an example, by key; None if one of them is taken or no name."""
-    if all(_is_free(module, key, rows) for key in rows.reads):
-        return {key: key for key in rows.reads}
-    return dict.fromkeys(rows.reads, rows.target.id) if len(rows.reads) == 1 else None
+    names = {key: f"{key}_" if keyword.iskeyword(key) or key in vars(builtins) else key for key in rows.reads}
+    if len(names) == 1 and any(key != name for key, name in names.items()):
+        return dict.fromkeys(names, rows.target.id)
+    if all(_is_free(module, name, rows) for name in names.values()):
+        return names
+    return dict.fromkeys(names, rows.target.id) if len(names) == 1 else None
 
 
 def _is_free(module: Module, name: str, rows: Rows) -> bool:
-    if not name.isidentifier() or keyword.iskeyword(name) or name in vars(builtins):
-        return False
-    return name == rows.target.id or module.unused_name(name, rows.target) == name
+    return name.isidentifier() and (name == rows.target.id or module.unused_name(name, rows.target) == name)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from migrator.diagnostics import Edit
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
-from migrator.modelfn.translate import is_none
 from migrator.module import Module
 from migrator.text import within
 
@@ -25,12 +24,16 @@ _PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
 class LoopWriter:
     """Writes one loop. `renderer` writes parts of the file, with the edits of their names."""
 
-    def __init__(self, loop: Loop, plan: Plan, renderer: Callable[[Module], Renderer]) -> None:
+    def __init__(self, loop: Loop, plan: Plan, renderer: Callable[[Module], Renderer], tf: str) -> None:
         self.loop = loop
+        self.tf = tf
         self.plan = plan
         self.module = loop.module
         self._renderer = renderer
         self.model = self._model_name()
+        self.checkpoint, self.checkpoints = (
+            self.module.unused_name(name, loop.target) for name in ("checkpoint", "checkpoints")
+        )
         self.written: set[ast.expr] = set()
         """Expressions that are part of a larger one that was written anew."""
 
@@ -43,20 +46,108 @@ class LoopWriter:
         module = self.module
         if self.model != self.loop.target.id:
             yield module.edit(self.loop.target, self.model)
+        yield from self._settings()
         for use in self.loop.uses:
             yield from self._comments(use)
             data = use.input.written(module, self.text)
             if use.method == "train":
-                yield module.edit(use.call, f"{self.model}.fit({data}{self._taken(use)})")
+                yield module.edit(use.call, f"\n{self._indent(use.call)}".join(self._training(use, data)))
             elif use.method == "evaluate":
                 yield module.edit(use.call, f"{self.model}.evaluate({data}{self._taken(use)}, return_dict=True)")
             else:
                 yield from self._prediction(use, data)
 
+    # -- checkpoints --------------------------------------------------------------------------------------------------
+
+    def _settings(self) -> Iterator[Edit]:
+        """What the configuration said, around the construction."""
+        module, settings = self.module, self.loop.settings
+        made = module.statement(self.loop.construction.call)
+        seed = settings.fields.get("tf_random_seed")
+        before = [f"{self.tf}.random.set_seed({self.text(seed)})"] if seed is not None else []
+        if settings.statement is not None:
+            start, end = module.span(settings.statement)
+            before = [*(text for _, text in comments(module, start, end)), *before]
+            gone = f"\n{self._indent(settings.statement)}".join(before)
+            yield module.edit(settings.statement, gone) if gone else module.delete_statement(settings.statement)
+        elif before:
+            yield module.insert(module.span(made)[0], "".join(f"{line}\n{self._indent(made)}" for line in before))
+        if settings.directory is None:
+            return
+        keep = settings.fields.get("keep_checkpoint_max")
+        kept = "5" if keep is None else self.text(keep)
+        options = f'max_to_keep={"None" if kept == "0" else kept}, checkpoint_name="model.ckpt"'
+        if self.loop.interval is not None:
+            options += f", step_counter={self.model}.optimizer.iterations, checkpoint_interval={self._interval()}"
+        train = f"{self.tf}.train"
+        lines = [
+            f"{self.checkpoint} = {train}.Checkpoint(model={self.model})",
+            f"{self.checkpoints} = {train}.CheckpointManager({self.checkpoint}, {self.text(settings.directory)}, {options})",
+            f"{self.checkpoint}.restore({self.checkpoints}.latest_checkpoint)",
+        ]
+        end = module.line_span(made)[1]
+        lead = "" if module.source[end - 1 : end] == b"\n" else "\n"
+        yield module.insert(end, lead + "".join(f"{self._indent(made)}{line}\n" for line in lines))
+
+    def _interval(self) -> str:
+        interval = self.loop.interval
+        return self.text(interval) if isinstance(interval, ast.expr) else str(interval)
+
+    def _training(self, use: Use, data: str) -> list[str]:
+        """The lines of a training."""
+        limit, directory = use.limit, self.loop.settings.directory
+        goes_on = directory is not None or use.repeated or use is not self._first_training()
+        lines = []
+        steps = ""
+        if limit is not None and use.to_step and goes_on:
+            steps = self.module.unused_name("steps", use.call)
+            lines.append(f"{steps} = {_operand(limit, self.text)} - {self.model}.optimizer.iterations.numpy()")
+            lines.append(f"if {steps} > 0:")
+            data += f".take({steps})"
+        elif limit is not None:
+            data += f".take({self.text(limit)})"
+        inner = [f"{self.model}.fit({data}{self._callbacks()})"]
+        if directory is not None:
+            whole = ", check_interval=False" if self.loop.interval is not None else ""
+            inner.append(f"{self.checkpoints}.save({self.model}.optimizer.iterations{whole})")
+        return [*lines, *(f"{self._unit() if steps else ''}{line}" for line in inner)]
+
+    def _first_training(self) -> Use | None:
+        return next((use for use in self.loop.uses if use.method == "train"), None)
+
+    def _callbacks(self) -> str:
+        """The callbacks of a training that writes into a folder."""
+        settings, callbacks = self.loop.settings, f"{self.tf}.keras.callbacks"
+        if settings.directory is None:
+            return ""
+        node, every = settings.directory, settings.fields.get("save_summary_steps")
+        simple = isinstance(node, (ast.Name, ast.Attribute, ast.Constant))
+        folder = self.text(node) if simple else f"{self.checkpoints}.directory"
+        frequency = "100" if every is None else self.text(every)
+        found = [f"{callbacks}.TensorBoard({folder}, update_freq={frequency})"]
+        if self.loop.interval is not None:
+            save = f"{self.checkpoints}.save({self.model}.optimizer.iterations)"
+            found.insert(0, f"{callbacks}.LambdaCallback(on_train_batch_end=lambda batch, logs: {save})")
+        return f", callbacks=[{', '.join(found)}]"
+
+    def _unit(self) -> str:
+        """One level of indentation."""
+        function = next((n for n in self.module.nodes(ast.FunctionDef)), None)
+        if function is None:
+            return "    "
+        return self._indent(function.body[0])[len(self._indent(function)) :] or "    "
+
+    def _indent(self, node: ast.AST) -> str:
+        """The blanks before a statement."""
+        module, statement = self.module, self.module.statement(node)
+        line = module.source[module.line_span(statement)[0] : module.span(statement)[0]].decode()
+        return line if not line.strip() else ""
+
+    # -- evaluations --------------------------------------------------------------------------------------------------
+
     def _taken(self, use: Use) -> str:
         """At most so many batches."""
-        limit = use.arguments.get("steps", use.arguments.get("max_steps"))
-        return f".take({self.text(limit)})" if limit is not None else ""
+        return f".take({self.text(use.limit)})" if use.limit is not None else ""
 
     def _comments(self, use: Use) -> Iterator[Edit]:
         """Comments between the arguments of a call, above its statement."""
@@ -222,6 +313,15 @@ def comments(module: Module, start: int, end: int) -> Iterator[tuple[int, str]]:
             yield start + lines[token.start[0] - 1] + column, token.string
 
 
-def dropped(given: dict[str, ast.expr]) -> frozenset[str]:
-    """Arguments of an Estimator that a plain model has no use for."""
-    return frozenset(name for name in ("config", "model_dir") if name in given and is_none(given[name]))
+def dropped(loop: Loop) -> frozenset[str]:
+    """Arguments of an Estimator that are written elsewhere."""
+    return frozenset({"config", "model_dir"} & set(loop.construction.arguments))
+
+
+def _operand(node: ast.expr, text: Callable[[ast.expr], str]) -> str:
+    """An expression on the left of a minus."""
+    loose = (ast.IfExp, ast.Lambda, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.NamedExpr)
+    bits = isinstance(node, ast.BinOp) and isinstance(
+        node.op, (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
+    )
+    return f"({text(node)})" if isinstance(node, loose) or bits else text(node)

@@ -117,6 +117,20 @@ def test_several_trainings_of_steps_go_on() -> None:
     assert loop(before) == textwrap.dedent(after)
 
 
+def test_the_last_step_counts_those_of_earlier_trainings() -> None:
+    before = """\
+        for n in (5, 9):
+            estimator.train(make_input_fn(8, None), max_steps=n)
+        """
+    after = """\
+        for n in (5, 9):
+            steps = n - model.optimizer.iterations.numpy()
+            if steps > 0:
+                model.fit(make_input_fn(8, None)().take(steps))
+        """
+    assert loop(before) == textwrap.dedent(after)
+
+
 def test_comments_between_arguments_stay() -> None:
     before = """\
         if True:
@@ -152,8 +166,6 @@ def test_arrays_as_input() -> None:
     "before",
     [
         "estimator.train(make_input_fn(8, 1), hooks=[tf.train.StopAtStepHook(3)])\n",
-        "estimator.train(make_input_fn(8, 1))\nestimator.train(make_input_fn(8, 1), max_steps=9)\n",
-        "for n in (5, 9):\n    estimator.train(make_input_fn(8, None), max_steps=n)\n",
         'estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1))["global_step"])\n',
         "estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1), checkpoint_path='x'))\n",
         "estimator.train(make_input_fn(8, 1))\nprint(estimator.model_dir)\n",
@@ -169,7 +181,7 @@ def test_what_is_not_understood_stays_with_helpers(before: str) -> None:
     kept(before)
 
 
-@pytest.mark.parametrize("more", ['model_dir="here"', "config=tf.estimator.RunConfig()"])
+@pytest.mark.parametrize("more", ["model_dir=FOLDER", "config=CONFIG", 'warm_start_from="there"'])
 def test_settings_stay_with_helpers(more: str) -> None:
     made = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, {more})\n'
     kept("estimator.train(make_input_fn(8, 1))\n", MODEL + made)

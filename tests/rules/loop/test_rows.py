@@ -23,7 +23,8 @@ ROWS = "dict(zip(predictions, row)) for row in zip(*predictions.values())"
         (f"for p in {PREDICT}:\n    print(p['class'])\n", f"for p in {ARRAYS}['class']:\n    print(p)\n"),
         (
             f"for p in {PREDICT}:\n    print(p['class'], p['score'])\n",
-            f"predictions = {ARRAYS}\nfor p in ({ROWS}):\n    print(p['class'], p['score'])\n",
+            f"predictions = {ARRAYS}\nfor class_, score in zip(predictions['class'], predictions['score']):\n"
+            "    print(class_, score)\n",
         ),
         (f"for p in {PREDICT}:\n    print(p)\n", f"predictions = {ARRAYS}\nfor p in ({ROWS}):\n    print(p)\n"),
         (f"rows = list({PREDICT})\n", f"predictions = {ARRAYS}\nrows = [{ROWS}]\n"),

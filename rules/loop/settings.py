@@ -1,0 +1,157 @@
+"""What the configuration of an Estimator says of its training: expressions of the program, by what they are for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.translate import bind, is_none
+from migrator.module import Module
+from migrator.project import Project
+from migrator.syntax import walk
+
+from ..estimator_values import PREFIX, Construction
+
+RUN_CONFIG = PREFIX + "RunConfig"
+_SIGNATURE = (
+    "model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs session_config "
+    "keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps"
+)
+_WRITTEN = frozenset(
+    {"model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "keep_checkpoint_max"}
+)
+_WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps"})
+"""Fields that Keras has no use for: its progress bar shows the speed."""
+DIRECTORY = "the folder of its checkpoints may be none"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one Estimator."""
+
+    fields: dict[str, ast.expr] = field(default_factory=dict)
+    """Those of RunConfig that say something, by name."""
+    calls: tuple[ast.expr, ...] = ()
+    """References to RunConfig that go."""
+    statement: ast.Assign | None = None
+    """What held the configuration, and goes."""
+
+    @property
+    def directory(self) -> ast.expr | None:
+        """The folder of the checkpoints."""
+        return self.fields.get("model_dir")
+
+
+def settings_of(project: Project, construction: Construction) -> Settings | str:
+    """The settings of an Estimator, or why they are not understood."""
+    given = {name: value for name, value in construction.arguments.items() if not is_none(value)}
+    more = set(given) - {"model_fn", "params", "config", "model_dir"}
+    if more:
+        return f"`{sorted(more)[0]}` of its Estimator"
+    module = construction.module
+    found = _configured(module, given["config"], construction) if "config" in given else Settings()
+    if isinstance(found, str):
+        return found
+    if "model_dir" in given:
+        if found.directory is not None:
+            return "two folders of checkpoints"
+        found = Settings({**found.fields, "model_dir": given["model_dir"]}, found.calls, found.statement)
+    if found.directory is not None and not _is_given(project, module, found.directory):
+        return DIRECTORY
+    return found
+
+
+def _configured(module: Module, node: ast.expr, construction: Construction) -> Settings | str:
+    """The settings of a RunConfig that is made for this Estimator only."""
+    statement = None
+    call: ast.expr = node
+    if isinstance(node, ast.Name):
+        statement = module.assignment(node)
+        scope = module.scope(node).lookup(node.id)
+        if statement is None or module.loads_of(node.id, scope) != [node]:
+            return "its configuration is used elsewhere"
+        call = statement.value
+    if not isinstance(call, ast.Call) or module.resolve(call.func) != RUN_CONFIG:
+        return "its configuration is not seen"
+    try:
+        given = bind(call, _SIGNATURE, "RunConfig")
+    except Unsupported as problem:
+        return problem.reason
+    kept = {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
+    if "save_checkpoints_steps" in kept and is_none(kept.get("save_checkpoints_secs")):
+        kept.pop("save_checkpoints_secs", None)
+    more = sorted(set(kept) - _WRITTEN)
+    if more:
+        return f"`{more[0]}` of its configuration"
+    if any(is_none(value) for name, value in kept.items() if name not in ("model_dir", "tf_random_seed")):
+        return "a setting that is None"
+    if statement is not None and not _moves(module, statement, construction.call, kept.values()):
+        return "its configuration is made elsewhere"
+    return Settings({n: v for n, v in kept.items() if not is_none(v)}, (call.func,), statement)
+
+
+def _moves(module: Module, statement: ast.stmt, call: ast.Call, values: Iterable[ast.expr]) -> bool:
+    """Whether values mean the same at the call as at the statement, which stands in the same block before it."""
+    target = module.statement(call)
+    block = next((b for b in _blocks(module.parent(statement)) if statement in b and target in b), None)
+    if block is None:
+        return False
+    between = block[block.index(statement) + 1 : block.index(target)]
+    read = {ast.unparse(n) for value in values for n in walk(value) if isinstance(n, (ast.Name, ast.Attribute))}
+    stored = {
+        ast.unparse(n)
+        for each in between
+        for n in walk(each)
+        if isinstance(n, (ast.Name, ast.Attribute)) and not isinstance(n.ctx, ast.Load)
+    }
+    return not read & stored
+
+
+def _blocks(node: ast.AST | None) -> list[list[ast.stmt]]:
+    found = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
+    return [block for block in found if isinstance(block, list)]
+
+
+def _is_given(project: Project, module: Module, node: ast.expr, depth: int = 0) -> bool:
+    """Whether an expression is seen to be a path, never None or empty."""
+    if depth > 4:
+        return False
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and bool(node.value)
+    if isinstance(node, (ast.JoinedStr, ast.BinOp)):
+        return True
+    if isinstance(node, ast.Call):
+        name = module.resolve(node.func) or ""
+        return name.startswith(("os.path.", "tempfile.")) or name == "str"
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+        return _is_given(project, module, node.values[-1], depth + 1)
+    if isinstance(node, ast.Name):
+        statement = module.assignment(node)
+        return statement is not None and _is_given(project, module, statement.value, depth + 1)
+    if isinstance(node, ast.Attribute):
+        found = [(m, call) for m, call in project.calls() if _defines(call, node.attr)]
+        return bool(found) and all(_has_default(project, m, call, depth) for m, call in found)
+    return False
+
+
+def _defines(call: ast.Call, name: str) -> bool:
+    """Whether a call says what an option of that name is: ``add_argument("--name")``, ``DEFINE_string("name")``."""
+    function = call.func
+    said = (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
+    first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    known = said == "add_argument" or said.startswith("DEFINE")
+    return known and isinstance(first, str) and first.lstrip("-").replace("-", "_") == name
+
+
+def _has_default(project: Project, module: Module, call: ast.Call, depth: int) -> bool:
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    required = named.get("required")
+    if isinstance(required, ast.Constant) and required.value is True:
+        return True
+    defined = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
+    default = named.get("default") or (call.args[1] if not defined and len(call.args) > 1 else None)
+    return default is not None and _is_given(project, module, default, depth + 1)

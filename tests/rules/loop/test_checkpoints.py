@@ -1,0 +1,129 @@
+"""Programs with a folder of checkpoints: settings of RunConfig at their places, and a second run that goes on."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from modelfn.programs import migrate
+from test_loop import MODEL, kept
+
+TRAIN = "estimator.train(make_input_fn(8, None), steps=20)\n"
+
+
+def made(arguments: str, before: str = "", after: str = TRAIN) -> str:
+    """What becomes of the code behind the functions."""
+    made = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, {arguments})\n'
+    text = migrate(MODEL + textwrap.dedent(before) + made + textwrap.dedent(after))
+    return (
+        text[text.index("    return model\n") + len("    return model\n") :].partition("return input_fn\n")[2].strip()
+    )
+
+
+HEAD = 'model = create_model(params={"units": 1})\n'
+MANAGER = 'checkpoints = tf.train.CheckpointManager(checkpoint, "here", max_to_keep=5, checkpoint_name="model.ckpt")\n'
+RESTORED = f"""{HEAD}checkpoint = tf.train.Checkpoint(model=model)
+{MANAGER}checkpoint.restore(checkpoints.latest_checkpoint)
+"""
+FIT = 'callbacks=[tf.keras.callbacks.TensorBoard("here", update_freq=100)]'
+SAVE = "checkpoints.save(model.optimizer.iterations)"
+
+
+def test_a_folder_of_checkpoints() -> None:
+    after = f"{RESTORED}model.fit(make_input_fn(8, None)().take(20), {FIT})\n{SAVE}"
+    assert made('model_dir="here"') == after
+    assert made("config=tf.estimator.RunConfig('here')".replace("'", '"')) == after
+
+
+def test_the_last_step_counts_those_of_earlier_runs() -> None:
+    after = f"""{RESTORED}steps = 20 - model.optimizer.iterations.numpy()
+if steps > 0:
+    model.fit(make_input_fn(8, None)().take(steps), {FIT})
+    {SAVE}"""
+    assert made('model_dir="here"', after="estimator.train(make_input_fn(8, None), max_steps=20)\n") == after
+
+
+def test_a_configuration_goes_where_it_is_used() -> None:
+    before = """\
+        config = tf.estimator.RunConfig(
+            model_dir="here",
+            tf_random_seed=3,  # as before
+            save_checkpoints_steps=5,
+            keep_checkpoint_max=0,
+            save_summary_steps=7,
+            log_step_count_steps=10)
+        """
+    text = made("config=config", before)
+    assert text.startswith(f"# as before\ntf.random.set_seed(3)\n{HEAD}")
+    assert "max_to_keep=None" in text and "update_freq=7" in text and "config" not in text
+    assert "step_counter=model.optimizer.iterations,\n    checkpoint_interval=5,\n" in text
+    assert "on_train_batch_end=lambda batch, logs: checkpoints.save(model.optimizer.iterations)" in text
+    assert text.endswith("checkpoints.save(model.optimizer.iterations, check_interval=False)")
+
+
+def test_a_seed_alone_makes_no_checkpoints() -> None:
+    text = made("config=tf.estimator.RunConfig(tf_random_seed=3)")
+    assert text == f"tf.random.set_seed(3)\n{HEAD}model.fit(make_input_fn(8, None)().take(20))"
+
+
+def test_long_trainings_save_now_and_then() -> None:
+    text = made('model_dir="here"', after="estimator.train(make_input_fn(8, None), steps=5000)\n")
+    assert "checkpoint_interval=1000" in text and "LambdaCallback" in text
+
+
+def test_no_saving_in_between_where_the_interval_is_the_training() -> None:
+    before = "STEPS = load()\n"
+    config = 'config=tf.estimator.RunConfig("here", save_checkpoints_steps=STEPS)'
+    text = made(config, before, "estimator.train(make_input_fn(8, None), max_steps=STEPS)\n")
+    assert "LambdaCallback" not in text and "steps = STEPS - model.optimizer.iterations.numpy()" in text
+
+
+@pytest.mark.parametrize(
+    "interval, summaries, grouped", [(1000, 100, True), (10, 100, False), (1000, 10, False), ("N", 100, False)]
+)
+def test_steps_are_grouped_where_callbacks_see_what_they_wait_for(interval: str, summaries: int, grouped: bool) -> None:
+    config = f'tf.estimator.RunConfig("here", save_checkpoints_steps={interval}, save_summary_steps={summaries})'
+    use = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, config={config})\n'
+    text = migrate(MODEL + "N = 5\n" + use + "estimator.train(make_input_fn(8, None), steps=5000)\n")
+    assert ("steps_per_execution=100" in text) is grouped
+
+
+def test_the_folder_is_an_option_with_a_default() -> None:
+    before = """\
+        import argparse
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--model-dir", default="here")
+        args = parser.parse_args()
+        """
+    assert "TensorBoard(args.model_dir, update_freq=100)" in made("model_dir=args.model_dir", before)
+
+
+@pytest.mark.parametrize(
+    "arguments, before",
+    [
+        ("model_dir=FOLDER or None", "FOLDER = load()\n"),
+        ("model_dir=args.model_dir", "args = load()\n"),
+        ("model_dir=args.model_dir", 'parser.add_argument("--model_dir")\nargs = parser.parse_args()\n'),
+        ('model_dir="here", config=CONFIG', "CONFIG = load()\n"),
+        ("config=config", 'config = tf.estimator.RunConfig("here")\nprint(config)\n'),
+        ("config=config", 'name = "a"\nconfig = tf.estimator.RunConfig(name + "/b")\nname = "c"\n'),
+        ("config=config", 'config = tf.estimator.RunConfig("here").replace(tf_random_seed=1)\n'),
+        ('config=tf.estimator.RunConfig("here", save_checkpoints_secs=60)', ""),
+        ('config=tf.estimator.RunConfig("here", save_checkpoints_steps=None)', ""),
+    ],
+)
+def test_what_is_not_understood_stays_with_helpers(arguments: str, before: str) -> None:
+    made = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, {arguments})\n'
+    kept(TRAIN, MODEL + before + made)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MODEL.replace("    outputs =", '    tf.summary.scalar("loss", loss)\n    outputs ='),
+        MODEL.replace(".batch(2)", ".filter(lambda x, y: True).batch(2).take(3)"),
+    ],
+)
+def test_models_that_write_and_data_of_an_unknown_number_stay_with_helpers(model: str) -> None:
+    kept(TRAIN, model + 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n')
