@@ -240,6 +240,9 @@ class ProgramRewrite(Rewritten):
         driver = self._driver(loop.module)
         driver.handled |= set(loop.settings.calls)
         tensorflow = self._helpers[loop.module.path].tensorflow()
+        if loop.draws and "tf_random_seed" in loop.settings.fields:
+            text = "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them"
+            driver.remark(loop.settings.fields["tf_random_seed"], text)
         if loop.interval == SELDOM:
             text = f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now"
             driver.remark(loop.construction.call, text)

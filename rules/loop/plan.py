@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from migrator.modelfn.errors import Unsupported
@@ -78,6 +77,8 @@ class Loop:
     settings: Settings
     interval: ast.expr | int | None
     """How many steps lie between two checkpoints of a training; None: there is one at its end."""
+    draws: bool
+    """Whether the program draws from the generators of Python or NumPy."""
     grouped: bool
     """Whether Keras may run several steps in one call: it has to know the number of batches."""
 
@@ -91,7 +92,7 @@ class NotPlain:
 
 def loop_of(
     project: Project,
-    modules: Iterable[Module],
+    modules: list[Module],
     constructions: list[Construction],
     plans: list[Plan],
     values: Values,
@@ -103,10 +104,17 @@ def loop_of(
     settings = settings_of(project, constructions[0])
     if isinstance(settings, str):
         return NotPlain(settings)
-    reason = _of_model(plans[0]) or _of_files(project, list(modules), inside, settings)
+    reason = _of_model(plans[0]) or _of_files(project, modules, inside, settings)
     if reason:
         return NotPlain(reason)
-    return _followed(project, constructions[0], values, settings)
+    draws = any(_draws(name) for module in modules for _, name in module.references())
+    return _followed(project, constructions[0], values, settings, draws)
+
+
+def _draws(name: str) -> bool:
+    """Whether a function is one of the generators that a whole process shares."""
+    own = name.endswith((".RandomState", ".default_rng", ".Random", ".SystemRandom"))
+    return name.startswith(("numpy.random.", "random.")) and not own
 
 
 def _of_model(plan: Plan) -> str:
@@ -147,7 +155,9 @@ def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Sp
     return ""
 
 
-def _followed(project: Project, construction: Construction, values: Values, settings: Settings) -> Loop | NotPlain:
+def _followed(
+    project: Project, construction: Construction, values: Values, settings: Settings, draws: bool
+) -> Loop | NotPlain:
     """The loop, from all places that read the Estimator."""
     module = construction.module
     statement = module.parent(construction.call)
@@ -176,7 +186,7 @@ def _followed(project: Project, construction: Construction, values: Values, sett
         return NotPlain(reason)
     interval = _interval(trainings, settings) if settings.directory is not None else None
     grouped = all(use.input.data.counted for use in uses) and _divides(settings, interval)
-    return Loop(construction, module, target, scope, tuple(uses), settings, interval, grouped)
+    return Loop(construction, module, target, scope, tuple(uses), settings, interval, draws, grouped)
 
 
 def _interval(trainings: list[Use], settings: Settings) -> ast.expr | int | None:

@@ -64,7 +64,7 @@ class LoopWriter:
         module, settings = self.module, self.loop.settings
         made = module.statement(self.loop.construction.call)
         seed = settings.fields.get("tf_random_seed")
-        before = [f"{self.tf}.random.set_seed({self.text(seed)})"] if seed is not None else []
+        before = [f"{self.tf}.{self._seeding()}({self.text(seed)})"] if seed is not None else []
         if settings.statement is not None:
             start, end = module.span(settings.statement)
             before = [*(text for _, text in comments(module, start, end)), *before]
@@ -88,6 +88,11 @@ class LoopWriter:
         end = module.line_span(made)[1]
         lead = "" if module.source[end - 1 : end] == b"\n" else "\n"
         yield module.insert(end, lead + "".join(f"{self._indent(made)}{line}\n" for line in lines))
+
+    def _seeding(self) -> str:
+        """The function that seeds TensorFlow: initializers of Keras ask for the one that also seeds Python and NumPy, which is
+        not for programs that draw from these themselves."""
+        return "random.set_seed" if self.loop.draws else "keras.utils.set_random_seed"
 
     def _interval(self) -> str:
         interval = self.loop.interval

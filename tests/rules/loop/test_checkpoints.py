@@ -54,7 +54,7 @@ def test_a_configuration_goes_where_it_is_used() -> None:
             log_step_count_steps=10)
         """
     text = made("config=config", before)
-    assert text.startswith(f"# as before\ntf.random.set_seed(3)\n{HEAD}")
+    assert text.startswith(f"# as before\ntf.keras.utils.set_random_seed(3)\n{HEAD}")
     assert "max_to_keep=None" in text and "update_freq=7" in text and "config" not in text
     assert "step_counter=model.optimizer.iterations,\n    checkpoint_interval=5,\n" in text
     assert "on_train_batch_end=lambda batch, logs: checkpoints.save(model.optimizer.iterations)" in text
@@ -63,7 +63,12 @@ def test_a_configuration_goes_where_it_is_used() -> None:
 
 def test_a_seed_alone_makes_no_checkpoints() -> None:
     text = made("config=tf.estimator.RunConfig(tf_random_seed=3)")
-    assert text == f"tf.random.set_seed(3)\n{HEAD}model.fit(make_input_fn(8, None)().take(20))"
+    assert text == f"tf.keras.utils.set_random_seed(3)\n{HEAD}model.fit(make_input_fn(8, None)().take(20))"
+
+
+def test_a_program_that_draws_keeps_its_own_generators() -> None:
+    before = "import numpy as np\n\nnp.random.seed(1)\n"
+    assert "\ntf.random.set_seed(3)\n" in made("config=tf.estimator.RunConfig(tf_random_seed=3)", before)
 
 
 def test_long_trainings_save_now_and_then() -> None:

@@ -1,0 +1,64 @@
+"""A second run of a migrated program goes on where the first one ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from modelfn.programs import HELPERS, PATH, run
+
+PROGRAM = """\
+import argparse
+
+import tensorflow as tf
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--model_dir", default="model")
+parser.add_argument("--max_steps", type=int, default=10)
+args = parser.parse_args()
+
+
+def model_fn(features, labels, mode):
+    net = tf.layers.dense(features["x"], 4, activation=tf.nn.tanh)
+    predictions = tf.layers.dense(net, 1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"score": predictions})
+    loss = tf.reduce_mean(tf.square(labels - predictions))
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn(epochs=1):
+    return tf.data.Dataset.from_tensors(({"x": [[1.0, 2.0], [3.0, 4.0]]}, [[1.0], [2.0]])).repeat(epochs)
+
+
+config = tf.estimator.RunConfig(model_dir=args.model_dir, tf_random_seed=1, save_checkpoints_steps=4)
+estimator = tf.estimator.Estimator(model_fn, config=config)
+estimator.train(lambda: input_fn(None), max_steps=args.max_steps)
+print("loss", estimator.evaluate(input_fn)["loss"])
+print("scores", [float(p["score"][0]) for p in estimator.predict(input_fn)])
+"""
+
+
+@pytest.mark.parity
+def test_two_runs_are_one(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    for path, outcome in run(PROGRAM).items():
+        assert path in (PATH, HELPERS)
+        (tmp_path / path).write_bytes(outcome.after)
+
+    def said(*arguments: str) -> list[str]:
+        command = [sys.executable, str(tmp_path / PATH), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=os.environ, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stdout.splitlines() if line.startswith(("loss", "scores"))]
+
+    whole = said("--model_dir=whole")
+    first = said("--model_dir=halves", "--max_steps=5")
+    assert first != whole
+    assert said("--model_dir=halves") == whole  # the other five
+    assert said("--model_dir=halves") == whole  # nothing is left to train
+    assert sorted(path.name for path in (tmp_path / "whole").glob("model.ckpt-*.index"))[0] == "model.ckpt-1.index"
