@@ -83,7 +83,9 @@ class LoopWriter:
         lines = [
             f"{self.checkpoint} = {train}.Checkpoint(model={self.model})",
             f"{self.checkpoints} = {train}.CheckpointManager({self.checkpoint}, {self.text(settings.directory)}, {options})",
-            f"{self.checkpoint}.restore({self.checkpoints}.latest_checkpoint)",
+            f"if {self.checkpoints}.latest_checkpoint:",  # one of an Estimator, say, would else be passed over
+            f"{self._unit()}{self.checkpoint}.restore({self.checkpoints}.latest_checkpoint)"
+            ".assert_existing_objects_matched()",
         ]
         end = module.line_span(made)[1]
         lead = "" if module.source[end - 1 : end] == b"\n" else "\n"

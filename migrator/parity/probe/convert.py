@@ -42,8 +42,6 @@ class Conversion:
 
     def run(self, model: Any) -> int:
         """Gives `model` and its optimizers all values; the step of the checkpoint."""
-        if not hasattr(model, "run_state"):
-            raise StateError("the program trains a model that `migrate` did not make")
         step = 0 if self.weights_only else self.global_step()
         if getattr(model, "tf1_variables", None):
             self.graph(model)
@@ -221,14 +219,29 @@ def install(conversion: Conversion, config: dict[str, Any]) -> None:
     import tensorflow as tf
 
     manager = tf.train.CheckpointManager
+    held: list[Any] = []
+
+    class Noted(manager):  # type: ignore[misc, valid-type]
+        """Notes what the program saves."""
+
+        def __init__(self, checkpoint: Any, *args: Any, **named: Any) -> None:
+            super().__init__(checkpoint, *args, **named)
+            held.append(checkpoint)
 
     def fit(self: Any, *args: Any, **named: Any) -> Any:
+        checkpoint = next((saved for saved in held if getattr(saved, "model", None) is self), None)
+        if checkpoint is None:
+            raise StateError("the program trains a model of which it saves no checkpoints as `migrate` writes them")
+        if not hasattr(self, "run_state"):  # else its variables are there
+            data = args[0] if args else named["x"]
+            self.make_train_function().get_concrete_function(tf.data.IteratorSpec(data.element_spec))
         step = conversion.run(self)
-        target = manager(self.run_state.checkpoints.checkpoint, config["target"], None, checkpoint_name="model.ckpt")
+        target = manager(checkpoint, config["target"], None, checkpoint_name="model.ckpt")
         path = target.save(checkpoint_number=step)
         _report(config, step=step, path=os.path.basename(path), pairs=conversion.pairs, unused=conversion.unused())
         raise _Done
 
+    tf.train.CheckpointManager = Noted
     tf.keras.Model.fit = fit
 
 

@@ -23,7 +23,8 @@ def made(arguments: str, before: str = "", after: str = TRAIN) -> str:
 HEAD = 'model = create_model(params={"units": 1})\n'
 MANAGER = 'checkpoints = tf.train.CheckpointManager(checkpoint, "here", max_to_keep=5, checkpoint_name="model.ckpt")\n'
 RESTORED = f"""{HEAD}checkpoint = tf.train.Checkpoint(model=model)
-{MANAGER}checkpoint.restore(checkpoints.latest_checkpoint)
+{MANAGER}if checkpoints.latest_checkpoint:
+    checkpoint.restore(checkpoints.latest_checkpoint).assert_existing_objects_matched()
 """
 FIT = 'callbacks=[tf.keras.callbacks.TensorBoard("here", update_freq=100)]'
 SAVE = "checkpoints.save(model.optimizer.iterations)"

@@ -43,16 +43,32 @@ print("scores", [float(p["score"][0]) for p in estimator.predict(input_fn)])
 """
 
 
+def started(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The migrated program, run in a folder."""
+    for path, outcome in run(PROGRAM).items():
+        assert path in (PATH, HELPERS)
+        (folder / path).write_bytes(outcome.after)
+    command = [sys.executable, str(folder / PATH), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ, timeout=300)
+
+
+@pytest.mark.parity
+def test_a_checkpoint_of_an_estimator_is_not_passed_over(tmp_path: Path) -> None:
+    tf = pytest.importorskip("tensorflow")
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        tf.compat.v1.get_variable("dense/kernel", [2, 4])
+        session.run(tf.compat.v1.global_variables_initializer())
+        tf.compat.v1.train.Saver().save(session, str(tmp_path / "model" / "model.ckpt"), global_step=7)
+    done = started(tmp_path)
+    assert done.returncode == 1 and "assert_existing_objects_matched" in done.stderr
+
+
 @pytest.mark.parity
 def test_two_runs_are_one(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
-    for path, outcome in run(PROGRAM).items():
-        assert path in (PATH, HELPERS)
-        (tmp_path / path).write_bytes(outcome.after)
 
     def said(*arguments: str) -> list[str]:
-        command = [sys.executable, str(tmp_path / PATH), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=os.environ, timeout=300)
+        done = started(tmp_path, *arguments)
         assert done.returncode == 0, done.stderr
         return [line for line in done.stdout.splitlines() if line.startswith(("loss", "scores"))]
 
