@@ -76,8 +76,9 @@ class EstimatorProgram(ProgramRule):
     ## What it does
     Each model_fn becomes a `keras.Model`: layers and variables are made in `__init__`, the tensor statements become `call`,
     the loss `compute_loss`, `eval_metric_ops` become Keras metrics, and `train_op` the optimizer that a factory function
-    compiles the model with. `Estimator(...)` becomes a call of that factory; `train`, `evaluate`, `predict`,
-    `train_and_evaluate`, `RunConfig`, `TrainSpec` and `EvalSpec` become small functions and dataclasses of the same name,
+    compiles the model with. `Estimator(...)` becomes a call of that factory. Where all uses of one Estimator are seen, `train`,
+    `evaluate` and `predict` become `fit`, `evaluate` and `predict` of the model, and settings go where they are used; else
+    they, `train_and_evaluate`, `RunConfig`, `TrainSpec` and `EvalSpec` become small functions and dataclasses of the same name,
     copied into `tf2_training.py` beside the program, those for several devices and machines into `tf2_cluster.py`. All files
     of a program change together, or none does. In files of a library that make no Estimator, `ModeKeys` become the strings that
     they are; whatever else speaks of Estimators stays.
@@ -97,8 +98,8 @@ class EstimatorProgram(ProgramRule):
         train_op = tf.train.AdamOptimizer(0.01).minimize(loss, tf.train.get_global_step())
         return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
-    estimator = tf.estimator.Estimator(model_fn, model_dir="model")
-    estimator.train(input_fn, steps=100)
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(lambda: tf.data.Dataset.from_tensor_slices(examples).repeat().batch(32), steps=100)
     ```
     becomes
     ```python
@@ -106,7 +107,7 @@ class EstimatorProgram(ProgramRule):
         def __init__(self):
             super().__init__()
             self.logits = tf.keras.layers.Dense(1)
-            self.loss_metric = BatchMean(name="loss")
+            self.loss_metric = tf.keras.metrics.Mean(name="loss")
 
         def call(self, features, training=False):
             logits = self.logits(features["x"])
@@ -117,13 +118,13 @@ class EstimatorProgram(ProgramRule):
             self.loss_metric.update_state(loss)
             return loss
 
-    def create_model(config=None, model_dir=None):
+    def create_model():
         model = Model()
         model.compile(optimizer=AdamOptimizer(0.01), steps_per_execution=100)
-        return configure(model, config, model_dir=model_dir)
+        return model
 
-    estimator = create_model(model_dir="model")
-    train(estimator, input_fn, steps=100)
+    model = create_model()
+    model.fit(tf.data.Dataset.from_tensor_slices(examples).repeat().batch(32).take(100))
     ```
 
     ## Fix safety

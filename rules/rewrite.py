@@ -243,6 +243,12 @@ class ProgramRewrite(Rewritten):
         if loop.draws and "tf_random_seed" in loop.settings.fields:
             text = "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them"
             driver.remark(loop.settings.fields["tf_random_seed"], text)
+        if loop.settings.directory is not None:
+            text = (
+                "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
+                "install tf_keras, and set TF_USE_LEGACY_KERAS=1"
+            )
+            driver.remark(loop.construction.call, text)
         if loop.interval == SELDOM:
             text = f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now"
             driver.remark(loop.construction.call, text)

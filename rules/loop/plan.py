@@ -132,6 +132,10 @@ def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Sp
     """What of the code around the model_fns asks for more."""
     if any(True for _ in reading_modules(project, READERS)):
         return "checkpoints that are read by names"
+    names = {name.rpartition(".")[2].lower() for module in modules for _, name in module.references()}
+    normalized = any("batch_norm" in name or "batchnorm" in name for name in names)
+    if "hard_sigmoid" in names or (normalized and any("conv" in name for name in names)):
+        return "layers that Keras 3 computes otherwise"
     for module in modules:
         spans = inside.get(module.path, [])
         for node, name in module.references():

@@ -187,6 +187,20 @@ def test_settings_stay_with_helpers(more: str) -> None:
     kept("estimator.train(make_input_fn(8, 1))\n", MODEL + made)
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [
+        'net = tf.layers.batch_normalization(tf.layers.conv2d(features["x"], 3, 3))',
+        'net = tf.layers.dense(features["x"], 3, activation=tf.keras.activations.hard_sigmoid)',
+    ],
+)
+def test_layers_that_keras_3_computes_otherwise_stay_with_helpers(layer: str) -> None:
+    model = MODEL.replace("    predictions =", f"    {layer}\n    predictions =").replace(
+        'dense(features["x"], params', "dense(net, params"
+    )
+    kept("estimator.train(make_input_fn(8, 1))\n", model + ESTIMATOR)
+
+
 def test_several_estimators_stay_with_helpers() -> None:
     other = 'other = tf.estimator.Estimator(model_fn, params={"units": 1})\n'
     kept("estimator.train(make_input_fn(8, 1))\nother.train(make_input_fn(8, 1))\n", MODEL + ESTIMATOR + other)
