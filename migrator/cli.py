@@ -184,6 +184,11 @@ class _Default(click.Command):
     help="What feature columns become: they stay (columns, the default), or work on Keras preprocessing layers.",
 )
 @click.option(
+    "--exact",
+    is_flag=True,
+    help="Optimizers that run the kernels of TensorFlow 1, also where those of Keras differ by rounding alone.",
+)
+@click.option(
     "--target",
     type=click.Choice(TARGETS),
     help="The TensorFlow to run on: up to 2.15, or 2.16 and newer with tf_keras; notes say what does not ask for that.",
@@ -213,6 +218,7 @@ def run(
     style: str | None,
     strategy: str | None,
     features: str | None,
+    exact: bool,
     target: str | None,
     jobs: int | None,
     commit_per_rule: bool,
@@ -260,6 +266,7 @@ def run(
         style=style,
         strategy=strategy,
         features=features,
+        exact=exact or None,
         target=target,
         jobs=jobs,
         apply=apply,

@@ -15,7 +15,19 @@ from migrator.diagnostics import Location
 from migrator.patterns import excluded
 
 KEYS = (
-    *("select", "ignore", "per-file-ignores", "exclude", "unsafe", "jobs", "target", "style", "strategy", "features"),
+    *(
+        "select",
+        "ignore",
+        "per-file-ignores",
+        "exclude",
+        "unsafe",
+        "jobs",
+        "target",
+        "style",
+        "strategy",
+        "features",
+        "exact",
+    ),
     *("timeout", "parity"),
 )
 """What may stand in ``[tool.migrate]`` of pyproject.toml, and at the top of migrate.toml."""
@@ -48,6 +60,8 @@ class Settings:
     """One of `STRATEGIES`."""
     features: str = "columns"
     """One of `FEATURES`."""
+    exact: bool = False
+    """Optimizers of TensorFlow 1 to the last bit, also where those of Keras differ by rounding alone."""
     target: str = "any"
     """One of `TARGETS`."""
     apply: bool = False

@@ -159,11 +159,13 @@ def rewrite(
         if short.startswith("DNNLinear") and is_none(given.get(name.replace("optimizer", "feature_columns"))):
             continue
         rate = rate_2 if dialect == "v2" else rate_1
+        part = "linear" if name.startswith("linear") or short.startswith("Linear") else "dnn"
+        part = "baseline" if short.startswith("Baseline") else part
         if name not in given:
-            added.append(f"{name}={optimizers.by_name(default, rate)}")
+            added.append(f"{name}={optimizers.by_name(default, rate, part)}")
             said.append(f"{default} at {optimizers.rate_of(default, rate)}")
         else:
-            edits += optimizers.edits(module, given[name], f"`{name}` of {short}", rate)
+            edits += optimizers.edits(module, given[name], f"`{name}` of {short}", rate, part)
     if "loss_reduction" in kind.signature.split():
         if "loss_reduction" in given:
             edits.append(module.edit(given["loss_reduction"], loss_reduction(module.resolve, given["loss_reduction"])))

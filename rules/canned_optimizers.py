@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
@@ -22,6 +23,7 @@ _BY_NAME = {"Adagrad": 0.001, "Adam": 0.001, "Ftrl": 0.001, "RMSProp": 0.001, "S
 _CLASSES_1 = {name: f"{name}Optimizer" for name in _BY_NAME} | {"SGD": "GradientDescentOptimizer"}
 _CLASSES_2 = {name: name for name in _BY_NAME} | {"RMSProp": "RMSprop"}
 _KERAS = ("tensorflow.keras.optimizers.", "tensorflow.optimizers.")
+_WARM = re.compile(rb"warm_start_from(?!\s*=\s*None\b)")
 _DEPTH = 5
 _LINE_LENGTH = 80
 
@@ -49,8 +51,9 @@ class OptimizerArguments:
         tensorflow: Callable[[Module], str],
         renderer: Callable[[Module], Renderer],
         module: Module,
+        chosen: Mapping[str, bool],
     ) -> None:
-        self.project = project
+        self.project, self.chosen = project, chosen
         self.dialect = dialect
         self.need, self.tensorflow, self.renderer = need, tensorflow, renderer
         self.module = module
@@ -59,38 +62,63 @@ class OptimizerArguments:
         """The learning rate of an optimizer that is given by name; None is the default of its class."""
         return _BY_NAME[name] if rate is None else rate
 
-    def by_name(self, name: str, rate: float | None) -> str:
+    def facts(self, part: str) -> dict[str, bool]:
+        """What is known of the variables that an optimizer updates; `part`: ``linear``, ``dnn``, ``baseline``, or empty
+        for a model of Keras.
+        """
+        modules = self.project.modules.values()
+        named = {name.rsplit(".", 1)[-1] for module in modules for _, name in module.references()}
+        embeds = any("embedding" in name.lower() or "gather" in name for name in named)
+        warm = any(_WARM.search(module.source) for module in modules)
+        return {
+            **self.chosen,
+            "sparse": part == "linear" or (part != "baseline" and embeds),
+            "repeated": not part and embeds,  # columns look up each id once
+            "zero tables": part == "linear" and not warm,
+            "scheduled": any(f"tensorflow.train.{name}" in schedules.SCHEDULES for name in named),
+        }
+
+    def by_name(self, name: str, rate: float | None, part: str) -> str:
         """The text that makes the optimizer which an Estimator made of a name."""
         if self.dialect == "v2":
             prefix = f"{self.tensorflow(self.module)}.keras.optimizers.legacy."
             return f"{prefix}{_CLASSES_2[name]}({self.rate_of(name, rate)})"
         call = ast.Call(ast.Name(_CLASSES_1[name]), [ast.Constant(self.rate_of(name, rate))], [])
-        writing = _Writing(self, self.module, lambda node: ast.unparse(node))
+        writing = _Writing(self, self.module, part, lambda node: ast.unparse(node))
         text = optimizers.EXPRESSIONS[f"tensorflow.train.{_CLASSES_1[name]}"](call, writing)
         assert text is not None
         return text
 
-    def edits(self, module: Module, value: ast.expr, what: str, rate: float | None) -> list[Edit]:
-        """Edits of all optimizers that `value` may be; `what` names the argument. Raises Unsupported."""
+    def edits(
+        self, module: Module, value: ast.expr, what: str, rate: float | None = None, part: str = ""
+    ) -> list[Edit]:
+        """Edits of all optimizers that `value` may be; `what` names the argument, for `part` see `facts`.
+
+        Raises Unsupported.
+        """
         if isinstance(value, ast.Name):
             found = rebound(module, value)
             if found is not None:
                 inner, norm, deletion = found
-                return [*self._clipped(module, inner, inner, norm, what), deletion]
+                return [*self._clipped(module, inner, inner, norm, what, part), deletion]
         where, node = self._followed(module, value)
         parts = clipped(where, node)
         if parts is not None:
-            return self._clipped(where, node, parts[0], parts[1], what)
+            return self._clipped(where, node, parts[0], parts[1], what, part)
         return [
-            edit for where, node in self._sources(module, value, what) for edit in self._edit(where, node, what, rate)
+            edit
+            for where, node in self._sources(module, value, what)
+            for edit in self._edit(where, node, what, rate, part)
         ]
 
-    def _clipped(self, module: Module, place: ast.expr, inner: ast.expr, norm: ast.expr, what: str) -> list[Edit]:
+    def _clipped(
+        self, module: Module, place: ast.expr, inner: ast.expr, norm: ast.expr, what: str, part: str
+    ) -> list[Edit]:
         """Write at `place` the optimizer that `inner` makes, with the norm that its gradients are clipped to."""
         name = module.resolve(inner.func) if isinstance(inner, ast.Call) else None
         if not isinstance(inner, ast.Call) or name not in optimizers.OPTIMIZERS:
             raise Unsupported(f"{what}: clip_gradients_by_norm of an optimizer that is made elsewhere", inner)
-        writing = _Writing(self, module)
+        writing = _Writing(self, module, part)
         _check_names(name, inner)
         text = optimizers.EXPRESSIONS[name](inner, writing)
         if text is None or not text.endswith(")"):
@@ -111,12 +139,12 @@ class OptimizerArguments:
             raise Unsupported(f"{what} is none of the heads for one label that is seen here", value)
         return head_edits(where, node, name or "", lambda wanted, at: self.need(where, wanted, at))
 
-    def _edit(self, module: Module, node: ast.expr, what: str, rate: float | None) -> Iterator[Edit]:
+    def _edit(self, module: Module, node: ast.expr, what: str, rate: float | None, part: str) -> Iterator[Edit]:
         if isinstance(node, ast.Constant):
             if node.value not in _BY_NAME:
                 known = ", ".join(sorted(_BY_NAME))
                 raise Unsupported(f"{what}: no optimizer is called {node.value!r}; known are {known}", node)
-            yield module.edit(node, self.by_name(str(node.value), rate))
+            yield module.edit(node, self.by_name(str(node.value), rate, part))
             return
         function = node.func if isinstance(node, ast.Call) else node
         name = module.resolve(function) or ""
@@ -126,7 +154,7 @@ class OptimizerArguments:
                 yield module.edit(function, f"{self.tensorflow(module)}.keras.optimizers.legacy.{short}")
         elif isinstance(node, ast.Call):
             _check_names(name, node)
-            writing = _Writing(self, module)
+            writing = _Writing(self, module, part)
             text = optimizers.EXPRESSIONS[name](node, writing)
             if text is not None:
                 yield module.edit(node, _laid_out(module, node, text))
@@ -201,12 +229,13 @@ class _Writing:
     where = "factory"
 
     def __init__(
-        self, owner: OptimizerArguments, module: Module, text: Callable[[ast.expr], str] | None = None
+        self, owner: OptimizerArguments, module: Module, part: str, text: Callable[[ast.expr], str] | None = None
     ) -> None:
         self.owner, self.module = owner, module
         self.tf = owner.tensorflow(module)
         self.edits: list[Edit] = []
         self._text = text
+        self._facts = owner.facts(part)
 
     def text(self, value: Value) -> str:
         if isinstance(value, str):
@@ -258,4 +287,4 @@ class _Writing:
         return frozenset()
 
     def fact(self, name: str) -> bool:
-        return name != "regularized"  # embeddings have sparse gradients, and a schedule may be anywhere
+        return self._facts.get(name, False)

@@ -75,7 +75,7 @@ def compile_edits(module: Module, dialect: str, optimizers: OptimizerArguments) 
             legacy = f"{optimizers.tensorflow(module)}.keras.optimizers.legacy."
             edits.append(module.edit(optimizer, f"{legacy}{_OPTIMIZERS[str(optimizer.value).lower()]}()"))
         elif optimizer is not None:
-            edits += optimizers.edits(module, optimizer, "`optimizer` of compile", None)
+            edits += optimizers.edits(module, optimizer, "`optimizer` of compile")
         metrics = given.get("metrics")
         for metric in metrics.elts if dialect == "v1" and isinstance(metrics, (ast.List, ast.Tuple)) else ():
             if isinstance(metric, ast.Constant) and metric.value in _METRICS:

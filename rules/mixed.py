@@ -42,9 +42,10 @@ class MixedRewrite(ProgramRewrite):
         constructions: list[Construction],
         features: str,
         kept: Reasons,
-        several: bool | None = True,
+        several: bool | None,
+        chosen: Mapping[str, bool],
     ) -> None:
-        super().__init__(drafts, group, constructions, features, several)
+        super().__init__(drafts, group, constructions, features, several, chosen)
         self._kept = {constructions[number]: found for number, found in kept.items()}
         self.reasons = list(dict.fromkeys(reason for found in kept.values() for reason in found))
         self._graph_edits: dict[str, list[Edit]] = {}

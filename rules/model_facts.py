@@ -11,11 +11,12 @@ from migrator.modelfn.sublayers import HelperBody
 from migrator.modelfn.translate import Translations, Value
 from migrator.preparing.roots import calls_below
 from migrator.project import Definition
+from migrator.settings import Settings
 
 
 def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str, bool]:
-    """Answers over all `bodies`, those of one model: whether rows are looked up, rates decay, layers of either kind are
-    regularized, and at least one of them whatever the parameters are.
+    """Answers over all `bodies`, those of one model: whether rows are looked up, perhaps several times, rates decay,
+    layers of either kind are regularized, and at least one of them whatever the parameters are.
     """
     called = set(_called(bodies))
     sites = [(body, site) for body in bodies for site in body.sites]
@@ -28,11 +29,19 @@ def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str,
     outside = any(site.layer.keras and "regularizer" in ast.unparse(site.call) for _, site in sites)
     return {
         "sparse": bool(called & translations.lookups),
+        "repeated": bool(called & translations.lookups - translations.column_lookups),
         "scheduled": bool(called & translations.schedules),
         "regularized": bool(regularizers),
         "always regularized": any(not _may_be_missing(*each) for each in regularizers),
         "regularized outside": outside,
     }
+
+
+def chosen_facts(settings: Settings) -> dict[str, bool]:
+    """What the settings say of every model: whether optimizers are to be those of TensorFlow 1 to the last bit, and
+    whether it may run on Keras 3.
+    """
+    return {"exact": settings.exact, "keras 3": settings.target == "any"}
 
 
 def _called(bodies: Sequence[Body]) -> Iterator[str | None]:

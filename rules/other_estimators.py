@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from migrator.diagnostics import Edit
 from migrator.modelfn.errors import Unsupported
@@ -34,9 +34,10 @@ class OtherEstimators:
         renderer: Callable[[Module], Renderer],
         features: str,
         several: bool | None,
+        chosen: Mapping[str, bool],
     ) -> None:
         self.project, self.group, self.features, self.several = project, group, features, several
-        self.driver, self.renderer = driver, renderer
+        self.driver, self.renderer, self.chosen = driver, renderer, chosen
         self.made: list[tuple[Construction, str]] = []
 
     def claim(self, constructions: list[Construction]) -> None:
@@ -75,6 +76,7 @@ class OtherEstimators:
             lambda where: self.driver(where).tensorflow(),
             self.renderer,
             construction.module,
+            self.chosen,
         )
         if construction.name == MODEL_TO_ESTIMATOR:
             edits = keras_estimator.rewrite(construction, driver.need, driver.remark)

@@ -37,6 +37,7 @@ from .groups import program_groups, speaks_of_estimators
 from .horovod import keep_horovod
 from .library import is_mode_file, library_files, mode_files
 from .mixed import Blame, MixedRewrite
+from .model_facts import chosen_facts
 from .obstacles import independent
 from .preparing import prepared
 from .private_keras import refuse_gone_methods, refuse_private_keras, settle_keras
@@ -120,7 +121,7 @@ class EstimatorProgram(ProgramRule):
 
     def create_model():
         model = Model()
-        model.compile(optimizer=AdamOptimizer(0.01), steps_per_execution=100)
+        model.compile(optimizer=tf.keras.optimizers.Adam(0.01, epsilon=1e-8), steps_per_execution=100)
         return model
 
     model = create_model()
@@ -265,7 +266,8 @@ class EstimatorProgram(ProgramRule):
         style = settings.style
         drafts = _started(project, group)
         several = speaks_of_several(project.modules.values(), settings.strategy)
-        native = functools.partial(ProgramRewrite, features=settings.features, several=several)
+        chosen = chosen_facts(settings)
+        native = functools.partial(ProgramRewrite, features=settings.features, several=several, chosen=chosen)
         rewrite = self._rewrite(native, drafts, group)
         reasons = [""]
         try:
@@ -369,7 +371,9 @@ class EstimatorProgram(ProgramRule):
                 return None
             drafts = _started(project, group)
             choose_strategy(drafts, group, settings.strategy, rewrite.several)
-            made = functools.partial(MixedRewrite, features=settings.features, kept=kept, several=rewrite.several)
+            made = functools.partial(
+                MixedRewrite, features=settings.features, kept=kept, several=rewrite.several, chosen=rewrite.chosen
+            )
             try:
                 prepared(drafts, lambda: [c for n, c in enumerate(self._in(drafts, group)) if n not in kept])
                 if len(self._in(drafts, group)) != len(constructions):  # by whose numbers they are known

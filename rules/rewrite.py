@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TypeVar
 
 from migrator.diagnostics import Edit
@@ -88,14 +89,15 @@ class ProgramRewrite(Rewritten):
         constructions: list[Construction],
         features: str = "columns",
         several: bool | None = True,
+        chosen: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
-        super().__init__(drafts, constructions, features, several)
+        super().__init__(drafts, constructions, features, several, chosen)
         self.group = group
         self.obstacles = Obstacles()
         self._columns = ColumnEdits(features)
         self._of: dict[int, list[ModelFn]] = {}
         self._handed_on = HandedOn()
-        self._others = OtherEstimators(self.project, group, self._driver, self._renderer, features, several)
+        self._others = OtherEstimators(self.project, group, self._driver, self._renderer, features, several, chosen)
         self._unfolded: list[ast.expr] = []
         """References to `functools.partial` that go."""
 

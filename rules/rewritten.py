@@ -6,7 +6,7 @@ import ast
 import contextlib
 import functools
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from migrator import vendoring
 from migrator.diagnostics import Edit, Location, NewFile, ProgramUnit
@@ -41,8 +41,17 @@ class Rewritten:
 
     _others: OtherEstimators
 
-    def __init__(self, drafts: Drafts, constructions: list[Construction], features: str, several: bool | None) -> None:
+    def __init__(
+        self,
+        drafts: Drafts,
+        constructions: list[Construction],
+        features: str,
+        several: bool | None,
+        chosen: Mapping[str, bool],
+    ) -> None:
         self.features = features
+        self.chosen = chosen
+        """What the settings say, as facts about every model."""
         self.several = several
         """Whether the program is for several devices or machines; None: its use of its Estimators tells."""
         self.drafts = drafts
@@ -210,4 +219,4 @@ class Rewritten:
         facts["plain"] = isinstance(self.loop, Loop)
         facts["grouped"] = not isinstance(self.loop, Loop) or self.loop.grouped
         facts["horovod"] = trains_with_horovod(self.project.modules.values())
-        return facts
+        return {**facts, **self.chosen}

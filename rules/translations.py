@@ -59,6 +59,14 @@ _LOOKUPS = frozenset(
     )
 )  # fmt: skip
 
+_COLUMN_LOOKUPS = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "feature_column.input_layer", "keras.layers.DenseFeatures", "keras.experimental.SequenceFeatures",
+        "contrib.feature_column.sequence_input_layer",
+    )
+)  # fmt: skip
+
 _SHARED_TABLE = "tensorflow.feature_column.shared_embeddings"
 
 # Names of the old families that stay, or that the rules of single symbols rewrite.
@@ -161,6 +169,7 @@ def translations(features: str = "columns") -> Translations:
         optimizer_bases=optimizer_classes.BASES,
         schedules=schedules.SCHEDULES,
         lookups=_LOOKUPS,
+        column_lookups=_COLUMN_LOOKUPS,
         static=is_static,
         refused=is_refused,
         old_only=needs_graph,

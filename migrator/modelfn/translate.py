@@ -108,7 +108,8 @@ class Writing(Protocol):
         """The collections of losses that the model's layers keep, all in ``self.losses``."""
 
     def fact(self, name: str) -> bool:
-        """Facts about the model: ``sparse`` (it looks rows up), ``scheduled`` (the learning rate changes),
+        """Facts about the model: ``sparse`` (it looks rows up), ``repeated`` (perhaps one several times), ``exact`` and
+        ``keras 3`` (the settings ask for the kernels of TF1, and allow for Keras 3), ``scheduled`` (the learning rate changes),
         ``regularized`` (some layer has a regularizer), ``regularized outside`` (a Keras layer has one, which the graph does
         not collect)."""
 
@@ -186,6 +187,8 @@ class Translations:
     """Functions of the global step that give a learning rate."""
     lookups: frozenset[str] = frozenset()
     """Functions whose gradients touch some rows of a variable only."""
+    column_lookups: frozenset[str] = frozenset()
+    """Those of them that look up each id once, and of which Keras 3 has none."""
     static: Callable[[str], bool] = lambda name: False
     """Whether calling this library function with static arguments gives a static value (not a tensor)."""
     old_only: Callable[[str], bool] = lambda name: False

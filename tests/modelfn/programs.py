@@ -6,6 +6,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Mapping
+from typing import Any
 
 from migrator.diagnostics import Outcome, ProgramUnit
 from migrator.engine import migrate_component
@@ -35,11 +36,11 @@ def model_fn(body: str, *, end: str = f"{LOSS}\n{TRAIN_OP}\n{SPEC}", before: str
     return f"{head}{before}\n\ndef model_fn(features, labels, mode, params):\n{inner}{after}"
 
 
-def run(source: str | Mapping[str, str], style: str = "native", features: str = "columns") -> dict[str, Outcome]:
+def run(source: str | Mapping[str, str], style: str = "native", **settings: Any) -> dict[str, Outcome]:
     """What becomes of each file, new ones included, by path."""
     files = {PATH: source} if isinstance(source, str) else source
     sources = [decode(path, text.encode()) for path, text in files.items()]
-    return {outcome.path: outcome for outcome in migrate_component(sources, Settings(style=style, features=features))}
+    return {outcome.path: outcome for outcome in migrate_component(sources, Settings(style=style, **settings))}
 
 
 def units(outcomes: Mapping[str, Outcome]) -> list[ProgramUnit]:
@@ -47,9 +48,9 @@ def units(outcomes: Mapping[str, Outcome]) -> list[ProgramUnit]:
     return list(dict.fromkeys(unit for outcome in outcomes.values() for unit in outcome.units))
 
 
-def migrate_all(files: Mapping[str, str], features: str = "columns") -> dict[str, str]:
+def migrate_all(files: Mapping[str, str], **settings: Any) -> dict[str, str]:
     """All files after migration. Every program must have become native, parse, and survive a second run as it is."""
-    outcomes = run(files, features=features)
+    outcomes = run(files, **settings)
     problems = [str(d) for o in outcomes.values() for d in o.remaining if d.code.startswith("E0")]
     assert not problems, problems
     found = units(outcomes)
@@ -57,14 +58,14 @@ def migrate_all(files: Mapping[str, str], features: str = "columns") -> dict[str
     after = {path: outcome.after.decode() for path, outcome in outcomes.items()}
     for path, text in after.items():
         ast.parse(text, path, feature_version=(3, 9))
-    again = {path: outcome.after.decode() for path, outcome in run(after, features=features).items()}
+    again = {path: outcome.after.decode() for path, outcome in run(after, **settings).items()}
     assert again == after, "a second run changes the result"
     return after
 
 
-def migrate(source: str) -> str:
+def migrate(source: str, **settings: Any) -> str:
     """One file after migration; see `migrate_all`."""
-    return migrate_all({PATH: source})[PATH]
+    return migrate_all({PATH: source}, **settings)[PATH]
 
 
 def manual_reason(source: str | Mapping[str, str]) -> str:

@@ -119,7 +119,9 @@ job.go()
 
 def test_annotations_speak_of_what_stands_there_now() -> None:
     text = migrate(PROGRAM)
-    assert "    optimizer: tf.keras.optimizers.Optimizer = AdamOptimizer(params.rate)\n" in text
+    assert (
+        "    optimizer: tf.keras.optimizers.Optimizer = tf.keras.optimizers.Adam(params.rate, epsilon=1e-8)\n" in text
+    )
     assert "def serving() -> ServingInputReceiver:\n" in text
     assert "    estimator: tf.keras.Model,\n" in text or "(estimator: tf.keras.Model," in text
     assert "other: Optional[EvalSpec] = None," in text and "exporter: Optional[LatestExporter] = None" in text

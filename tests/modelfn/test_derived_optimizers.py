@@ -70,7 +70,7 @@ def program(methods: str, base: str = "tf.train.AdamOptimizer", more: str = "", 
 @pytest.mark.parametrize(
     ("base", "more", "made"),
     [
-        ("tf.train.AdamOptimizer", "", "AdamOptimizer(rate)"),
+        ("tf.train.AdamOptimizer", "", "tf.keras.optimizers.Adam(rate, epsilon=1e-8)"),
         ("tf.train.MomentumOptimizer", ", 0.9", "tf.keras.optimizers.SGD(rate, momentum=0.9)"),
         ("tf.train.GradientDescentOptimizer", "", "tf.keras.optimizers.SGD(rate)"),
     ],
@@ -84,9 +84,9 @@ def test_a_class_with_a_formula_of_tensorflow(methods: str, edit: str, base: str
 def test_a_class_around_an_optimizer() -> None:
     use = USE.replace("params['rate']", "tf.train.AdamOptimizer(0.1)")
     text = migrate(model_fn(DENSE, end=f"{LOSS}\n{use}\n{SPEC}", before=WRAPPER))
-    assert "tf.clip_by_norm(g, 0.5)" in method(text, "train_step") and "AdamOptimizer(0.1)" in method(
-        text, "create_model"
-    )
+    assert "tf.clip_by_norm(g, 0.5)" in method(
+        text, "train_step"
+    ) and "tf.keras.optimizers.Adam(0.1, epsilon=1e-8)" in method(text, "create_model")
 
 
 def test_gradients_that_the_model_fn_computes() -> None:

@@ -91,8 +91,8 @@ def test_each_class_has_the_step_that_it_has_anew() -> None:
     more = OTHER + "    def optimizer(self):\n        return tf.train.GradientDescentOptimizer(self.width)\n"
     use = USE + "other = Other(2)\nsecond = tf.estimator.Estimator(other.model_fn)\n"
     text = migrate_all(one_file(base, more, use))["program.py"]
-    assert text.count("AdamOptimizer(width)") == 1 and text.count("tf.keras.optimizers.SGD(width)") == 1
-    assert text.index("AdamOptimizer(width)") < text.index("class OtherModel")
+    assert text.count("Adam(width, epsilon=1e-8)") == 1 and text.count("tf.keras.optimizers.SGD(width)") == 1
+    assert text.index("Adam(width, epsilon=1e-8)") < text.index("class OtherModel")
 
 
 MAKER = (

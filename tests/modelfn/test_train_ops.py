@@ -35,7 +35,7 @@ def test_optimizers_with_their_defaults_written_out(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("AdagradOptimizer(0.1)", "AdagradOptimizer(0.1, initial_accumulator_value=0.1)"),
+        ("AdagradOptimizer(0.1)", "Adagrad(0.1, initial_accumulator_value=0.1, epsilon=0.0)"),
         ("MomentumOptimizer(0.1, 0.9)", "MomentumOptimizer(0.1, momentum=0.9)"),
     ],
 )
@@ -135,7 +135,8 @@ else:
 """
     )
     assert (
-        '        if params["adam"]:\n            # quick\n            optimizer = AdamOptimizer(params["rate"])\n'
+        '        if params["adam"]:\n            # quick\n'
+        '            optimizer = tf.keras.optimizers.Adam(params["rate"], epsilon=1e-8)\n'
         "        else:\n            optimizer = tf.keras.optimizers.SGD(1.0)\n"
         "        model.compile(optimizer=optimizer, " in text
     )
@@ -155,7 +156,9 @@ else:
         )
     )
     assert "def train_step" not in text
-    assert "            optimizer = AdamOptimizer(0.1)\n        else:\n" in method(text, "create_model")
+    assert "            optimizer = tf.keras.optimizers.Adam(0.1, epsilon=1e-8)\n        else:\n" in method(
+        text, "create_model"
+    )
 
 
 @pytest.mark.parametrize(

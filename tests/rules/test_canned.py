@@ -9,7 +9,7 @@ from modelfn.programs import USE, manual_reason, migrate, model_fn, run, untouch
 
 V1 = "import tensorflow.compat.v1 as tf\n"
 V2 = "import tensorflow as tf\n"
-ADAGRAD = "AdagradOptimizer(0.05, initial_accumulator_value=0.1)"
+ADAGRAD = "tf.keras.optimizers.Adagrad(0.05, initial_accumulator_value=0.1, epsilon=0.0)"
 LEGACY = "tf.keras.optimizers.legacy."
 MEAN = 'loss_reduction="sum_over_batch_size"'
 TAGS = 'summary_tags="v2"'
@@ -43,24 +43,25 @@ def inner(call: str, head: str = V1) -> str:
         ),
         (
             "LinearClassifier(COLUMNS, n_classes=3, warm_start_from=None)",
-            'linear_classifier(feature_columns=COLUMNS, n_classes=3, optimizer=FtrlOptimizer(0.2), loss_reduction="sum")',
+            "linear_classifier(feature_columns=COLUMNS, n_classes=3, optimizer=tf.keras.optimizers.Ftrl(0.2), "
+            'loss_reduction="sum")',
         ),
         (
             "LinearRegressor(COLUMNS, sparse_combiner='mean', loss_reduction=tf.losses.Reduction.MEAN)",
             "linear_regressor(feature_columns=COLUMNS, sparse_combiner='mean', loss_reduction=\"mean\", "
-            "optimizer=FtrlOptimizer(0.2))",
+            "optimizer=tf.keras.optimizers.Ftrl(0.2))",
         ),
         (
             "DNNLinearCombinedClassifier(dnn_feature_columns=COLUMNS, dnn_hidden_units=[8])",
             "dnn_linear_combined_classifier(dnn_feature_columns=COLUMNS, dnn_hidden_units=[8], dnn_optimizer="
-            'AdagradOptimizer(0.001, initial_accumulator_value=0.1), loss_reduction="sum")',
+            'tf.keras.optimizers.Adagrad(0.001, initial_accumulator_value=0.1, epsilon=0.0), loss_reduction="sum")',
         ),
         (
             "DNNLinearCombinedRegressor(linear_feature_columns=COLUMNS, linear_optimizer='Ftrl')",
-            "dnn_linear_combined_regressor(linear_feature_columns=COLUMNS, linear_optimizer=FtrlOptimizer(0.005), "
+            "dnn_linear_combined_regressor(linear_feature_columns=COLUMNS, linear_optimizer=tf.keras.optimizers.Ftrl(0.005), "
             'loss_reduction="sum")',
         ),
-        ("BaselineClassifier()", 'baseline_classifier(optimizer=FtrlOptimizer(0.3), loss_reduction="sum")'),
+        ("BaselineClassifier()", 'baseline_classifier(optimizer=tf.keras.optimizers.Ftrl(0.3), loss_reduction="sum")'),
         (
             "DNNEstimator(tf.estimator.RegressionHead(2), [8], COLUMNS)",
             f"dnn_estimator(head=RegressionHead(label_dimension=2, {MEAN}), hidden_units=[8], feature_columns=COLUMNS, "
@@ -184,7 +185,7 @@ def test_warm_start() -> None:
 )
 def test_imports_decide_and_the_report_says_so(program: str, version: int) -> None:
     outcome = run(program)["program.py"]
-    assert ("FtrlOptimizer(0.3)" if version == 1 else "legacy.Ftrl(0.3)") in outcome.after.decode()
+    assert ("tf.keras.optimizers.Ftrl(0.3)" if version == 1 else "legacy.Ftrl(0.3)") in outcome.after.decode()
     said = [d.message for d in outcome.applied + outcome.remaining if "is that of TensorFlow" in d.message]
     assert said and all(f"BaselineRegressor is that of TensorFlow {version}, as " in message for message in said)
 
@@ -194,7 +195,7 @@ def test_another_file_of_the_program_decides_where_one_does_not() -> None:
         "model.py": V2 + "\n\ndef build():\n    return tf.estimator.BaselineRegressor()\n",
         "task.py": V2 + "import model\n\ntf.app.run\ne = model.build()\ne.train(F)\nc = tf.estimator.RunConfig()\n",
     }
-    assert "FtrlOptimizer(0.3)" in run(files)["model.py"].after.decode()
+    assert "tf.keras.optimizers.Ftrl(0.3)" in run(files)["model.py"].after.decode()
 
 
 @pytest.mark.parametrize(
@@ -202,34 +203,34 @@ def test_another_file_of_the_program_decides_where_one_does_not() -> None:
     [
         (
             "opt = tf.train.AdamOptimizer(0.1)\ne = tf.estimator.BaselineRegressor(optimizer=opt)",
-            "opt = AdamOptimizer(0.1)",
+            "opt = tf.keras.optimizers.Adam(0.1, epsilon=1e-8)",
         ),
         (
             "e = tf.estimator.BaselineRegressor(optimizer=lambda: tf.train.AdamOptimizer(0.1))",
-            "optimizer=lambda: AdamOptimizer(0.1)",
+            "optimizer=lambda: tf.keras.optimizers.Adam(0.1, epsilon=1e-8)",
         ),
         (
             "def make():\n    return tf.train.AdamOptimizer(0.1)\n\n\ne = tf.estimator.BaselineRegressor(optimizer=make)",
-            "    return AdamOptimizer(0.1)",
+            "    return tf.keras.optimizers.Adam(0.1, epsilon=1e-8)",
         ),
         (
             "e = tf.estimator.BaselineRegressor(optimizer=tf.train.AdamOptimizer(0.1) if X else 'SGD')",
-            "optimizer=AdamOptimizer(0.1) if X else tf.keras.optimizers.SGD(0.3)",
+            "optimizer=tf.keras.optimizers.Adam(0.1, epsilon=1e-8) if X else tf.keras.optimizers.SGD(0.3)",
         ),
         (
             "e = tf.estimator.BaselineRegressor(optimizer=lambda: tf.train.AdamOptimizer(\n"
             "    tf.train.exponential_decay(0.1, tf.train.get_global_step(), 100, 0.9)))",
-            "AdamOptimizer(tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.9))",
+            "tf.keras.optimizers.Adam(\n    tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.9),\n    epsilon=1e-8)",
         ),
         (
             "opt = tf.train.AdamOptimizer(0.1)\nopt = tf.contrib.estimator.clip_gradients_by_norm(opt, 5.0)\n"
             "e = tf.estimator.BaselineRegressor(optimizer=opt)",
-            "opt = AdamOptimizer(0.1, global_clipnorm=5.0)\ne = ",
+            "opt = tf.keras.optimizers.Adam(0.1, epsilon=1e-8, global_clipnorm=5.0)\ne = ",
         ),
         (
             "opt = tf.contrib.estimator.clip_gradients_by_norm(tf.train.AdamOptimizer(0.1), clip_norm=FLAGS.norm)\n"
             "e = tf.estimator.BaselineRegressor(optimizer=opt)",
-            "opt = AdamOptimizer(0.1, global_clipnorm=FLAGS.norm)\ne = ",
+            "opt = tf.keras.optimizers.Adam(0.1, epsilon=1e-8, global_clipnorm=FLAGS.norm)\ne = ",
         ),
     ],
 )

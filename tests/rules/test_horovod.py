@@ -46,7 +46,7 @@ def test_what_becomes_of_each_part() -> None:
     text = migrate(PROGRAM)
     for part in (
         "import horovod.tensorflow.keras as hvd\n",
-        "optimizer = MomentumOptimizer(0.001 * hvd.size(), momentum=0.9)\n",
+        "optimizer = tf.keras.optimizers.SGD(0.001 * hvd.size(), momentum=0.9)\n",
         "optimizer = hvd.DistributedOptimizer(optimizer)\n",
         "model.compile(optimizer=optimizer, steps_per_execution=100)\n",
         ".shard(hvd.size(), hvd.rank())",

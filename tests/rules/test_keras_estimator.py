@@ -38,7 +38,7 @@ def test_model_to_estimator(old: str, new: str) -> None:
         ("optimizer='adam', loss='mse'", "optimizer=tf.keras.optimizers.legacy.Adam(), loss='mse'"),
         ("'rmsprop', 'mse'", "tf.keras.optimizers.legacy.RMSprop(), 'mse'"),
         ("tf.keras.optimizers.SGD(0.1), 'mse'", "tf.keras.optimizers.legacy.SGD(0.1), 'mse'"),
-        ("tf.train.AdamOptimizer(0.1), 'mse'", "AdamOptimizer(0.1), 'mse'"),
+        ("tf.train.AdamOptimizer(0.1), 'mse'", "tf.keras.optimizers.Adam(0.1, epsilon=1e-8), 'mse'"),
         ("loss='mse', metrics=['accuracy', 'mae', f]", "loss='mse', metrics=['acc', 'mean_absolute_error', f]"),
     ],
 )

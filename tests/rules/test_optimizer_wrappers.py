@@ -30,7 +30,7 @@ def test_gradients_are_clipped_by_their_global_norm(made: str) -> None:
     step = method(text, "train_step")
     assert "gradients, _ = tf.clip_by_global_norm(gradients, self.params['norm'])" in step
     assert "self.optimizer.apply_gradients(zip(gradients, variables))" in step
-    assert "AdamOptimizer(0.1)" in text and "contrib" not in text
+    assert "tf.keras.optimizers.Adam(0.1, epsilon=1e-8)" in text and "contrib" not in text
 
 
 @pytest.mark.parametrize("inner", [INNER, "inner"])

@@ -13,7 +13,7 @@ import tensorflow as tf
 from migrator.parity.probe.convert import Conversion, slice_of
 from migrator.parity.probe.mapping import MappingError
 from migrator.parity.probe.slots import StateError
-from migrator.runtime import optimizers, optimizers_adam, regularized_optimizers
+from migrator.runtime import optimizers, optimizers_adam, regularized_optimizers, summed_rows
 from migrator.runtime.cluster import graph as cluster_graph
 from migrator.runtime.config import RunConfig
 from migrator.runtime.training import configure
@@ -91,12 +91,18 @@ OLD_NEW: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
         lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9, nesterov=True),
     ),
     (lambda: v1.AdamOptimizer(0.1), lambda: optimizers_adam.AdamOptimizer(0.1)),
+    (lambda: v1.AdamOptimizer(0.1), lambda: tf.keras.optimizers.Adam(0.1, epsilon=1e-8)),
+    (lambda: v1.AdamOptimizer(0.1), lambda: summed_rows.Adam(0.1, epsilon=1e-8)),
     (
         lambda: v1.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
         lambda: optimizers.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
     ),
     (lambda: v1.RMSPropOptimizer(0.1, momentum=0.5), lambda: optimizers.RMSPropOptimizer(0.1, momentum=0.5)),
     (lambda: v1.AdadeltaOptimizer(0.5), lambda: optimizers.AdadeltaOptimizer(0.5)),
+    (
+        lambda: v1.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
+        lambda: tf.keras.optimizers.Ftrl(0.1, l1_regularization_strength=0.01),
+    ),
     (
         lambda: v1.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
         lambda: regularized_optimizers.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
@@ -162,8 +168,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
         Conversion(path, [], weights_only=False).run(
             built(tmp_path / "twins", optimizers_adam.AdamOptimizer(0.1), Twins())
         )
-    with pytest.raises(StateError, match="the state of Adam is not that of an optimizer of TensorFlow 1"):
-        Conversion(path, [], weights_only=False).run(built(tmp_path / "keras", tf.keras.optimizers.Adam(0.1)))
+    with pytest.raises(StateError, match="the state of Nadam is not that of an optimizer of TensorFlow 1"):
+        Conversion(path, [], weights_only=False).run(built(tmp_path / "keras", tf.keras.optimizers.Nadam(0.1)))
+    with pytest.raises(StateError, match="beta1_power of the checkpoint is not that of its global step"):
+        adam = built(tmp_path / "other", tf.keras.optimizers.Adam(0.1, beta_1=0.5))
+        Conversion(path, [], weights_only=False).run(adam)
     plain, _, _ = train_v1(tmp_path / "plain", lambda: v1.GradientDescentOptimizer(0.1))
     with pytest.raises(StateError, match="holds no slots of AdamOptimizer"):
         Conversion(plain, [], weights_only=False).run(built(tmp_path / "adam", optimizers_adam.AdamOptimizer(0.1)))

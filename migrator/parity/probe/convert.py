@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,6 +21,17 @@ from .slots import POWERS, StateError, is_state, slots
 
 _TF1_ORDER = {frozenset({"rms", "momentum", "mg"}): ["rms", "mg", "momentum"]}
 """Slots that TF1 makes in another order than the vendored optimizer names them."""
+
+_OF_KERAS = {
+    "Adam": {"m": "_momentums", "v": "_velocities"},
+    "Adagrad": {"accumulator": "_accumulators"},
+    "Ftrl": {"accumulator": "_accumulators", "linear": "_linears"},
+    "SGD": {"momentum": "momentums"},
+}
+"""The slots that optimizers of Keras keep as TF1 does, in the order of TF1, with the attributes that list them."""
+_BETAS = {"beta1_power": "beta_1", "beta2_power": "beta_2"}
+_NEAR = 0.01
+"""How far rounding may carry a product of as many betas as there were steps."""
 
 
 class _Done(BaseException):
@@ -129,12 +141,24 @@ class Conversion:
                 f"the checkpoint holds no slots of {type(optimizer).__name__}; --weights-only leaves them new"
             )
         named = {name.split("/")[-1] for name in self.shapes}
+        for power, beta in _BETAS.items() if hasattr(optimizer, "beta_1") else ():
+            self.check_power(power, float(getattr(optimizer, beta)))
         for power in sorted({*POWERS, *(name for name in vars(optimizer) if name in named)}):
             if hasattr(optimizer, power):
                 sources = [name for name in self.shapes if name.split("/")[-1] == power]
                 if len(sources) != 1:
                     raise StateError(f"the checkpoint holds {len(sources)} variables {power}, not one")
                 self.assign(getattr(optimizer, power), sources[0], "slot")
+
+    def check_power(self, power: str, beta: float) -> None:
+        """Keras computes the powers of the betas of the step, so that step must be the optimizer's own."""
+        expected = beta ** (self.global_step() + 1)
+        names = sorted(name for name in self.shapes if re.fullmatch(rf"(.*/)?{power}(_\d+)?", name))
+        if names and all(abs(float(self.value(name)) - expected) > _NEAR for name in names):
+            raise StateError(
+                f"{names[0]} of the checkpoint is not that of its global step: Adam took other steps, and only that of"
+                " `migrate --exact` goes on"
+            )
 
     def unused(self) -> list[str]:
         return sorted(set(self.shapes) - self.used)
@@ -167,10 +191,10 @@ def slot_names(optimizer: Any) -> list[str]:
         names = list(getattr(optimizer, "_slots", None) or optimizer.initial_slots())
         return _TF1_ORDER.get(frozenset(names), names)
     kind = type(optimizer).__name__
-    if kind == "Adagrad" and hasattr(optimizer, "_accumulators"):
-        return ["accumulator"]
-    if kind == "SGD" and hasattr(optimizer, "momentums"):
-        return ["momentum"] if optimizer.momentum else []
+    if kind == "SGD" and hasattr(optimizer, "momentums") and not optimizer.momentum:
+        return []
+    if all(hasattr(optimizer, attribute) for attribute in _OF_KERAS.get(kind, {"": "."}).values()):
+        return list(_OF_KERAS[kind])
     raise StateError(f"the state of {kind} is not that of an optimizer of TensorFlow 1; --weights-only leaves it new")
 
 
@@ -198,8 +222,7 @@ def slot_of(optimizer: Any, slot: str, variable: Any) -> Any:
     """The variable of one slot."""
     if hasattr(optimizer, "initial_slots"):
         return optimizer.slot(slot, variable)
-    kept = optimizer.momentums if slot == "momentum" else optimizer._accumulators
-    return kept[_position(optimizer, variable)]
+    return getattr(optimizer, _OF_KERAS[type(optimizer).__name__][slot])[_position(optimizer, variable)]
 
 
 def factor_of(optimizer: Any) -> float:

@@ -16,7 +16,20 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import batches, checkpoints, dropout, exports, mapping, program, randomness, steps, store, summaries, vendored
+from . import (
+    batches,
+    betas,
+    checkpoints,
+    dropout,
+    exports,
+    mapping,
+    program,
+    randomness,
+    steps,
+    store,
+    summaries,
+    vendored,
+)
 from .keras_choice import choose_keras
 from .replay import Replay, Stream
 
@@ -294,6 +307,7 @@ def main(config_path: str) -> int:
     }
     replay.writer.event("meta", side="new", versions=versions)
     dropout.install(replay.note)
+    betas.install(replay.note)
     randomness.install(replay.note, active=True)
     if replay.live:
         from . import shuffling
