@@ -36,6 +36,7 @@ class _FactoryWriter(Writer):
         self.rates = {id(rate.value): rate for rate in generator.plan.rates}
         self.written: set[str] = set()
         self.quoted = {node: text for hook in generator.plan.spec_hooks.hooks for node, text in hook.quoted().items()}
+        self.clipping = train_op.clipping if train_op is not None else None
         self.chosen = {id(u.at.node): u for u in train_op.updates} if train_op is not None and train_op.choice else {}
 
     def transform(self, node: ast.AST) -> str | None:
@@ -44,6 +45,13 @@ class _FactoryWriter(Writer):
             return f"optimizer = {self.text(self.chosen[id(node)].optimizer)}"
         if id(node) in self.quoted:
             return self.quoted[id(node)]
+        clipping = self.clipping
+        if clipping is not None and isinstance(node, ast.Call) and node in clipping.optimizers:
+            made = super().transform(node)
+            if made is None or not made.endswith(")"):
+                raise Unsupported("gradients are clipped for an optimizer that is not migrated yet", node)
+            inside = f"{made[:-1]}, " if not made.endswith("()") else made[:-1]
+            return f"{inside}{clipping.argument}={self.text(clipping.limit)})"
         rate = self.rates.get(id(node))
         return f"{self.need('FunctionSchedule')}({rate.function})" if rate is not None else super().transform(node)
 
@@ -200,6 +208,8 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         lines.append("")
     lines += body
     if train_op is not None and train_op.plain:
+        for leaf in train_op.clipping.leaves if train_op.clipping is not None else ():
+            lines += shared.renderer.comments(leaf.node, inner)
         at = train_op.updates[0].at
         if at not in leaves and not isinstance(at.node, ast.Return):
             for node in (*at.lead, at.node):

@@ -10,6 +10,7 @@ from migrator.modelfn.absentfeatures import early_return
 from migrator.modelfn.built import sizes_of
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import tidy, trimmed
+from migrator.modelfn.clipping import with_clipping
 from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.dictentries import open_entries
 from migrator.modelfn.errors import Unsupported
@@ -155,8 +156,10 @@ class Generator(ModelWriter):
             return None, []
         for update in training.updates:
             check_optimizer(self.plan, update.optimizer, update.at, self.shared.class_name)
+        facts = self.shared.facts
+        training = with_clipping(self.plan, training, alone=not facts["replicated"] and not facts["horovod"])
         step = train_step_lines(self, training)
-        if step and self.shared.facts["horovod"]:
+        if step and facts["horovod"]:
             reason = "the train op does more than to minimize the loss, which layers do on one worker of Horovod only"
             raise Unsupported(reason, training.updates[0].call)
         return training, step

@@ -17,7 +17,7 @@ from migrator.modelfn.orderedsteps import check_ordered_steps
 from migrator.modelfn.stepcount import is_step
 from migrator.modelfn.sums import Change, makes_sums
 from migrator.modelfn.trainways import dependencies, ways
-from migrator.modelfn.updates import GRADIENTS, Update, is_method
+from migrator.modelfn.updates import GRADIENTS, Clipping, Update, is_method
 from migrator.syntax import walk
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class TrainOp:
     """What decides which of the updates runs in a step."""
     changes: tuple[Change, ...] = ()
     """What happens to sums of gradients."""
+    clipping: Clipping | None = None
+    """What the optimizer does with the gradients of a train op that is `plain`."""
 
     def attribute(self, update: Update) -> str:
         """The attribute of the model that holds the optimizer of an update."""

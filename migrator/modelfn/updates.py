@@ -45,6 +45,19 @@ class Update:
         return minimize_arguments(self.call) if self.minimizes else _computed(self.call, _APPLY, "apply_gradients")
 
 
+@dataclass(frozen=True)
+class Clipping:
+    """An argument that clips gradients."""
+
+    argument: str
+    """Its name: ``global_clipnorm``, ``clipnorm`` or ``clipvalue``."""
+    limit: ast.expr
+    optimizers: frozenset[ast.Call]
+    """The calls that make the optimizers which take it."""
+    leaves: tuple[Leaf, ...]
+    """The statements that it stands for, without the step of the optimizer."""
+
+
 def minimize_arguments(call: ast.Call) -> dict[str, ast.expr]:
     """What ``minimize`` is given."""
     return _computed(call, _MINIMIZE, "minimize")

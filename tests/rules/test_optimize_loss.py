@@ -56,10 +56,10 @@ def migrated(text: str) -> tuple[str, str]:
         ("(loss, None, None, tf.train.AdamOptimizer(0.3), summaries=[])", "Adam(0.3, epsilon=1e-8)"),
         ("(loss, None, 0.1, optimizer, summaries=[])", "Adagrad(0.2, initial_accumulator_value=0.1, epsilon=0.0)"),
         ('(loss, None, params["rate"], "Adam", summaries=[])', 'Adam(params["rate"], epsilon=1e-8)'),
-        ('(loss, None, 0.1, "Adam", clip_gradients=5.0, summaries=[])', "tf.clip_by_global_norm(gradients, 5.0)"),
+        ('(loss, None, 0.1, "Adam", clip_gradients=5.0, summaries=[])', "epsilon=1e-8, global_clipnorm=5.0)"),
         (
             '(loss, None, 0.1, "Adam", clip_gradients=params["clip"], summaries=[])',
-            'tf.clip_by_global_norm(gradients, self.params["clip"])',
+            'epsilon=1e-8, global_clipnorm=params["clip"])',
         ),
         (
             '(loss, None, 0.1, "Adam", name="train")',

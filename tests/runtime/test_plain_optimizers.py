@@ -81,6 +81,17 @@ def new_weights(
     return {name: variable.numpy() for name, variable in weights.items()}
 
 
+class Clipped:
+    """Gradient descent that clips gradients between computing and applying them, as programs of TensorFlow 1 did."""
+
+    def __init__(self, rate: Any, clip: Callable[[list[Any]], list[Any]]) -> None:
+        self.optimizer, self.clip = v1.GradientDescentOptimizer(rate), clip
+
+    def minimize(self, loss: Any, step: Any) -> Any:
+        gradients, variables = zip(*self.optimizer.compute_gradients(loss))
+        return self.optimizer.apply_gradients(zip(self.clip(list(gradients)), variables), step)
+
+
 L1_L2 = {"l1_regularization_strength": 0.01, "l2_regularization_strength": 0.02}
 DENSE, UNIQUE, REPEATED = (False, False), (True, False), (True, True)
 """Whether a table is looked up, and whether a batch has ids several times."""
@@ -121,6 +132,18 @@ CASES: dict[str, tuple[float, Callable[[Any], Any], Callable[[Any], Any], tuple[
             DECAYED,
             False,
         ),
+    ),
+    "global_clipnorm": (
+        *(0.1, lambda r: Clipped(r, lambda g: tf.clip_by_global_norm(g, 0.5)[0])),
+        *(lambda r: keras.SGD(r, global_clipnorm=0.5), (DENSE, REPEATED), KEPT, False),
+    ),
+    "clipnorm": (
+        *(0.1, lambda r: Clipped(r, lambda g: [tf.clip_by_norm(each, 0.2) for each in g])),
+        *(lambda r: keras.SGD(r, clipnorm=0.2), (DENSE, REPEATED), KEPT, False),
+    ),
+    "clipvalue": (
+        *(0.1, lambda r: Clipped(r, lambda g: [tf.clip_by_value(each, -0.05, 0.05) for each in g])),
+        *(lambda r: keras.SGD(r, clipvalue=0.05), (DENSE, REPEATED), KEPT, False),
     ),
     "ftrl of zeros": (
         *(0.1, lambda r: v1.FtrlOptimizer(r, **L1_L2), lambda r: keras.Ftrl(r, **L1_L2)),
