@@ -10,11 +10,12 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.optimizervalues import values_of
 from migrator.modelfn.trainop import TrainOp, loss_text, same_value
-from migrator.modelfn.translate import Time, bind, is_none
+from migrator.modelfn.translate import bind, is_none
 from migrator.modelfn.updates import (
     GRADIENTS,
     Clipping,

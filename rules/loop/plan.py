@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from migrator.modelfn.errors import Unsupported
@@ -12,7 +13,7 @@ from migrator.module import Module
 from migrator.project import Project
 from migrator.symbols import Scope
 from migrator.syntax import walk
-from migrator.text import Span, within
+from migrator.text import Spans
 
 from ..checkpoint_readers import READERS, reading_modules
 from ..estimator_values import ESTIMATOR, PREFIX, Construction, Values
@@ -96,7 +97,7 @@ def loop_of(
     constructions: list[Construction],
     plans: list[Plan],
     values: Values,
-    inside: dict[str, list[Span]],
+    inside: Mapping[str, Spans],
 ) -> Loop | NotPlain:
     """The loop of a program; `modules` are its files, `inside` the spans of its model_fns by file."""
     if len(constructions) != 1 or constructions[0].name != ESTIMATOR or constructions[0].tpu or len(plans) != 1:
@@ -128,7 +129,7 @@ def _of_model(plan: Plan) -> str:
     return ""
 
 
-def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Span]], settings: Settings) -> str:
+def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Spans], settings: Settings) -> str:
     """What of the code around the model_fns asks for more."""
     if any(True for _ in reading_modules(project, READERS)):
         return "checkpoints that are read by names"
@@ -137,9 +138,9 @@ def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Sp
     if "hard_sigmoid" in names or (normalized and any("conv" in name for name in names)):
         return "layers that Keras 3 computes otherwise"
     for module in modules:
-        spans = inside.get(module.path, [])
+        spans = inside.get(module.path, Spans())
         for node, name in module.references():
-            if within(module.span(node), spans):
+            if spans.hold(module.span(node)):
                 if name.startswith("tensorflow.summary.") and settings.directory is not None:
                     return "summaries of its model_fn"
                 continue
@@ -153,7 +154,7 @@ def _of_files(project: Project, modules: list[Module], inside: dict[str, list[Sp
             if (
                 isinstance(constant, ast.Constant)
                 and constant.value == "global_step"
-                and not within(module.span(constant), spans)
+                and not spans.hold(module.span(constant))
             ):
                 return "the global step that an evaluation returns"
     return ""
