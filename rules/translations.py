@@ -24,6 +24,7 @@ from . import (
     summaries,
 )
 from .compat_v1 import is_legacy
+from .compiled_losses import compiled_loss
 from .driver import TASK_FIELDS
 from .feature_columns import SEQUENCE_COLUMNS
 from .graph_variables import VARIABLE
@@ -171,6 +172,7 @@ def translations(features: str = "columns") -> Translations:
         lookups=_LOOKUPS,
         column_lookups=_COLUMN_LOOKUPS,
         static=is_static,
+        compiled_loss=compiled_loss,
         refused=is_refused,
         old_only=needs_graph,
         effects=may_run_while_tracing,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.callbacklists import callback_lines
 from migrator.modelfn.classwriter import parameter, trimmed
+from migrator.modelfn.compiledloss import loss_text
 from migrator.modelfn.copies import is_copied
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from migrator.modelfn.modelwriter import ModelWriter
     from migrator.modelfn.plan import Plan
     from migrator.modelfn.trainop import TrainOp
+
+
+_LONG = 100
 
 
 class _FactoryWriter(Writer):
@@ -218,8 +222,7 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         lines += [f"{inner}model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])]
     if train_op is not None and train_op.averages is not None:
         lines.append(f"{inner}model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})")
-    grouped = ", steps_per_execution=100" if shared.facts["grouped"] else ""
-    lines.append(f"{inner}model.compile({f'optimizer={optimizer}{grouped}' if optimizer else ''})")
+    lines += _compile_lines(generator, optimizer, inner)
     if plain:
         return [*lines, f"{indent}return model"]
     arguments = ["model", "config"]
@@ -243,6 +246,25 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
     if len(lines[-1]) > 100:
         lines[-1:] = [f"{indent}{lead}{configure}(", f"{deeper}{', '.join(arguments)}", f"{indent})"]
     return [*lines, *(f"{indent}{'return ' if e is endings[-1] else ''}{e}" for e in endings)]
+
+
+def _compile_lines(generator: ModelWriter, optimizer: str, indent: str) -> list[str]:
+    """The call of `compile`, with comments of the statements of a loss that it takes."""
+    loss, arguments, comments = generator.compiled, [], []
+    if optimizer:
+        arguments.append(f"optimizer={optimizer}")
+    if loss is not None:
+        arguments.append(f"loss={loss_text(loss, _FactoryWriter(generator, None))}")
+        for leaf in generator.plan.ordered(loss.leaves):
+            for node in (*leaf.lead, leaf.node) if leaf in generator.plan.loss_leaves else ():
+                comments += generator.shared.renderer.comments(node, indent)
+    if optimizer and generator.shared.facts["grouped"]:
+        arguments.append("steps_per_execution=100")
+    line = f"{indent}model.compile({', '.join(arguments)})"
+    if len(line) <= _LONG or "\n" in optimizer or loss is None:
+        return [*comments, line]
+    deeper = indent + generator.unit
+    return [*comments, f"{indent}model.compile(", *(f"{deeper}{text}," for text in arguments), f"{indent})"]
 
 
 def _late_leaves(generator: ModelWriter, train_op: TrainOp | None, last: int) -> tuple[list[Leaf], set[str]]:

@@ -11,6 +11,7 @@ from migrator.modelfn.built import sizes_of
 from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import tidy, trimmed
 from migrator.modelfn.clipping import with_clipping
+from migrator.modelfn.compiledloss import compiled_loss
 from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.dictentries import open_entries
 from migrator.modelfn.errors import Unsupported
@@ -98,6 +99,7 @@ class Generator(ModelWriter):
         if not needed and plan.field("infer", "predictions") is None:
             raise Unsupported("the loss uses nothing of the forward pass", plan.function)
         self.outputs = outputs(plan, needed) if self.single is None else single(self.single.name)
+        self.compiled = compiled_loss(self)
         loss_leaves = self._not_built(loss_set | loss_again)
         metric_leaves = self._not_built({*metric_leaves, *metric_again})
 
@@ -252,7 +254,7 @@ class Generator(ModelWriter):
         return [f"{indent}return {{", *(f"{indent}{self.unit}{k}: {v}," for k, v in pairs), f"{indent}}}"]
 
     def _loss(self, leaves: list[Leaf]) -> list[str]:
-        if not self.losses:
+        if not self.losses or self.compiled is not None:
             return []
         indent = self.indent + self.unit * 2
         support = self.static_names(leaves, [*self.losses.values(), *self.partial])
@@ -338,7 +340,7 @@ class Generator(ModelWriter):
         """The construction of the metrics."""
         indent = self.indent + self.unit * 2
         lines: list[str] = []
-        if self.losses:
+        if self.losses and self.compiled is None:
             plain = self.shared.facts["plain"]
             mean = f"{self.shared.tf}.keras.metrics.Mean" if plain else self.shared.need("BatchMean")
             lines.append(f'{indent}self.loss_metric = {mean}(name="loss")')

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from migrator.modelfn.classwriter import ClassWriter
+from migrator.modelfn.compiledloss import CompiledLoss
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.outputs import Outputs
 from migrator.modelfn.plan import Plan
@@ -26,6 +27,8 @@ class ModelWriter(ClassWriter):
     losses: dict[str, ast.expr]
     partial: list[ast.Name]
     """Losses that optimizers minimize beside that of the spec."""
+    compiled: CompiledLoss | None
+    """The loss that `compile` takes, if Keras has it."""
     test_step: list[str]
 
     def __init__(

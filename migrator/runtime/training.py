@@ -41,6 +41,8 @@ def configure(
     if hasattr(tf.keras, "ops"):
         tf.get_logger().warning("With Keras 3 losses may differ: install tf_keras, and set TF_USE_LEGACY_KERAS=1.")
         compute_as_keras_2(model)
+    if getattr(model, "loss", None) and not hasattr(model, "batch_loss"):
+        report_batch_loss(model)
     config = config or RunConfig()
     if model_dir is not None and config.model_dir not in (None, os.fspath(model_dir)):
         raise ValueError(f"model_dir is set both in the RunConfig and as an argument: {config.model_dir}, {model_dir}")

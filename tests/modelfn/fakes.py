@@ -178,8 +178,13 @@ class KerasModel(Weighted):
 
     optimizer = Namespace("optimizer")
 
-    def compile(self, optimizer: Any = None, **settings: Any) -> None:
-        self.optimized = optimizer
+    def compile(self, optimizer: Any = None, loss: Any = None, **settings: Any) -> None:
+        self.optimized, self.loss = optimizer, loss
+
+    def compute_loss(self, x: Any, y: Any, y_pred: Any) -> Symbol:
+        """What Keras makes of the loss that it was given."""
+        assert self.loss == "mse"
+        return squared(y, y_pred)
 
     def predict_step(self, data: Any) -> Any:
         return self.call(data, training=False)  # type: ignore[attr-defined]
@@ -206,6 +211,11 @@ class Metric:
 
     def update_state(self, *args: Any, **kwargs: Any) -> None:
         self.fed = _call(self.kind, args, {"weights" if k == "sample_weight" else k: v for k, v in kwargs.items()})
+
+
+def squared(labels: Any, predictions: Any) -> Symbol:
+    """The mean squared error, written out."""
+    return Symbol(f"reduce_mean(squared_difference({predictions!r}, cast({labels!r}, tf.float32)))")
 
 
 class World:
@@ -263,10 +273,6 @@ class World:
 
         def mean(values: Any, weights: Any = None) -> Symbol:
             return Symbol(_call("mean", (values,), {} if weights is None else {"weights": weights}))
-
-        def squared(labels: Any, predictions: Any) -> Symbol:
-            error = f"squared_difference({predictions!r}, cast({labels!r}, tf.float32))"
-            return Symbol(f"reduce_mean({error})")
 
         tf = Namespace(
             "tf",

@@ -92,7 +92,7 @@ def warmed(rate, step):
 
 def loss_of(labels, outputs):
     labels = tf.cast(labels, tf.float32)
-    return tf.losses.mean_squared_error(labels, outputs)
+    return 0.5 * tf.losses.mean_squared_error(labels, outputs)
 """
 
 

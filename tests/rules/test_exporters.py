@@ -232,17 +232,15 @@ def test_a_program_that_exports_nothing_needs_no_method() -> None:
         (
             f"{{'a': {EXPORT}.PredictOutput({{'s': scores}}), 'serving_default': {EXPORT}.RegressionOutput(value=scores)}}",
             "    y_pred = self(x)\n"
-            "    return {\n"
-            "        'a': {'s': y_pred[\"scores\"]},\n"
-            '        "serving_default": RegressionOutput(value=y_pred["scores"]),\n'
-            "    }\n",
+            "    scores = tf.nn.softmax(y_pred)\n"
+            "    return {'a': {'s': scores}, \"serving_default\": RegressionOutput(value=scores)}\n",
         ),
         (
             f"{{'serving_default': {EXPORT}.ClassificationOutput(scores, tf.as_string(logits))}}",
             "    y_pred = self(x)\n"
+            "    scores = tf.nn.softmax(y_pred)\n"
             "    return {\n"
-            '        "serving_default": ClassificationOutput('
-            'scores=y_pred["scores"], classes=tf.as_string(y_pred["logits"])),\n'
+            '        "serving_default": ClassificationOutput(scores=scores, classes=tf.as_string(y_pred)),\n'
             "    }\n",
         ),
     ],
@@ -282,8 +280,8 @@ def test_export_outputs_that_are_filled_entry_by_entry() -> None:
 exports["serving_default"] = {EXPORT}.PredictOutput(predictions)
 """
     text = method(migrate(filled(lines)), "serving_outputs")
-    written = '{"scores": {"s": y_pred["scores"]}, "serving_default": self.predict_step(x)}'
-    assert text.endswith(f"    y_pred = self(x)\n    return {written}\n")
+    written = '{"scores": {"s": scores}, "serving_default": self.predict_step(x)}'
+    assert text.endswith(f"    y_pred = self(x)\n    scores = tf.nn.softmax(y_pred)\n    return {written}\n")
 
 
 @pytest.mark.parametrize(
