@@ -28,7 +28,7 @@ own = tf.estimator.Estimator(model_fn, "own")
 deep = tf.estimator.DNNClassifier([2], columns, "deep", optimizer=make_optimizer())
 wide = tf.estimator.LinearClassifier(columns, "wide", optimizer=make_optimizer)
 """
-ADAGRAD = "AdagradOptimizer(rate, initial_accumulator_value=0.1)"
+ADAGRAD = "tf.keras.optimizers.Adagrad(rate, initial_accumulator_value=0.1, epsilon=0.0)"
 
 
 def migrated(text: str, style: str = "auto") -> tuple[str, list[str], list[str]]:

@@ -108,7 +108,7 @@ def test_horovod(strategy: str, rate: str, steps: str, chosen: str) -> None:
     assert not manual
     assert "hvd" not in text and "horovod" not in text and "visible_device_list" not in text
     for part in (
-        f"optimizer = AdamOptimizer({rate})\n",
+        f"optimizer = tf.keras.optimizers.Adam({rate}, epsilon=1e-8)\n",
         "model_dir = FLAGS.model_dir\n",
         f"config = RunConfig(model_dir=model_dir{chosen})",
         f"train(estimator, input_fn, steps={steps}",
