@@ -75,6 +75,7 @@ _APPLIED_UNCOUNTED = frozenset({"parallel_interleave", "ignore_errors", "unbatch
 _ARRAYS = frozenset(f"tensorflow.estimator.inputs.{name}" for name in ("numpy_input_fn", "pandas_input_fn"))
 _ARRAY_PARAMETERS = ("x", "y", "batch_size", "num_epochs", "shuffle")
 _COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not}
+_MODES = {"TRAIN": "train", "EVAL": "eval", "PREDICT": "infer", "INFER": "infer"}
 _DEEP = 16
 
 
@@ -145,6 +146,9 @@ class Reader:
     def _named(self, module: Module, node: ast.Name | ast.Attribute, env: Mapping[str, Value]) -> Value:
         if isinstance(node, ast.Name) and node.id in env:
             return env[node.id]
+        mode = (module.resolve(node) or "").rpartition("ModeKeys.")
+        if mode[1]:
+            return Known(_MODES[mode[2]]) if mode[2] in _MODES else None
         found = self.project.definition(module, node)
         if found is not None:
             whole = isinstance(found.node, ast.FunctionDef) and not found.node.decorator_list

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from migrator.module import Module
 
 from .datasets import Data, Function, Reader, Returns
 
-Text = Callable[[ast.expr], str]
+
+class Text(Protocol):
+    """Writes an expression, with other texts in place of some names in it."""
+
+    def __call__(self, node: ast.expr, instead: Mapping[ast.AST, str] = ...) -> str: ...
+
+
+_MODES = {"train": "train", "evaluate": "eval", "predict": "infer"}
 _OFFERED = frozenset({"mode", "params", "config", "input_context"})
 """Parameters that an Estimator gives to an input function that names them."""
 _CLOSED = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
@@ -22,6 +30,8 @@ class Input:
 
     function: ast.expr
     data: Data
+    given: tuple[tuple[str, ast.expr], ...] = ()
+    """What the Estimator gives to parameters of the function."""
 
     def parts(self, module: Module) -> list[ast.expr]:
         """The expressions of which `written` takes the text."""
@@ -33,27 +43,54 @@ class Input:
         return [node]
 
     def written(self, module: Module, text: Text) -> str:
-        """The call that makes the dataset, as an operand; `text` writes expressions."""
-        node = self.function
+        """The call that makes the dataset, as an operand; `text` writes expressions, with others in place of some names."""
+        node, values = self.function, {name: _text(value, text) for name, value in self.given}
         if isinstance(node, ast.Lambda):
-            return text(node.body) if isinstance(node.body, _CLOSED) else f"({text(node.body)})"
+            own: dict[ast.AST, str] = {load: values[load.id] for load in _loads(module, node) if load.id in values}
+            return text(node.body, own) if isinstance(node.body, _CLOSED) else f"({text(node.body, own)})"
+        more = [f"{name}={value}" for name, value in values.items()]
         if isinstance(node, ast.Call) and module.resolve(node.func) == "functools.partial":
             parts = [text(part) for part in node.args[1:]]
             parts += [f"{k.arg}={text(k.value)}" for k in node.keywords]
-            return f"{text(node.args[0])}({', '.join(parts)})"
-        return f"{text(node)}()" if isinstance(node, _CLOSED) else f"({text(node)})()"
+            return f"{text(node.args[0])}({', '.join([*parts, *more])})"
+        return f"{text(node)}({', '.join(more)})" if isinstance(node, _CLOSED) else f"({text(node)})({', '.join(more)})"
 
 
-def read_input(reader: Reader, module: Module, node: ast.expr) -> Input | str:
-    """The input that an expression stands for, or why it is not understood."""
+def _text(value: ast.expr, text: Text) -> str:
+    return f'"{value.value!s}"' if isinstance(value, ast.Constant) and not hasattr(value, "lineno") else text(value)
+
+
+def _stays(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is the same wherever it is written."""
+    return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and len(module.bindings(node)) == 1)
+
+
+def _loads(module: Module, function: ast.Lambda) -> Iterator[ast.Name]:
+    """The places of a function that read its parameters."""
+    for arg in function.args.args:
+        yield from module.loads_of_parameter(arg.arg, function)
+
+
+def read_input(reader: Reader, module: Module, node: ast.expr, method: str, params: ast.expr | None) -> Input | str:
+    """The input that an expression stands for, or why it is not understood; `params` are those of the Estimator."""
     function = reader.value(module, node)
     if not isinstance(function, (Function, Returns)):
         return "the input function is not seen"
+    given: dict[str, ast.expr] = {}
     if isinstance(function, Function):
         left, args = function.parameters(), function.node.args
         optional = {arg.arg for arg in [*args.posonlyargs, *args.args][::-1][: len(args.defaults)]}
         optional |= {arg.arg for arg, value in zip(args.kwonlyargs, args.kw_defaults) if value is not None}
-        if any(arg.arg in _OFFERED or arg.arg not in optional for arg in left):
-            return "the input function has parameters that Estimators give"
+        for arg in left:
+            if arg.arg == "mode":
+                given["mode"] = ast.Constant(_MODES[method])
+            elif arg.arg == "params" and params is not None and _stays(module, params):
+                given["params"] = params
+            elif arg.arg in _OFFERED or arg.arg not in optional:
+                return "the input function has parameters that are not given here"
+        known = tuple((name, reader.value(module, value)) for name, value in given.items())
+        function = replace(function, named=(*function.named, *known))
     data = reader.result(function)
-    return Input(node, data) if data is not None else "the input function is not seen to return a dataset"
+    if data is None:
+        return "the input function is not seen to return a dataset"
+    return Input(node, data, tuple(given.items()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -29,9 +30,10 @@ _METHODS = {
 _UNDERSTOOD = {
     "train": frozenset({"input_fn", "steps", "max_steps"}),
     "evaluate": frozenset({"input_fn", "steps", "name"}),
-    "predict": frozenset({"input_fn"}),
+    "predict": frozenset({"input_fn", "predict_keys"}),
 }
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.Lambda)
+_CONVOLUTION = re.compile(r"conv(?=\d|\w*_\dd|olution|_transpose)")
 SELDOM = 1000
 """Steps between two checkpoints where a program says only minutes, or nothing."""
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
@@ -135,7 +137,7 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
         return "checkpoints that are read by names"
     names = {name.rpartition(".")[2].lower() for module in modules for _, name in module.references()}
     normalized = any("batch_norm" in name or "batchnorm" in name for name in names)
-    if "hard_sigmoid" in names or (normalized and any("conv" in name for name in names)):
+    if "hard_sigmoid" in names or (normalized and any(_CONVOLUTION.search(name) for name in names)):
         return "layers that Keras 3 computes otherwise"
     for module in modules:
         spans = inside.get(module.path, Spans())
@@ -176,7 +178,7 @@ def _followed(
     for where, node in values.reads:
         if node is construction.call or _is_training(where, node):
             continue
-        use = _use(reader, where, node)
+        use = _use(reader, where, node, construction.arguments.get("params"))
         if isinstance(use, str):
             return NotPlain(use)
         if where is not module or where.scope(node).lookup(target.id) is not scope:
@@ -225,7 +227,7 @@ def _is_training(module: Module, node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(module.parent(node), ast.Expr)
 
 
-def _use(reader: Reader, module: Module, node: ast.expr) -> Use | str:
+def _use(reader: Reader, module: Module, node: ast.expr, params: ast.expr | None) -> Use | str:
     """What is done with an Estimator at one place, or why it is not understood."""
     attribute = module.parent(node)
     call = module.parent(attribute) if isinstance(attribute, ast.Attribute) else None
@@ -242,14 +244,22 @@ def _use(reader: Reader, module: Module, node: ast.expr) -> Use | str:
     more = sorted(set(told) - _UNDERSTOOD[method])
     if more:
         return f"`{more[0]}` of {method}"
+    if "predict_keys" in told and not _is_names(told["predict_keys"]):
+        return "`predict_keys` of predict"
     if "input_fn" not in told:
         return f"`{method}` without an input function"
     if any(isinstance(outer, ast.JoinedStr) for outer in module.ancestors(call)):
         return f"`{method}` in a string"
-    found = read_input(reader, module, told["input_fn"])
+    found = read_input(reader, module, told["input_fn"], method, params)
     if isinstance(found, str):
         return found
     return _refused(module, call, method, found.data) or Use(module, call, method, found, told)
+
+
+def _is_names(node: ast.expr) -> bool:
+    """Whether an expression is a display of strings, or one."""
+    parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+    return bool(parts) and all(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
 
 
 def _says_nothing(name: str, value: ast.expr) -> bool:

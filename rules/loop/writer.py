@@ -6,7 +6,8 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from migrator.diagnostics import Edit
 from migrator.modelfn.plan import Plan
@@ -37,9 +38,9 @@ class LoopWriter:
         self.written: set[ast.expr] = set()
         """Expressions that are part of a larger one that was written anew."""
 
-    def text(self, node: ast.expr) -> str:
-        """An expression with the edits of the names in it."""
-        return self._renderer(self.module).expression(node, lambda part: None)
+    def text(self, node: ast.expr, instead: Mapping[ast.AST, str] = MappingProxyType({})) -> str:
+        """An expression with the edits of the names in it, and with other texts `instead` of some of these."""
+        return self._renderer(self.module).expression(node, instead.get)
 
     def edits(self) -> Iterator[Edit]:
         """All edits, but for that of the construction."""
@@ -200,7 +201,7 @@ class LoopWriter:
             yield self._statement(before, f"{held} = {predict}")
             yield from self._columns(rows, names, held)
         else:
-            yield from self._dicts(call, predict, name)
+            yield from self._dicts(use, predict, name)
 
     def has_dicts(self) -> bool:
         """Whether the predictions of an example are a dict."""
@@ -240,9 +241,10 @@ class LoopWriter:
             for place in places:
                 yield module.edit(place, names[key])
 
-    def _dicts(self, call: ast.Call, predict: str, name: ast.Name | None) -> Iterator[Edit]:
+    def _dicts(self, use: Use, predict: str, name: ast.Name | None) -> Iterator[Edit]:
         """One dict for each example, as before."""
-        module, before = self.module, self._before(call)
+        module, call, before = self.module, use.call, self._before(use.call)
+        predict = self._chosen(use, predict)
         if before is None:
             held = "outputs"
             rows = f"(dict(zip({held}, row)) for {held} in [{predict}] for row in zip(*{held}.values()))"
@@ -260,6 +262,14 @@ class LoopWriter:
         else:
             yield module.edit(call, f"({row})")
 
+    def _chosen(self, use: Use, predict: str) -> str:
+        """Those of the predictions that a program asks for."""
+        keys = use.arguments.get("predict_keys")
+        if keys is None:
+            return predict
+        chosen = f"== {self.text(keys)}" if isinstance(keys, ast.Constant) else f"in {self.text(keys)}"
+        return f"{{key: values for key, values in {predict}.items() if key {chosen}}}"
+
     def _first(self, use: Use, parent: ast.Call, data: str) -> Iterator[Edit]:
         """``next(predictions)``: those of the first batch are enough."""
         module, predict = self.module, f"{self.model}.predict({data}.take(1))"
@@ -270,10 +280,11 @@ class LoopWriter:
             yield module.edit(above, f"{predict}[{module.segment(above.slice)}][0]")
         elif (before := self._before(use.call)) is not None:
             held = module.unused_name("predictions", use.call)
-            yield self._statement(before, f"{held} = {predict}")
+            yield self._statement(before, f"{held} = {self._chosen(use, predict)}")
             yield module.edit(parent, f"{{key: values[0] for key, values in {held}.items()}}")
         else:
-            yield module.edit(parent, f"{{key: values[0] for key, values in {predict}.items()}}")
+            chosen = self._chosen(use, predict)
+            yield module.edit(parent, f"{{key: values[0] for key, values in {chosen}.items()}}")
 
     # -- statements ---------------------------------------------------------------------------------------------------
 

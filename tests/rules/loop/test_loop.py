@@ -71,6 +71,43 @@ def test_a_partial_becomes_a_call() -> None:
     assert text.endswith("model.fit(read(8, epochs=2).take(5))\n")
 
 
+GIVEN = """\
+import functools
+
+
+def read(mode, count=8, params=None):
+    training = mode == tf.estimator.ModeKeys.TRAIN
+    return make_input_fn(params["count"], None if training else 1)()
+
+
+PARAMS = {"units": 1, "count": 4}
+estimator = tf.estimator.Estimator(model_fn, params=PARAMS)
+"""
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("estimator.train(read, steps=3)", 'model.fit(read(mode="train", params=PARAMS).take(3))'),
+        ("estimator.evaluate(read)", 'model.evaluate(read(mode="eval", params=PARAMS), return_dict=True)'),
+        (
+            "estimator.train(lambda mode, params: read(mode, 2, params), steps=3)",
+            'model.fit(read("train", 2, PARAMS).take(3))',
+        ),
+        (
+            "estimator.train(functools.partial(read, count=2), steps=3)",
+            'model.fit(read(count=2, mode="train", params=PARAMS).take(3))',
+        ),
+        (
+            "print([p['score'] for p in estimator.predict(read)])",
+            "print([score for score in model.predict(read(mode=\"infer\", params=PARAMS))['score']])",
+        ),
+    ],
+)
+def test_what_an_estimator_gives_to_its_input_is_given(before: str, after: str) -> None:
+    assert migrate(MODEL + GIVEN + before + "\n").endswith(f"\n{after}\n")
+
+
 def test_evaluation_of_some_batches() -> None:
     before = (
         "estimator.train(make_input_fn(8, 1))\nresult = estimator.evaluate(make_input_fn(8, None), 4, name='test')\n"
@@ -169,10 +206,11 @@ def test_arrays_as_input() -> None:
         'estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1))["global_step"])\n',
         "estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1), checkpoint_path='x'))\n",
         "estimator.train(make_input_fn(8, 1))\nprint(estimator.model_dir)\n",
-        "estimator.train(make_input_fn(8, 1))\nprint(list(estimator.predict(make_input_fn(8, 1), ['score'])))\n",
+        "estimator.train(make_input_fn(8, 1))\nprint(list(estimator.predict(make_input_fn(8, 1), KEYS)))\n",
         "estimator.train(make_input_fn(8, 1))\nfor p in estimator.predict(make_input_fn(8, None)):\n    print(p)\n    break\n",
         "def read():\n    return {'x': [[1.0]]}, [[1.0]]\n\n\nestimator.train(read, steps=3)\n",
         "def read(params):\n    return make_input_fn(8, 1)()\n\n\nestimator.train(read, steps=3)\n",
+        "def read(config):\n    return make_input_fn(8, 1)()\n\n\nestimator.train(read, steps=3)\n",
         "import others\n\nestimator.train(others.read, steps=3)\n",
         "def work(model):\n    model.train(make_input_fn(8, 1))\n\n\nwork(estimator)\n",
     ],

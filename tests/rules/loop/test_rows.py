@@ -56,6 +56,15 @@ def test_loops_over_predictions(before: str, after: str) -> None:
     assert loop(TRAINED + before).partition("\n")[2] == after
 
 
+@pytest.mark.parametrize("keys, test", [("['score']", "in ['score']"), ("'score'", "== 'score'")])
+def test_only_what_is_asked_for(keys: str, test: str) -> None:
+    predict = f"estimator.predict(make_input_fn(4, 1), predict_keys={keys})"
+    assert loop(f"{TRAINED}print([p['score'] for p in {predict}])\n").endswith(f"{ARRAYS}['score']])\n")
+    chosen = f"{{key: values for key, values in {ARRAYS}.items() if key {test}}}"
+    after = f"predictions = {chosen}\nprint([{ROWS}])\n"
+    assert loop(f"{TRAINED}print(list({predict}))\n").endswith(after)
+
+
 def test_endless_data_for_one_prediction() -> None:
     after = loop(TRAINED + "print(next(estimator.predict(make_input_fn(4, None)))['score'])\n")
     assert after.endswith("print(model.predict(make_input_fn(4, None)().take(1))['score'][0])\n")
