@@ -41,7 +41,7 @@ from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .import_roots import relative_prefix
 from .lookup_tables import table_reference
-from .loop.plan import SELDOM, Loop, NotPlain, loop_of
+from .loop.plan import Loop, NotPlain, loop_of, remarks
 from .loop.writer import LoopWriter, dropped
 from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
@@ -242,18 +242,7 @@ class ProgramRewrite(Rewritten):
         driver = self._driver(loop.module)
         driver.handled |= set(loop.settings.calls)
         tensorflow = self._helpers[loop.module.path].tensorflow()
-        if loop.draws and "tf_random_seed" in loop.settings.fields:
-            text = "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them"
-            driver.remark(loop.settings.fields["tf_random_seed"], text)
-        if loop.settings.directory is not None:
-            text = (
-                "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
-                "install tf_keras, and set TF_USE_LEGACY_KERAS=1"
-            )
-            driver.remark(loop.construction.call, text)
-        if loop.interval == SELDOM:
-            text = f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now"
-            driver.remark(loop.construction.call, text)
+        driver.remarks += remarks(loop)
         driver.edits += LoopWriter(loop, model.plan, self._renderer, tensorflow).edits()
 
     def _modules(self) -> list[Module]:

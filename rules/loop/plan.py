@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from migrator.modelfn.errors import Unsupported
@@ -174,6 +174,8 @@ def _followed(
     scope = module.scope(target).holder(target.id)
     if len(scope.bindings.get(target.id, [])) != 1:
         return NotPlain("the Estimator is not held by one name")
+    if settings.fields and not _has_its_line(module, construction.call):
+        return NotPlain("the Estimator is made in the line of another statement")
     reader, uses = Reader(project), []
     for where, node in values.reads:
         if node is construction.call or _is_training(where, node):
@@ -269,6 +271,9 @@ def _says_nothing(name: str, value: ast.expr) -> bool:
 
 def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
     """Why a method on such data is not what Keras does."""
+    start, end = module.span(call)
+    if b"#" in module.source[start:end] and not _has_its_line(module, call):
+        return "a comment in a call that shares its line"
     if method == "train" and not isinstance(module.parent(call), ast.Expr):
         return "what `train` returns is read"
     if method == "predict":
@@ -289,13 +294,36 @@ def _of_trainings(trainings: list[Use], settings: Settings) -> str:
             return "several trainings on data of an unknown number"
         if use.limit is None and use.input.data.ends is not True:
             return "a training without an end"
-        if (settings.directory is not None or (number and use.to_step)) and not _has_its_line(use):
+        if (settings.directory is not None or (number and use.to_step)) and not _has_its_line(use.module, use.call):
             return "a training in the line of another statement"
     return ""
 
 
-def _has_its_line(use: Use) -> bool:
-    module = use.module
-    (start, end), (first, last) = module.span(use.call), module.line_span(use.call)
+def _has_its_line(module: Module, node: ast.AST) -> bool:
+    """Whether lines may be put above and below the statement of a node."""
+    statement = module.statement(node)
+    (start, end), (first, last) = module.span(statement), module.line_span(statement)
     behind = module.source[end:last].strip()
-    return not module.source[first:start].strip() and (not behind or behind.startswith(b"#"))
+    alone = not module.source[first:start].strip() and (not behind or behind.startswith(b"#"))
+    return alone and module.source[start : start + 4] != b"elif"
+
+
+def remarks(loop: Loop) -> Iterator[tuple[ast.AST, str]]:
+    """What the owner of a program should know of its loop."""
+    fields, call = loop.settings.fields, loop.construction.call
+    if loop.draws and "tf_random_seed" in fields:
+        yield (
+            fields["tf_random_seed"],
+            "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them",
+        )
+    if loop.settings.directory is not None:
+        yield (
+            call,
+            "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
+            "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
+        )
+    if loop.interval == SELDOM:
+        yield (
+            call,
+            f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now",
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import migrate
+from modelfn.programs import migrate, run
 from test_loop import MODEL, kept
 
 TRAIN = "estimator.train(make_input_fn(8, None), steps=20)\n"
@@ -122,6 +122,17 @@ def test_the_folder_is_an_option_with_a_default() -> None:
 def test_what_is_not_understood_stays_with_helpers(arguments: str, before: str) -> None:
     made = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, {arguments})\n'
     kept(TRAIN, MODEL + before + made)
+
+
+def test_an_estimator_in_the_line_of_another_statement_stays_with_helpers() -> None:
+    kept(TRAIN, MODEL + 'if 1: estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n')
+
+
+def test_what_changes_is_said() -> None:
+    use = 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n'
+    outcome = run(MODEL + use + "estimator.train(make_input_fn(8, None), steps=5000)\n")["program.py"]
+    said = " ".join(diagnostic.message for diagnostic in (*outcome.applied, *outcome.remaining))
+    assert "every 10 minutes; the program does so every 1000 steps now" in said and "with Keras 3 a second run" in said
 
 
 @pytest.mark.parametrize(

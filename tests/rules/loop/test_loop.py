@@ -212,6 +212,7 @@ def test_arrays_as_input() -> None:
         "def read(params):\n    return make_input_fn(8, 1)()\n\n\nestimator.train(read, steps=3)\n",
         "def read(config):\n    return make_input_fn(8, 1)()\n\n\nestimator.train(read, steps=3)\n",
         "import others\n\nestimator.train(others.read, steps=3)\n",
+        "if 1: estimator.train(make_input_fn(8, 1),  # eight\n                      steps=3)\n",
         "def work(model):\n    model.train(make_input_fn(8, 1))\n\n\nwork(estimator)\n",
     ],
 )
