@@ -78,8 +78,6 @@ class LoopWriter:
         keep = settings.fields.get("keep_checkpoint_max")
         kept = "5" if keep is None else self.text(keep)
         options = f'max_to_keep={"None" if kept == "0" else kept}, checkpoint_name="model.ckpt"'
-        if self.loop.interval is not None:
-            options += f", step_counter={self.model}.optimizer.iterations, checkpoint_interval={self._interval()}"
         train = f"{self.tf}.train"
         lines = [
             f"{self.checkpoint} = {train}.Checkpoint(model={self.model})",
@@ -99,7 +97,10 @@ class LoopWriter:
 
     def _interval(self) -> str:
         interval = self.loop.interval
-        return self.text(interval) if isinstance(interval, ast.expr) else str(interval)
+        if not isinstance(interval, ast.expr):
+            return str(interval)
+        closed = isinstance(interval, (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript))
+        return self.text(interval) if closed else f"({self.text(interval)})"
 
     def _training(self, use: Use, data: str) -> list[str]:
         """The lines of a training."""
@@ -116,8 +117,7 @@ class LoopWriter:
             data += f".take({self.text(limit)})"
         inner = [f"{self.model}.fit({data}{self._callbacks()})"]
         if directory is not None:
-            whole = ", check_interval=False" if self.loop.interval is not None else ""
-            inner.append(f"{self.checkpoints}.save({self.model}.optimizer.iterations{whole})")
+            inner.append(f"{self.checkpoints}.save({self.model}.optimizer.iterations)")
         return [*lines, *(f"{self._unit() if steps else ''}{line}" for line in inner)]
 
     def _first_training(self) -> Use | None:
@@ -135,7 +135,8 @@ class LoopWriter:
         found = [f"{callbacks}.TensorBoard({folder}, update_freq={frequency})"]
         if self.loop.interval is not None:
             save = f"{self.checkpoints}.save({self.model}.optimizer.iterations)"
-            found.insert(0, f"{callbacks}.LambdaCallback(on_train_batch_end=lambda batch, logs: {save})")
+            due = f"(batch + 1) % {self._interval()} == 0 and {save}"
+            found.insert(0, f"{callbacks}.LambdaCallback(on_train_batch_end=lambda batch, logs: {due})")
         return f", callbacks=[{', '.join(found)}]"
 
     def _unit(self) -> str:
