@@ -13,6 +13,8 @@ NOT_WRITTEN = (
     "not compared: when checkpoints are written, as the new program writes none with tf.train.CheckpointManager"
 )
 
+NOT_AT_START = "not compared: the checkpoint before the first step, as the new program writes none"
+
 
 def compare_checkpoints(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
     """The differences. Folders are paired in the order in which they got their first checkpoints."""
@@ -32,6 +34,9 @@ def compare_checkpoints(report: CaseReport, old: Reader, new: Reader) -> list[Di
         where = name.format(number)
         ours, theirs = ({event["step"] for event in events} for events in (a, b))
         kept, stay = (sorted(set(events[-1]["kept"])) for events in (a, b))
+        if 0 in ours and 0 not in theirs:  # Keras has no variables yet
+            ours, kept = ours - {0}, [step for step in kept if step]
+            report.notes.append(NOT_AT_START)
         if ours != theirs:
             found.append(
                 Difference("checkpoints", where, f"old at steps {steps_text(ours)}; new at steps {steps_text(theirs)}")
