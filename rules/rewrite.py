@@ -41,7 +41,7 @@ from .hooks import hook_of
 from .hyperparameters import hparams_reference
 from .import_roots import relative_prefix
 from .lookup_tables import table_reference
-from .loop.plan import Loop, NotPlain, loop_of, remarks
+from .loop.plan import BY_EXAMPLES, Loop, NotPlain, loop_of, remarks, reports_loss
 from .loop.writer import LoopWriter, dropped
 from .model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from .model_names import class_name, factory_name
@@ -169,6 +169,8 @@ class ProgramRewrite(Rewritten):
                 self._generate_layer(sublayer)
         obstacles.refuse()
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
+        if isinstance(self.loop, Loop) and (at := reports_loss(self.loop, texts)) is not None:
+            self._driver(self.loop.module).remark(at, BY_EXAMPLES)
         settle_watched(self._drivers.values(), texts, self.constructions, self._driver)
         bodies = [*self.model_fns, *self.sublayers.found]
         for part in self.sublayers.used_outside():

@@ -327,3 +327,15 @@ def remarks(loop: Loop) -> Iterator[tuple[ast.AST, str]]:
             call,
             f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now",
         )
+
+
+BY_EXAMPLES = (
+    "Keras reports the loss of an evaluation as the mean over examples, an Estimator as that over batches: "
+    "they differ where the last batch is shorter"
+)
+
+
+def reports_loss(loop: Loop, models: list[str]) -> ast.Call | None:
+    """The first evaluation of a loop, where one of the `models`, as they are written, gives its loss to `compile`."""
+    compiled = any(re.search(r"\bcompile\([^#]*?\bloss=", text) for text in models)
+    return next((use.call for use in loop.uses if use.method == "evaluate"), None) if compiled else None

@@ -166,6 +166,8 @@ def install(replay: Replay) -> None:
             metrics = result
             if not isinstance(result, dict):
                 metrics = dict(zip(self.metrics_names, np.atleast_1d(result).tolist()))
+            if again is not None and getattr(self, "loss", None) and "loss" in metrics:
+                metrics = {**metrics, "loss": _loss_of_batches(replay, self, call, metrics["loss"], again, evaluate)}
             if again is not None:
                 replay.evaluate_with_old_weights(
                     call,
@@ -239,6 +241,30 @@ def install(replay: Replay) -> None:
 
     base.fit, base.evaluate, base.predict = watched_fit, watched_evaluate, watched_predict
     base.predict_on_batch, base.train_on_batch = watched_predict_on_batch, watched_train_on_batch
+
+
+def _loss_of_batches(
+    replay: Replay, model: Any, call: int, loss: float, data: Any, evaluate: Callable[..., Any]
+) -> float:
+    """The loss of an evaluation as the mean over its batches, where that is the one of the old program; else as it is.
+
+    Keras reports the mean over examples of a loss that `compile` was given: a shorter last batch counts less there.
+    """
+    import tensorflow as tf
+
+    recorded = replay.evaluated.get(call, (None, 0, {}))[2].get("loss")
+    replicas = model.distribute_strategy.num_replicas_in_sync if hasattr(model, "distribute_strategy") else 1
+    if recorded is None or replicas > 1 or np.isclose(loss, wanted := float(replay.reader.array(recorded)), 1e-6):
+        return loss
+    single = (tf.data.Dataset.from_tensors(batch) for batch in data)
+    mean = float(np.mean([evaluate(model, batch, verbose=0, return_dict=True)["loss"] for batch in single]))
+    if not np.isclose(mean, wanted, 1e-4):
+        return loss
+    replay.note(
+        f"evaluation {call}: the loss is {loss:.6g} as a mean over examples, which Keras reports, and {mean:.6g} as one over "
+        "batches, as an Estimator has it: compared is the latter"
+    )
+    return mean
 
 
 def _adopt_untrained(replay: Replay, model: Any, kind: str, call: int, encoded: Any, features: Any) -> None:

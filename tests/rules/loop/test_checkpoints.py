@@ -57,7 +57,9 @@ def test_a_configuration_goes_where_it_is_used() -> None:
     text = made("config=config", before)
     assert text.startswith(f"# as before\ntf.keras.utils.set_random_seed(3)\n{HEAD}")
     assert "max_to_keep=None" in text and "update_freq=7" in text and "config" not in text
-    assert "lambda batch, logs: (batch + 1) % 5 == 0 and checkpoints.save(model.optimizer.iterations)" in " ".join(text.split())
+    assert "lambda batch, logs: (batch + 1) % 5 == 0 and checkpoints.save(model.optimizer.iterations)" in " ".join(
+        text.split()
+    )
     assert text.endswith("\ncheckpoints.save(model.optimizer.iterations)")
 
 

@@ -168,6 +168,15 @@ def test_the_last_step_counts_those_of_earlier_trainings() -> None:
     assert loop(before) == textwrap.dedent(after)
 
 
+@pytest.mark.parametrize("loss, said", [("tf.losses.mean_squared_error(labels, predictions)", True), ("", False)])
+def test_another_mean_of_the_loss_is_said(loss: str, said: bool) -> None:
+    model = MODEL.replace(LOSS, f"loss = {loss}" if loss else f"{LOSS} + tf.reduce_sum(predictions * labels) ** 3")
+    use = "estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1)))\n"
+    outcome = run(model + ESTIMATOR + use)["program.py"]
+    messages = " ".join(diagnostic.message for diagnostic in (*outcome.applied, *outcome.remaining))
+    assert ("mean over examples" in messages) is said
+
+
 def test_comments_between_arguments_stay() -> None:
     before = """\
         if True:
