@@ -119,7 +119,7 @@ def _loss(
         numbers = _one_hot(labels)
         if numbers is not None:
             labels, keras = numbers, "SparseCategoricalCrossentropy"
-    if not _are_labels(labels, whole=keras == "SparseCategoricalCrossentropy"):
+    if not are_labels(labels, whole=keras == "SparseCategoricalCrossentropy"):
         return None
     logits = [("from_logits", ast.Constant(True))] if keras in _ON_LOGITS else []
     return CompiledLoss(keras, (*logits, *plain.items()), summed)
@@ -163,7 +163,7 @@ def _uncast(value: Reading, kinds: tuple[str, ...]) -> Reading:
     return value
 
 
-def _are_labels(value: Reading, whole: bool) -> bool:
+def are_labels(value: Reading, whole: bool) -> bool:
     """Whether a value is the labels but for their type and a last axis of one; `whole`: numbers of classes."""
     kinds = ("int32", "int64") if whole else ("float32",)
     for _ in range(4):

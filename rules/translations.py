@@ -25,6 +25,7 @@ from . import (
 )
 from .compat_v1 import is_legacy
 from .compiled_losses import compiled_loss
+from .compiled_metrics import compiled_metric
 from .driver import TASK_FIELDS
 from .feature_columns import SEQUENCE_COLUMNS
 from .graph_variables import VARIABLE
@@ -173,6 +174,7 @@ def translations(features: str = "columns") -> Translations:
         column_lookups=_COLUMN_LOOKUPS,
         static=is_static,
         compiled_loss=compiled_loss,
+        compiled_metric=compiled_metric,
         refused=is_refused,
         old_only=needs_graph,
         effects=may_run_while_tracing,

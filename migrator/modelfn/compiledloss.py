@@ -94,6 +94,15 @@ class Reading:
         return set(self._sources()) <= set(self.plan.call_leaves)
 
     @property
+    def output_has_last_axis(self) -> bool:
+        """Whether the output is seen to be [n, k]: a dense layer has made it."""
+        single = self.generator.single
+        made = self.plan.slicer.reaching(single.name, len(self.plan.flow.leaves), self.mode) if single else []
+        value = made[0].node.value if made and isinstance(made[0].node, ast.Assign) else None
+        site = self.plan.site_of.get(id(value))
+        return len(made) == 1 and site is not None and site.layer.constructor.endswith(".keras.layers.Dense")
+
+    @property
     def is_labels(self) -> bool:
         """Whether it is the labels as the model_fn gets them."""
         return isinstance(self.node, ast.Name) and self.node.id == self.plan.labels and not self._sources()

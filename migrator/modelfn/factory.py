@@ -9,6 +9,7 @@ from migrator.modelfn.bindingtime import Time
 from migrator.modelfn.callbacklists import callback_lines
 from migrator.modelfn.classwriter import parameter, trimmed
 from migrator.modelfn.compiledloss import loss_text
+from migrator.modelfn.compiledmetrics import metrics_text
 from migrator.modelfn.copies import is_copied
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
@@ -249,7 +250,7 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
 
 
 def _compile_lines(generator: ModelWriter, optimizer: str, indent: str) -> list[str]:
-    """The call of `compile`, with comments of the statements of a loss that it takes."""
+    """The call of `compile`, with the comments of the statements whose place it takes."""
     loss, arguments, comments = generator.compiled, [], []
     if optimizer:
         arguments.append(f"optimizer={optimizer}")
@@ -258,13 +259,29 @@ def _compile_lines(generator: ModelWriter, optimizer: str, indent: str) -> list[
         for leaf in generator.plan.ordered(loss.leaves):
             for node in (*leaf.lead, leaf.node) if leaf in generator.plan.loss_leaves else ():
                 comments += generator.shared.renderer.comments(node, indent)
+    if generator.entries and all(entry.compiled for entry in generator.entries):
+        for leaf in generator.plan.ordered({leaf for entry in generator.entries for leaf in entry.leaves}):
+            for node in (*leaf.lead, leaf.node):
+                comments += generator.shared.renderer.comments(node, indent)
+    metrics = metrics_text(generator.entries, _FactoryWriter(generator, None))
+    if metrics:
+        arguments.append(f"metrics=[{', '.join(metrics)}]")
     if optimizer and generator.shared.facts["grouped"]:
         arguments.append("steps_per_execution=100")
     line = f"{indent}model.compile({', '.join(arguments)})"
-    if len(line) <= _LONG or "\n" in optimizer or loss is None:
+    if len(line) <= _LONG or "\n" in optimizer or not (loss or metrics):
         return [*comments, line]
-    deeper = indent + generator.unit
-    return [*comments, f"{indent}model.compile(", *(f"{deeper}{text}," for text in arguments), f"{indent})"]
+    lines, deeper = [], indent + generator.unit
+    for text in arguments:
+        if text.startswith("metrics=") and len(deeper + text) > _LONG:
+            lines += [
+                f"{deeper}metrics=[",
+                *(f"{deeper}{generator.unit}{metric}," for metric in metrics),
+                f"{deeper}],",
+            ]
+        else:
+            lines.append(f"{deeper}{text},")
+    return [*comments, f"{indent}model.compile(", *lines, f"{indent})"]
 
 
 def _late_leaves(generator: ModelWriter, train_op: TrainOp | None, last: int) -> tuple[list[Leaf], set[str]]:

@@ -12,6 +12,7 @@ from migrator.modelfn.callwriter import CallWriter
 from migrator.modelfn.classwriter import tidy, trimmed
 from migrator.modelfn.clipping import with_clipping
 from migrator.modelfn.compiledloss import compiled_loss
+from migrator.modelfn.compiledmetrics import compile_metrics, left_leaves
 from migrator.modelfn.derivedmetrics import DerivedMetric
 from migrator.modelfn.dictentries import open_entries
 from migrator.modelfn.errors import Unsupported
@@ -100,8 +101,10 @@ class Generator(ModelWriter):
             raise Unsupported("the loss uses nothing of the forward pass", plan.function)
         self.outputs = outputs(plan, needed) if self.single is None else single(self.single.name)
         self.compiled = compiled_loss(self)
+        self.entries = entries
+        compile_metrics(self, entries, derived)
         loss_leaves = self._not_built(loss_set | loss_again)
-        metric_leaves = self._not_built({*metric_leaves, *metric_again})
+        metric_leaves = self._not_built({*left_leaves(self, metric_leaves, entries), *metric_again})
 
         training: TrainOp | None = None
         call: list[str] = []
@@ -299,6 +302,7 @@ class Generator(ModelWriter):
         return [f"{indent}{name} = {writer.names.pop(name)}" for name in sorted(names)]
 
     def _metrics(self, leaves: list[Leaf], entries: list[MetricEntry]) -> list[str]:
+        every_entry, entries = entries, [entry for entry in entries if entry.compiled is None]
         if not entries:
             return []
         indent = self.indent + self.unit * 2
@@ -316,6 +320,8 @@ class Generator(ModelWriter):
             for leaf in carried:
                 for node in (*leaf.lead, leaf.node):
                     last += self.shared.renderer.comments(node, indent)
+            if len(entries) < len(every_entry):
+                last.append(f"{indent}super().compute_metrics(x, y, y_pred, sample_weight)")
             last += [line for entry in entries for line in writer.updates(entry, indent)]
             nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
             return [*last, *lines] if nothing_else else [*lines, *last]
@@ -345,6 +351,7 @@ class Generator(ModelWriter):
             mean = f"{self.shared.tf}.keras.metrics.Mean" if plain else self.shared.need("BatchMean")
             lines.append(f'{indent}self.loss_metric = {mean}(name="loss")')
         arm: Frame | None = None
+        entries = [entry for entry in entries if entry.compiled is None]
         for entry in sorted(entries, key=order_in_arms(entries)):
             if entry.arm is not None and entry.arm != arm:
                 other = arm is not None and arm.node is entry.arm.node

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from migrator.modelfn.bindingtime import Time
+from migrator.modelfn.compiledmetrics import CompiledMetric
 from migrator.modelfn.derivedmetrics import DerivedMetric, derived_metric, value_name
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf
@@ -41,6 +42,8 @@ class MetricEntry:
     """The condition, known when the model is built, under which there is this metric."""
     given: Leaf | None = None
     """The statement under the condition that gives the metric its key."""
+    compiled: CompiledMetric | None = None
+    """What `compile` takes in its place."""
 
     @property
     def values(self) -> list[ast.expr]:

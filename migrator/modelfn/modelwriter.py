@@ -8,6 +8,7 @@ from collections.abc import Callable
 from migrator.modelfn.classwriter import ClassWriter
 from migrator.modelfn.compiledloss import CompiledLoss
 from migrator.modelfn.errors import Unsupported
+from migrator.modelfn.metrics import MetricEntry
 from migrator.modelfn.outputs import Outputs
 from migrator.modelfn.plan import Plan
 from migrator.modelfn.render import Renderer
@@ -28,6 +29,7 @@ class ModelWriter(ClassWriter):
     partial: list[ast.Name]
     """Losses that optimizers minimize beside that of the spec."""
     compiled: CompiledLoss | None
+    entries: list[MetricEntry]
     """The loss that `compile` takes, if Keras has it."""
     test_step: list[str]
 

@@ -13,6 +13,7 @@ from migrator.modelfn.errors import Unsupported
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
     from migrator.modelfn.compiledloss import CompiledLoss, Reading
+    from migrator.modelfn.compiledmetrics import CompiledMetric
     from migrator.module import Module
 
 Value = Union[ast.expr, str]
@@ -196,6 +197,8 @@ class Translations:
     """Whether a name exists in the old version of the library only."""
     compiled_loss: Callable[[Reading], CompiledLoss | None] = lambda given: None
     """The loss that `compile` takes, for the expression of a loss."""
+    compiled_metric: Callable[[Reading], CompiledMetric | None] = lambda given: None
+    """The metric that `compile` takes, for the call of one."""
     refused: Callable[[str], bool] = lambda name: False
     """Whether a name means nothing, or something else, outside of a graph, so that its use must not survive."""
     effects: Callable[[str | None, str], bool] = lambda name, text: False

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.messages import log_info
-from migrator.runtime.summaries import metric_variables, resume_metrics
+from migrator.runtime.summaries import metric_state, resume_metrics
 
 
 class StopAtStep(tf.keras.callbacks.Callback):
@@ -117,7 +117,7 @@ class TensorLogger(tf.keras.callbacks.Callback):
         if self.timer.is_due(self.count):
             self.log()
             if self.metrics:
-                self.state = [tf.identity(variable) for variable in metric_variables(self.model)]
+                self.state = metric_state(self.model)
                 if self.summarized:
                     self.model.run_state.logger.recorded = self.state
         self.count += 1

@@ -14,16 +14,17 @@ from migrator.runtime.config import RunConfig
 from migrator.runtime.messages import log_info
 
 
-def metric_variables(model: tf.keras.Model) -> list[Any]:
-    """The state of all metrics but the loss."""
-    return [variable for metric in model.metrics if metric.name != "loss" for variable in metric.variables]
+def metric_state(model: tf.keras.Model) -> list[tuple[Any, tf.Tensor]]:
+    """The state of all metrics but the loss: variables, which those of `compile` have after their first update, and values."""
+    held = [variable for metric in model.metrics if metric.name != "loss" for variable in metric.variables]
+    return [(variable, tf.identity(variable)) for variable in held]
 
 
-def resume_metrics(model: tf.keras.Model, state: Sequence[Any]) -> None:
+def resume_metrics(model: tf.keras.Model, state: Sequence[tuple[Any, tf.Tensor]]) -> None:
     """Gives the metrics the state that they had after the last step in which they were read; none: their initial one."""
     for metric in model.metrics:
         metric.reset_state()
-    for variable, value in zip(metric_variables(model), state):
+    for variable, value in state:
         variable.assign(value)
 
 
@@ -57,7 +58,7 @@ class StepLogger(tf.keras.callbacks.Callback):
         if self.record_due:
             scalars["loss"] = loss
             self.recording.assign(False)
-            self.recorded = [tf.identity(variable) for variable in metric_variables(self.model)]
+            self.recorded = metric_state(self.model)
         if self.log_due:
             now = time.time()
             if batch:

@@ -48,7 +48,7 @@ def test_what_becomes_of_each_part() -> None:
         "import horovod.tensorflow.keras as hvd\n",
         "optimizer = tf.keras.optimizers.SGD(0.001 * hvd.size(), momentum=0.9)\n",
         "optimizer = hvd.DistributedOptimizer(optimizer)\n",
-        "model.compile(optimizer=optimizer, steps_per_execution=100)\n",
+        "model.compile(optimizer=optimizer, loss=",
         ".shard(hvd.size(), hvd.rank())",
         "    hvd.init()\n",
         DEVICES,

@@ -35,7 +35,7 @@ def test_it_is_vendored(imported: str, name: str) -> None:
     text = migrate(PROGRAM.replace("IMPORT", imported).replace("HPARAMS", name))
     assert "hparams = HParams(units=3)\n" in text and "contrib" not in text
     assert "from tf2_cluster import configure_distributed, make_strategy\n" in text
-    assert "from tf2_training import BatchMean, HParams\n" in text
+    assert "from tf2_training import HParams\n" in text
     assert "tf.keras.layers.Dense(params.units)" in text
 
 

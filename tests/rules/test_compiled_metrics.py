@@ -1,0 +1,157 @@
+"""Metrics that `compile` takes, and those that the model updates itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from modelfn.programs import TRAIN_OP, method, migrate, model_fn
+
+v1 = tf.compat.v1
+LOGITS = 'logits = tf.layers.dense(features["x"], 3)'
+KERAS = "tf.keras.metrics."
+ACCURACY = f'{KERAS}SparseCategoricalAccuracy(name="key")'
+
+
+def migrated(metrics: str, before: str = LOGITS, after: str = "") -> str:
+    body = f'{before}\npredictions = {{"class": tf.argmax(logits, 1), "p": tf.sigmoid(logits)}}'
+    end = f"""
+        loss = tf.losses.mean_squared_error(labels, logits)
+        metrics = {{{metrics}}}
+        {after}
+        {TRAIN_OP}
+        return tf.estimator.EstimatorSpec(
+            mode, predictions=predictions, loss=loss, train_op=train_op, eval_metric_ops=metrics
+        )
+    """
+    return migrate(model_fn(body, end=end))
+
+
+@pytest.mark.parametrize(
+    ("metric", "compiled"),
+    [
+        ("tf.metrics.accuracy(labels, tf.argmax(logits, 1))", ACCURACY),
+        ("tf.metrics.accuracy(labels=labels, predictions=predictions['class'], name='acc')", ACCURACY),
+        ("tf.metrics.accuracy(labels, tf.argmax(tf.nn.softmax(logits), axis=-1, output_type=tf.int32))", ACCURACY),
+        ("tf.metrics.accuracy(tf.squeeze(labels, 1), tf.cast(tf.argmax(input=logits, axis=1), tf.int32))", ACCURACY),
+        (
+            "tf.metrics.accuracy(labels, tf.round(predictions['p']))",
+            f'{KERAS}BinaryAccuracy(threshold=0.0, name="key")',
+        ),
+        (
+            "tf.metrics.accuracy(labels, tf.cast(logits > 0, tf.float32))",
+            f'{KERAS}BinaryAccuracy(threshold=0.0, name="key")',
+        ),
+        (
+            "tf.metrics.accuracy(tf.to_float(labels), tf.to_float(tf.greater(tf.nn.sigmoid(logits), 0.5)))",
+            f'{KERAS}BinaryAccuracy(threshold=0.0, name="key")',
+        ),
+        ("tf.metrics.root_mean_squared_error(labels, logits)", f'{KERAS}RootMeanSquaredError(name="key")'),
+    ],
+)
+def test_compile_takes_the_metric(metric: str, compiled: str) -> None:
+    text = migrated(f'"key": {metric}')
+    assert f"metrics=[{compiled}]" in text
+    assert "compute_metrics" not in text and "self.key" not in text
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "tf.metrics.accuracy(labels, tf.argmax(logits, 1), weights=features['w'])",
+        "tf.metrics.accuracy(labels, tf.argmax(logits, 0))",
+        "tf.metrics.accuracy(labels, tf.argmax(-logits, 1))",
+        "tf.metrics.accuracy(tf.argmax(labels, 1), tf.argmax(logits, 1))",
+        "tf.metrics.accuracy(labels, tf.cast(logits > 0.5, tf.float32))",
+        "tf.metrics.accuracy(labels, tf.cast(tf.sigmoid(logits) > params['threshold'], tf.float32))",
+        "tf.metrics.auc(labels, tf.sigmoid(logits))",
+        "tf.metrics.root_mean_squared_error(labels, tf.exp(logits))",
+        "tf.metrics.mean_absolute_error(labels, logits)",
+        "tf.metrics.precision(labels, tf.round(tf.sigmoid(logits)))",
+        "tf.metrics.mean(logits)",
+    ],
+)
+def test_what_keras_computes_otherwise_stays_an_attribute(metric: str) -> None:
+    text = migrated(f'"key": {metric}')
+    assert "metrics=[" not in text and "self.key.update_state(" in method(text, "compute_metrics")
+
+
+def test_binary_accuracy_of_a_flat_output() -> None:
+    text = migrated(
+        '"key": tf.metrics.accuracy(labels, tf.round(tf.sigmoid(logits)))', f"{LOGITS}\nlogits = logits[:, 0]"
+    )
+    assert "metrics=[" not in text  # Keras would count each batch once
+
+
+def test_some_of_several_metrics() -> None:
+    text = migrated('"rmse": tf.metrics.root_mean_squared_error(labels, logits), "clicks": tf.metrics.mean(labels)')
+    assert 'metrics=[tf.keras.metrics.RootMeanSquaredError(name="rmse")]' in text
+    assert method(text, "compute_metrics").split("\n")[1:-1] == [
+        "    super().compute_metrics(x, y, y_pred, sample_weight)",
+        "    self.clicks.update_state(y)",
+        "    return self.get_metrics_result()",
+    ]
+
+
+def test_metrics_that_are_read_stay_attributes() -> None:
+    body = f'{LOGITS}\nrmse = tf.metrics.root_mean_squared_error(labels, logits)\ntf.summary.scalar("rmse", rmse[1])'
+    end = f"""
+        loss = tf.losses.mean_squared_error(labels, logits)
+        {TRAIN_OP}
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops={{"rmse": rmse}})
+    """
+    text = migrate(model_fn(body, end=end))
+    assert "metrics=[" not in text and "self.rmse" in text
+
+
+BATCHES = ((0, 5), (5, 7))
+RANDOM = np.random.default_rng(3)
+OUTPUT = RANDOM.normal(size=(7, 3)).astype(np.float32)
+CLASSES = RANDOM.integers(0, 3, size=7)
+CLICKS = RANDOM.integers(0, 2, size=(7, 3))
+
+
+def tensorflow_1(make: Any, labels: Any, output: Any) -> float:
+    """What a metric of TensorFlow 1 says of two batches of unequal size."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        given, predicted = v1.placeholder(labels.dtype), v1.placeholder(tf.float32)
+        value, update = make(given, predicted)
+        session.run(v1.local_variables_initializer())
+        for start, end in BATCHES:
+            session.run(update, {given: labels[start:end], predicted: output[start:end]})
+        return float(session.run(value))
+
+
+def keras(metric: Any, labels: Any, output: Any) -> float:
+    """What a compiled model says of the same batches."""
+    model = tf.keras.Sequential([tf.keras.layers.Activation("linear")])
+    model.compile("sgd", loss="mse", metrics=[metric])
+    data = tf.data.Dataset.from_tensor_slices((output, labels)).batch(5)
+    return float(model.evaluate(data, verbose=0, return_dict=True)["key"])
+
+
+@pytest.mark.parametrize("flat", [False, True], ids=["n, 1", "n"])
+def test_classes(flat: bool) -> None:
+    old = tensorflow_1(lambda y, p: v1.metrics.accuracy(y, tf.argmax(p, 1)), CLASSES, OUTPUT)
+    labels = CLASSES if flat else CLASSES[:, None]
+    metric = tf.keras.metrics.SparseCategoricalAccuracy(name="key")
+    model = tf.keras.Sequential([tf.keras.layers.Activation("linear")])
+    model.compile("sgd", loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=[metric])
+    data = tf.data.Dataset.from_tensor_slices((OUTPUT, labels)).batch(5)
+    assert model.evaluate(data, verbose=0, return_dict=True)["key"] == pytest.approx(old, rel=1e-6)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_clicks(columns: int) -> None:
+    labels, output = CLICKS[:, :columns], OUTPUT[:, :columns]
+    old = tensorflow_1(lambda y, p: v1.metrics.accuracy(y, tf.round(tf.sigmoid(p))), labels, output)
+    assert keras(tf.keras.metrics.BinaryAccuracy(threshold=0.0, name="key"), labels, output) == pytest.approx(old)
+
+
+@pytest.mark.parametrize("flat", [False, True], ids=["n, 1", "n"])
+def test_errors(flat: bool) -> None:
+    labels, output = (CLICKS[:, 0], OUTPUT[:, 0]) if flat else (CLICKS[:, :1], OUTPUT[:, :1])
+    old = tensorflow_1(v1.metrics.root_mean_squared_error, labels.astype(np.float32), output)
+    assert keras(tf.keras.metrics.RootMeanSquaredError(name="key"), labels, output) == pytest.approx(old, rel=1e-6)
