@@ -17,6 +17,7 @@ from typing import Any, TypeVar, Union, overload
 from .binding import analyze
 from .diagnostics import Edit, Fix
 from .dialect import module_dialect, reference_dialect
+from .rewrite.changes import Remove
 from .rewrite.cstfile import CstFile
 from .rewrite.imports import add_import, import_position
 from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, dotted, normalize
@@ -373,26 +374,8 @@ class Module(Text):
 
     def delete_statement(self, node: ast.stmt) -> Edit:
         """Remove a statement with its line and trailing comment; ``pass`` stays where a block would be empty."""
-        parent = self.parent(node)
-        start, end = self.span(node)
-        first, last = self.line_span(node)
-        tail = self.skip_inline(end)
-        alone = not self.source[first:start].strip() and tail >= last
-        only = any(
-            getattr(parent, block, None) == [node] and not isinstance(parent, ast.Module)
-            for block in ("body", "orelse", "finalbody", "handlers")
-        )
-        if only:
-            return self.edit((start, end), "pass")
-        if alone:
-            return self.edit((first, last), "")
-        if self.source[tail : tail + 1] == b";":  # `a; b`: the statement goes with its semicolon
-            stop = self.skip_inline(tail + 1)
-            return self.edit((start, stop if stop < last else tail + 1), "")
-        before = self.source[first:start].rstrip()
-        if before.endswith(b";"):
-            return self.edit((first + len(before) - 1, end), "")
-        return self.edit((start, end), "pass")
+        (edit,) = self.cst.apply([Remove(node)])
+        return edit
 
     def import_position(self) -> int:
         """Byte offset of the line before which a new top-level import fits."""
