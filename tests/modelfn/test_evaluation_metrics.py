@@ -352,7 +352,7 @@ metrics["b"] = tf.metrics.mean(labels)
         ("tf.argmax(labels, 1), predictions", "tf.argmax(y, 1), tf.cast(y_pred, tf.int64)"),
         ("tf.equal(labels, 1), predictions", "tf.equal(y, 1), tf.cast(y_pred, tf.equal(y, 1).dtype)"),
         # Left alone: whole numbers, whatever their type, and labels that are floats.
-        ("labels, tf.argmax(predictions, 1)", "y, tf.argmax(y_pred, 1)"),
+        ("labels, tf.argmax(-predictions, 1)", "y, tf.argmax(-y_pred, 1)"),
         ("labels, tf.round(predictions)", "y, tf.round(y_pred)"),
         ("labels, tf.cast(predictions > 0.5, tf.float32)", "y, tf.cast(y_pred > 0.5, tf.float32)"),
         ("tf.to_float(labels), predictions", "tf.cast(y, tf.float32), y_pred"),
