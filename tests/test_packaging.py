@@ -22,14 +22,17 @@ def lines(text: str) -> set[str]:
 
 def test_every_package_is_listed(setup: configparser.ConfigParser, root: Path) -> None:
     found = {".".join(path.parent.relative_to(root).parts) for path in (root / "migrator").rglob("__init__.py")}
-    assert found | {"migrator.rules"} == lines(setup["options"]["packages"])
+    found |= {
+        ".".join(("migrator", *path.parent.relative_to(root).parts)) for path in (root / "rules").rglob("__init__.py")
+    }
+    assert found == lines(setup["options"]["packages"])
 
 
 def test_every_data_file_is_listed(setup: configparser.ConfigParser, root: Path) -> None:
-    places = {"migrator.rules": root / "rules"}
     patterns = setup["options.package_data"]
     for package in lines(setup["options"]["packages"]):
-        folder = places.get(package, root.joinpath(*package.split(".")))
+        parts = package.split(".")
+        folder = root.joinpath(*(parts[1:] if package.startswith("migrator.rules") else parts))
         data = [path.name for path in folder.iterdir() if path.is_file() and path.suffix not in (".py", ".pyc", ".so")]
         missed = [name for name in data if not any(fnmatch.fnmatch(name, p) for p in lines(patterns.get(package, "")))]
         assert not missed, f"{package}: {missed} would not be in the wheel"
