@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from migrator.modelfn.compiledloss import CompiledLoss, Reading
+from migrator.modelfn.compiled import CompiledLoss, Reading
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind, is_none
 
@@ -70,7 +70,7 @@ def compiled_loss(given: Reading) -> CompiledLoss | None:
 
 def _is_penalty(term: Reading) -> bool:
     """Whether a term is the sum of what the layers keep; it is noted only then which statements it comes from."""
-    behind = Reading(term.generator, term.mode, term.node, term.at, set()).behind()
+    behind = term.apart().behind()
     if not behind.sums_regularizers:
         return False
     term.behind()

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from migrator.modelfn.compiledloss import Reading
-from migrator.modelfn.compiledmetrics import CompiledMetric
+from migrator.modelfn.compiled import CompiledMetric, Reading
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.translate import bind
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator.modelfn.bindingtime import Time
+from migrator.modelfn.compiled import CompiledLoss
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.names import reads
@@ -17,48 +18,29 @@ from migrator.modelfn.translate import format_call
 from migrator.modelfn.writer import Writer
 
 if TYPE_CHECKING:
-    from migrator.modelfn.generate import Generator
+    from migrator.modelfn.modelwriter import ModelWriter
     from migrator.modelfn.plan import Plan
 
 _KEPT_BY_KERAS = re.compile(r"regularizer|add_loss|mask_zero|\bMasking\b")
 """What makes Keras add to a loss that `compile` takes, or leave out a part of it."""
 
 
-@dataclass(frozen=True)
-class CompiledLoss:
-    """A loss of Keras, of labels and output, with its arguments."""
-
-    short: str
-    """``SparseCategoricalCrossentropy``, or a name that `compile` knows: ``mse``."""
-    arguments: tuple[tuple[str, ast.expr], ...] = ()
-    summed: bool = False
-    """Whether the losses of the examples are added up, instead of their mean taken."""
-    regularized: bool = False
-    """Whether the terms of the layers' regularizers are added, as Keras does by itself."""
-    leaves: frozenset[Leaf] = frozenset()
-    """The statements whose place it takes."""
-
-    def same(self, other: CompiledLoss) -> bool:
-        """Whether both are one loss, whichever statements they come from."""
-        return _key(self) == _key(other)
-
-
-def _key(loss: CompiledLoss) -> tuple[object, ...]:
-    return (loss.short, [(n, ast.dump(v)) for n, v in loss.arguments], loss.summed, loss.regularized)
-
-
-class Reading:
+class ProgramReading:
     """An expression of the program, at a statement; what is read behind names on the way is noted."""
 
-    def __init__(self, generator: Generator, mode: str, node: ast.expr, at: Leaf, seen: set[Leaf]) -> None:
+    def __init__(self, generator: ModelWriter, mode: str, node: ast.expr, at: Leaf, seen: set[Leaf]) -> None:
         self.generator, self.plan, self.mode = generator, generator.plan, mode
         self.node, self.at, self.seen = node, at, seen
 
-    def part(self, node: ast.expr) -> Reading:
+    def part(self, node: ast.expr) -> ProgramReading:
         """A part of the expression."""
-        return Reading(self.generator, self.mode, node, self.at, self.seen)
+        return ProgramReading(self.generator, self.mode, node, self.at, self.seen)
 
-    def behind(self) -> Reading:
+    def apart(self) -> ProgramReading:
+        """The same, whose readings are not noted here."""
+        return ProgramReading(self.generator, self.mode, self.node, self.at, set())
+
+    def behind(self) -> ProgramReading:
         """The expression that gave a name its only value."""
         found = self
         for _ in range(8):
@@ -73,7 +55,7 @@ class Reading:
             if not isinstance(made, ast.Assign) or len(made.targets) != 1 or not isinstance(made.targets[0], ast.Name):
                 break
             self.seen.add(sources[0])
-            found = Reading(self.generator, self.mode, made.value, sources[0], self.seen)
+            found = ProgramReading(self.generator, self.mode, made.value, sources[0], self.seen)
         return found
 
     @property
@@ -132,7 +114,7 @@ class Reading:
         return self.plan.slicer.reaching(self.node.id, self.at.index, self.mode, self.at)
 
 
-def compiled_loss(generator: Generator) -> CompiledLoss | None:
+def compiled_loss(generator: ModelWriter) -> CompiledLoss | None:
     """The loss for `compile`; None where the program needs a method."""
     plan = generator.plan
     if generator.single is None or plan.fed or generator.partial or not generator.losses or not _is_minimized(plan):
@@ -140,7 +122,7 @@ def compiled_loss(generator: Generator) -> CompiledLoss | None:
     found: list[CompiledLoss] = []
     for mode, node in generator.losses.items():
         seen: set[Leaf] = set()
-        loss = plan.translations.compiled_loss(Reading(generator, mode, node, plan.specs[mode].leaf, seen))
+        loss = plan.translations.compiled_loss(ProgramReading(generator, mode, node, plan.specs[mode].leaf, seen))
         if loss is None:
             return None
         found.append(replace(loss, leaves=frozenset(seen)))
@@ -163,7 +145,7 @@ def _is_minimized(plan: Plan) -> bool:
     return training is None or training.plain
 
 
-def _adds_losses(generator: Generator) -> bool:
+def _adds_losses(generator: ModelWriter) -> bool:
     """Whether Keras might add something to the loss that the program does not."""
     facts, sublayers = generator.shared.facts, generator.plan.sublayers
     if facts.get("regularized") or facts.get("regularized outside") or sublayers.kept:

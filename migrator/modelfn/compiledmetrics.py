@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from migrator.modelfn.compiledloss import Reading
+from migrator.modelfn.compiledloss import ProgramReading
 from migrator.modelfn.flow import Leaf
 from migrator.modelfn.outputs import repr_key
 from migrator.modelfn.translate import format_call
@@ -15,19 +13,11 @@ from migrator.modelfn.writer import Writer
 
 if TYPE_CHECKING:
     from migrator.modelfn.derivedmetrics import DerivedMetric
-    from migrator.modelfn.generate import Generator
     from migrator.modelfn.metrics import MetricEntry
+    from migrator.modelfn.modelwriter import ModelWriter
 
 
-@dataclass(frozen=True)
-class CompiledMetric:
-    """A metric of Keras, of labels and output, with its arguments."""
-
-    short: str
-    arguments: tuple[tuple[str, ast.expr], ...] = ()
-
-
-def compile_metrics(generator: Generator, entries: Sequence[MetricEntry], derived: Sequence[DerivedMetric]) -> None:
+def compile_metrics(generator: ModelWriter, entries: Sequence[MetricEntry], derived: Sequence[DerivedMetric]) -> None:
     """Note at the entries what `compile` takes in their place."""
     plan = generator.plan
     if generator.single is None or plan.fed or derived or plan.metric_effects or generator.shared.facts["replicated"]:
@@ -35,10 +25,12 @@ def compile_metrics(generator: Generator, entries: Sequence[MetricEntry], derive
     if any(entry.loop or entry.group or entry.arm or entry.hidden for entry in entries):
         return
     for entry in entries:
-        entry.compiled = plan.translations.compiled_metric(Reading(generator, "eval", entry.call, entry.at, set()))
+        entry.compiled = plan.translations.compiled_metric(
+            ProgramReading(generator, "eval", entry.call, entry.at, set())
+        )
 
 
-def left_leaves(generator: Generator, leaves: Sequence[Leaf], entries: Sequence[MetricEntry]) -> list[Leaf]:
+def left_leaves(generator: ModelWriter, leaves: Sequence[Leaf], entries: Sequence[MetricEntry]) -> list[Leaf]:
     """Those statements that the metrics need which `compile` does not take."""
     if not any(entry.compiled for entry in entries):
         return list(leaves)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from migrator.modelfn.bindingtime import Time
-from migrator.modelfn.compiledmetrics import CompiledMetric
+from migrator.modelfn.compiled import CompiledMetric
 from migrator.modelfn.derivedmetrics import DerivedMetric, derived_metric, value_name
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.flow import Frame, Leaf

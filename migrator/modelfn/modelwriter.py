@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from migrator.modelfn.classwriter import ClassWriter
-from migrator.modelfn.compiledloss import CompiledLoss
+from migrator.modelfn.compiled import CompiledLoss
 from migrator.modelfn.errors import Unsupported
 from migrator.modelfn.metrics import MetricEntry
 from migrator.modelfn.outputs import Outputs

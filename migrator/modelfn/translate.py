@@ -12,8 +12,7 @@ from migrator.modelfn.errors import Unsupported
 
 if TYPE_CHECKING:
     from migrator.modelfn.body import Body
-    from migrator.modelfn.compiledloss import CompiledLoss, Reading
-    from migrator.modelfn.compiledmetrics import CompiledMetric
+    from migrator.modelfn.compiled import CompiledLoss, CompiledMetric, Reading
     from migrator.module import Module
 
 Value = Union[ast.expr, str]
