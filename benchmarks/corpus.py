@@ -35,8 +35,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from migrator.module import Module
-from migrator.sources import Unusable, decode
+from migrator.discover.sources import Unusable, decode
+from migrator.resolve.module import Module
 
 PACKAGES = {
     "tensor2tensor": "1.15.7",
@@ -114,7 +114,7 @@ def with_table(text: str, shown: str) -> str:
 
 def lacks(name: str) -> bool:
     """Whether TensorFlow 2.21 with tf_keras has no such name; `name` as the imports of a file spell it."""
-    return bool(importlib.import_module("migrator.rules.absent_names").lacks(name))
+    return bool(importlib.import_module("migrator.rules.symbols.absent_names").lacks(name))
 
 
 def names_lacking(tree: Path) -> Counter[str]:

@@ -27,8 +27,8 @@ from pathlib import Path
 
 from training import rates
 
-from migrator.parity.clusters import Cluster
-from migrator.parity.local_cluster import Run, Shape, run_cluster
+from migrator.parity.run.clusters import Cluster
+from migrator.parity.run.local_cluster import Run, Shape, run_cluster
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "fixtures" / "distribution" / "sharded_tables"

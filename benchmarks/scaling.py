@@ -94,14 +94,14 @@ def step_{n}(x, y):
 """
 
 PHASES = {
-    "find files": ("migrator.runner.discover",),
-    "read": ("migrator.sources.read_bytes",),
-    "imports": ("migrator.runner.import_graph", "migrator.runner.components"),
-    "load rules": ("migrator.runner.load",),
-    "parse": ("migrator.engine.parse",),
-    "rules": ("migrator.checking.Checker.check",),
-    "edit": ("migrator.engine.migrate_component", "migrator.runner.migrate_component"),
-    "report": ("migrator.running.Shown.show",),
+    "find files": ("migrator.engine.runner.discover",),
+    "read": ("migrator.discover.sources.read_bytes",),
+    "imports": ("migrator.engine.runner.import_graph", "migrator.engine.runner.components"),
+    "load rules": ("migrator.engine.runner.load",),
+    "parse": ("migrator.engine.engine.parse",),
+    "rules": ("migrator.engine.checking.Checker.check",),
+    "edit": ("migrator.engine.engine.migrate_component", "migrator.engine.runner.migrate_component"),
+    "report": ("migrator.cli.running.Shown.show",),
 }
 """Functions whose time makes up a phase, without that of the phases within."""
 
@@ -167,7 +167,7 @@ def run_with_clocks(tree: str) -> dict[str, float]:
     """Run `migrate` in this process with a clock around each function of `PHASES`."""
     from click.testing import CliRunner
 
-    from migrator import cli
+    from migrator.cli import cli
 
     spent = dict.fromkeys(PHASES, 0.0)
     running: list[float] = []  # of each phase that runs, the time of those within it
@@ -191,7 +191,9 @@ def run_with_clocks(tree: str) -> dict[str, float]:
         for name in names:
             owner, attribute = _owner(name)
             setattr(owner, attribute, clocked(phase, getattr(owner, attribute)))
-    import_module("migrator.runner")._SMALL = sys.maxsize  # all here: what is done elsewhere has clocks of its own
+    import_module(
+        "migrator.engine.runner"
+    )._SMALL = sys.maxsize  # all here: what is done elsewhere has clocks of its own
     start = time.process_time()
     CliRunner().invoke(cli.cli, [tree, "-j1"], prog_name="migrate")
     whole = time.process_time() - start

@@ -11,6 +11,6 @@ if __name__ == "__main__":
     with contextlib.suppress(OSError):  # the folder is gone, which `main` says
         if sys.path[:1] == [os.getcwd()]:
             del sys.path[0]
-    from migrator.cli import main
+    from migrator.cli.cli import main
 
     main()

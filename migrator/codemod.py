@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import libcst as cst
 from libcst.codemod import CodemodContext, SkipFile, VisitorBasedCodemodCommand
 
-from migrator.diagnostics import Outcome, Severity
-from migrator.runner import migrate_text
-from migrator.settings import SettingsError, load
-from migrator.writing import write_groups
+from migrator.engine.runner import migrate_text
+from migrator.vocabulary.diagnostics import Outcome, Severity
+from migrator.vocabulary.settings import SettingsError, load
+from migrator.write.writing import write_groups
 
 
 class EstimatorToKeras(VisitorBasedCodemodCommand):

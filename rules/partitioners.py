@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Optional, Union
 
-from migrator.calls import bind, call_of
-from migrator.diagnostics import Applicability, Diagnostic, Severity
-from migrator.module import Module
+from migrator.engine.rule import Rule
+from migrator.resolve.calls import bind, call_of
+from migrator.resolve.module import Module
+from migrator.resolve.signatures import Signatures, carried_over
 from migrator.rewrite import Replace
-from migrator.rule import Rule
-from migrator.signatures import Signatures, carried_over
+from migrator.vocabulary.diagnostics import Applicability, Diagnostic, Severity
 
-from .tensorflow_names import tensorflow_root
+from .symbols.tensorflow_names import tensorflow_root
 
 Number = Union[int, float]
 

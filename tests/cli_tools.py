@@ -11,7 +11,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from migrator import cli
+from migrator.cli import cli
 
 HEAD = "import tensorflow as tf\n"
 RULEPACK = Path(__file__).resolve().parent / "rulepack"

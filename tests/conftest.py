@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from migrator import registry
-from migrator.registry import Registry
+from migrator.engine import registry
+from migrator.engine.registry import Registry
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -11,8 +11,8 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-from migrator.fixes import splice
-from migrator.text import Text
+from migrator.engine.fixes import splice
+from migrator.resolve.text import Text
 
 Mutation = Callable[[Text, ast.Module, random.Random], str]
 

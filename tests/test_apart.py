@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, run, units
 
-from migrator.diagnostics import Outcome
+from migrator.vocabulary.diagnostics import Outcome
 
 NETWORK = """import tensorflow as tf
 

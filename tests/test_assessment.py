@@ -11,10 +11,10 @@ from notebook_tools import notebook
 from page import Page
 from schemas import errors
 
-from migrator import cli
-from migrator.diagnostics import Location, Outcome, ProgramUnit
-from migrator.registry import Registry
-from migrator.reporting import assessment
+from migrator.cli import cli
+from migrator.engine.registry import Registry
+from migrator.report import assessment
+from migrator.vocabulary.diagnostics import Location, Outcome, ProgramUnit
 
 SCHEMA = json.loads((Path(assessment.__file__).parent / "assessment.schema.json").read_text())
 HEAD = "import tensorflow as tf\n"

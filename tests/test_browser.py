@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from migrator import runner
-from migrator.parity.report import CaseReport, LossRow
-from migrator.registry import Registry
-from migrator.reporting import assessment, formats
-from migrator.settings import Settings
+from migrator.engine import runner
+from migrator.engine.registry import Registry
+from migrator.parity.judge.report import CaseReport, LossRow
+from migrator.report import assessment, formats
+from migrator.vocabulary.settings import Settings
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")

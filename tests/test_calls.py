@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from migrator import calls
-from migrator.diagnostics import Edit
-from migrator.module import Module
+from migrator.resolve import calls
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Edit
 
 
 def parse(source: str) -> tuple[Module, ast.Call]:

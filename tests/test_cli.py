@@ -11,11 +11,12 @@ import pytest
 from cli_tools import HEAD, invoke, process, write
 from click.shell_completion import BashComplete
 
-from migrator import __version__, cli
-from migrator.diagnostics import Outcome
-from migrator.registry import Registry
-from migrator.reporting import closing
-from migrator.terminal import EXIT_ABNORMAL, EXIT_DONE, EXIT_LEFT
+from migrator import __version__
+from migrator.cli import cli
+from migrator.cli.terminal import EXIT_ABNORMAL, EXIT_DONE, EXIT_LEFT
+from migrator.engine.registry import Registry
+from migrator.report import closing
+from migrator.vocabulary.diagnostics import Outcome
 
 pytestmark = pytest.mark.usefixtures("sample_folder")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_tools import HEAD, process, with_pack, write
 
-from migrator.terminal import EXIT_INTERRUPTED
+from migrator.cli.terminal import EXIT_INTERRUPTED
 
 pytestmark = pytest.mark.usefixtures("sample_folder")
 

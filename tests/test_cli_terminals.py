@@ -8,9 +8,9 @@ import re
 import pytest
 from cli_tools import invoke, write
 
-from migrator.diagnostics import Outcome
-from migrator.registry import Registry
-from migrator.reporting import text
+from migrator.engine.registry import Registry
+from migrator.report import text
+from migrator.vocabulary.diagnostics import Outcome
 
 pytestmark = pytest.mark.usefixtures("sample_folder")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from migrator.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
-from migrator.reporting.closing import FEW, MANY, closing, findings, next_step, units
+from migrator.report.closing import FEW, MANY, closing, findings, next_step, units
+from migrator.vocabulary.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
 
 
 def note(line: int, code: str = "EST005", severity: Severity = Severity.INFO) -> Diagnostic:

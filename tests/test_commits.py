@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from migrator import cli
-from migrator.registry import Registry
+from migrator.cli import cli
+from migrator.engine.registry import Registry
 
 HEAD = "import tensorflow as tf\n"
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from docs_tools import ROOT, Block, agrees, blocks, changes, definitions, names_of, rewrite, sessions
 
-from migrator import runner
-from migrator.registry import load
-from migrator.reporting.closing import findings
-from migrator.settings import Settings
+from migrator.engine import runner
+from migrator.engine.registry import load
+from migrator.report.closing import findings
+from migrator.vocabulary.settings import Settings
 
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
 ALL = [block for page in PAGES for block in blocks(page)]
@@ -142,7 +142,7 @@ def migrate(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[s
 
 
 def test_the_rules_are_described_as_they_are(request: pytest.FixtureRequest) -> None:
-    from migrator.explain import reference
+    from migrator.cli.explain import reference
 
     page = ROOT / "docs" / "rules.md"
     if request.config.getoption("--update-fixtures"):

@@ -11,10 +11,11 @@ import pytest
 from click.testing import CliRunner
 from docs_tools import ROOT, blocks, sessions
 
-from migrator import cli
-from migrator.parity import conversion, runner
-from migrator.parity.case import Case
-from migrator.parity.report import CaseReport, LossRow
+from migrator.cli import cli
+from migrator.parity.checkpoints import conversion
+from migrator.parity.judge.case import Case
+from migrator.parity.judge.report import CaseReport, LossRow
+from migrator.parity.run import runner
 
 PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
 PROGRAM = "import tensorflow as tf\n\nif __name__ == '__main__':\n    print(tf.__version__)\n"

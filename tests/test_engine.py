@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator import engine, fixes, places, vendoring
-from migrator.diagnostics import Applicability, Edit, Fix, Outcome
-from migrator.engine import migrate_component
-from migrator.fixes import Selection, splice
-from migrator.registry import Registry
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine import engine, fixes, places
+from migrator.engine.engine import migrate_component
+from migrator.engine.fixes import Selection, splice
+from migrator.engine.registry import Registry
+from migrator.vendor import vendoring
+from migrator.vocabulary.diagnostics import Applicability, Edit, Fix, Outcome
+from migrator.vocabulary.settings import Settings
 
 HEAD = "import tensorflow as tf\n"
 ONLY = Settings(select=("TST",))

@@ -22,14 +22,14 @@ import pytest
 from keras_3 import NOT_WITH_KERAS_3
 from program_styles import PROGRAMS, STEPS
 
-from migrator.parity.case import Case, Program
-from migrator.parity.casefile import load_cases
-from migrator.parity.progress import Progress
-from migrator.parity.recordings import Recordings
-from migrator.parity.report import exit_code
-from migrator.parity.runner import run_case
+from migrator.parity.judge.case import Case, Program
+from migrator.parity.judge.casefile import load_cases
+from migrator.parity.judge.recordings import Recordings
+from migrator.parity.judge.report import exit_code
+from migrator.parity.run.progress import Progress
+from migrator.parity.run.runner import run_case
 from migrator.parity.terminal import show
-from migrator.vendoring import FILE_NAMES
+from migrator.vendor.vendoring import FILE_NAMES
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(FIXTURES.parent / ".venv-latest" / "bin" / "python")

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from mutations import mutated_bytes, mutated_code
 
-from migrator import runner
-from migrator.diagnostics import Outcome
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine import runner
+from migrator.vocabulary.diagnostics import Outcome
+from migrator.vocabulary.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 BUGS = {"E005", "E006", "E007", "E008"}

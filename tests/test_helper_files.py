@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 from modelfn.programs import LOSS, TRAIN_OP, manual_reason, migrate_all
 
-from migrator import cli
-from migrator.vendored_imports import borrowed
-from migrator.vendored_library import definitions_of
-from migrator.vendoring import CLUSTER_FILE_NAME, FILE_NAME, vendor
+from migrator.cli import cli
+from migrator.vendor.vendored_imports import borrowed
+from migrator.vendor.vendored_library import definitions_of
+from migrator.vendor.vendoring import CLUSTER_FILE_NAME, FILE_NAME, vendor
 
 HEAD = "import tensorflow as tf\n"
 MODEL = f"""{HEAD}

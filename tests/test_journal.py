@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from migrator import cli, journal
-from migrator.registry import Registry
+from migrator.cli import cli
+from migrator.engine.registry import Registry
+from migrator.write import journal
 
 HEAD = "import tensorflow as tf\n"
 
@@ -138,10 +139,10 @@ def test_an_interrupted_run_is_noted_as_far_as_it_came(monkeypatch: pytest.Monke
         second.write_text(HEAD + "tf.new\n")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("migrator.writing.write_groups", interrupted)
+    monkeypatch.setattr("migrator.write.writing.write_groups", interrupted)
     assert migrate("b.py", "--apply").exit_code == 130
     assert "a.py" in journal.place().read_text()
-    monkeypatch.setattr("migrator.writing.write_groups", written_then_interrupted)
+    monkeypatch.setattr("migrator.write.writing.write_groups", written_then_interrupted)
     assert migrate("b.py", "--apply").exit_code == 130
     assert files(migrate("--undo")) == ["restored b.py"] and first.read_text() == HEAD + "tf.new\n"
 
@@ -176,7 +177,7 @@ def test_ctrl_c_while_the_report_is_shown_says_what_was_written(monkeypatch: pyt
         raise KeyboardInterrupt
 
     write("a.py", "tf.old\n")
-    monkeypatch.setattr("migrator.running.Shown.show", interrupted)
+    monkeypatch.setattr("migrator.cli.running.Shown.show", interrupted)
     result = migrate(".", "--apply")
     assert result.exit_code == 130 and "These files were written, each as a whole:\n  a.py\n" in result.output
     assert migrate(".").exit_code == 130  # a run that writes nothing has nothing to tell
@@ -187,7 +188,7 @@ def test_ctrl_c_before_files_are_written_leaves_nothing_to_tell(monkeypatch: pyt
         raise KeyboardInterrupt
 
     path = write("a.py", "tf.old\n")
-    monkeypatch.setattr("migrator.writing._write_beside", interrupted)
+    monkeypatch.setattr("migrator.write.writing._write_beside", interrupted)
     result = migrate(".", "--apply")
     assert result.exit_code == 130 and result.output == "\nInterrupted. No file was left half written.\n"
     assert path.read_text() == HEAD + "tf.old\n" and migrate("--undo").exit_code == 2

@@ -10,7 +10,7 @@ import pytest
 from cli_tools import HEAD
 from terminal_tools import Terminal
 
-from migrator.terminal import EXIT_INTERRUPTED
+from migrator.cli.terminal import EXIT_INTERRUPTED
 
 BODY = "tf.old\n" + "x = 1\n" * 60
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from migrator.diagnostics import Edit
-from migrator.fixes import splice
-from migrator.layout import laid_out
-from migrator.module import Module
+from migrator.engine.fixes import splice
+from migrator.engine.layout import laid_out
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Edit
 
 LONG = "a_long_name_of_a_function_of_some_package_that_was_renamed_to_an_even_longer_one"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from migrator.reporting import linediff
-from migrator.reporting.linediff import matching_blocks, unified_diff
+from migrator.report import linediff
+from migrator.report.linediff import matching_blocks, unified_diff
 
 COMMON = st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n", "x = 1\n"])
 LINES = st.lists(COMMON | st.text("xyz", min_size=3).map(lambda text: text + "\n"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator.merging import Conflict, merge
+from migrator.write.merging import Conflict, merge
 
 BASE = "a\nb\nc\nd\ne\n"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from migrator.diagnostics import Location, Outcome, ProgramUnit
-from migrator.reporting.moved import placed_in_result
+from migrator.report.moved import placed_in_result
+from migrator.vocabulary.diagnostics import Location, Outcome, ProgramUnit
 
 BEFORE = """\
 import tensorflow as tf

@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notebook_tools import notebook, sources
 
-from migrator import runner
-from migrator.cells import CellBorder
-from migrator.diagnostics import Diagnostic, Outcome, Severity
-from migrator.engine import migrate_component
-from migrator.magics import mask
-from migrator.module import Module
-from migrator.notebooks import decode, script
-from migrator.registry import Registry
-from migrator.reporting.diffs import exact_diff, readable_diff
-from migrator.rule import Rule
-from migrator.settings import Settings
-from migrator.sources import Unusable
+from migrator.discover.cells import CellBorder
+from migrator.discover.magics import mask
+from migrator.discover.notebooks import decode, script
+from migrator.discover.sources import Unusable
+from migrator.engine import runner
+from migrator.engine.engine import migrate_component
+from migrator.engine.registry import Registry
+from migrator.engine.rule import Rule
+from migrator.report.diffs import exact_diff, readable_diff
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Diagnostic, Outcome, Severity
+from migrator.vocabulary.settings import Settings
 
 HEAD = "import tensorflow as tf"
 ONLY = Settings(select=("TST",))

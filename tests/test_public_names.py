@@ -6,8 +6,8 @@ import importlib
 
 import pytest
 
-from migrator.public_names import is_private
-from migrator.symbols import normalize
+from migrator.resolve.public_names import is_private
+from migrator.resolve.symbols import normalize
 
 
 @pytest.mark.parametrize(

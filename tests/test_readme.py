@@ -86,8 +86,8 @@ def test_links_lead_somewhere(name: str) -> None:
 def test_the_example_rule_passes_its_example_test(monkeypatch: pytest.MonkeyPatch) -> None:
     rule, tests = blocks("CONTRIBUTING.md", "python")
     monkeypatch.syspath_prepend(str(ROOT / "tests" / "rules"))
-    module = types.ModuleType("migrator.rules.devices")
-    module.__package__ = "migrator.rules"
+    module = types.ModuleType("migrator.rules.symbols.devices")
+    module.__package__ = "migrator.rules.symbols"
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(rule, "devices.py", "exec"), module.__dict__)
     namespace: dict[str, object] = {}

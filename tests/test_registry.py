@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from migrator import registry
-from migrator.explain import explanation, unknown
-from migrator.problems import MEANINGS
-from migrator.registry import Registry, RegistryError, build
-from migrator.rule import ProgramRule, Rule
+from migrator.cli.explain import explanation, unknown
+from migrator.engine import registry
+from migrator.engine.registry import Registry, RegistryError, build
+from migrator.engine.rule import ProgramRule, Rule
+from migrator.vocabulary.problems import MEANINGS
 
 
 def module(**members: Any) -> ModuleType:
@@ -61,7 +61,7 @@ def test_imported_and_private_classes_are_no_rules() -> None:
     private.__name__ = "_Base"
     made = module(B=private, Rule=Rule, text="x", number=1)
     made.imported = imported  # type: ignore[attr-defined]  # defined elsewhere
-    Rule.__module__ = "migrator.rule"
+    Rule.__module__ = "migrator.engine.rule"
     assert build([made]).all == ()
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from migrator.diagnostics import Edit
-from migrator.fixes import splice
-from migrator.module import Module
-from migrator.reparsing import still_parses
+from migrator.engine.fixes import splice
+from migrator.engine.reparsing import still_parses
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Edit
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = '''import a  # a

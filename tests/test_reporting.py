@@ -15,14 +15,15 @@ from notebook_tools import notebook
 from page import Page
 from schemas import errors, sarif
 
-from migrator import cli, runner
-from migrator.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
+from migrator.cli import cli
+from migrator.engine import runner
+from migrator.engine.registry import Registry
 from migrator.parity.formats import to_json
-from migrator.parity.report import CaseReport, LossRow
-from migrator.registry import Registry
-from migrator.reporting import FORMATS, formats
-from migrator.reporting.html_diff import coloured
-from migrator.settings import Settings
+from migrator.parity.judge.report import CaseReport, LossRow
+from migrator.report import FORMATS, formats
+from migrator.report.html.html_diff import coloured
+from migrator.vocabulary.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
+from migrator.vocabulary.settings import Settings
 
 HEAD = "import tensorflow as tf\n"
 HOSTILE = "x = tf.old  # <script>alert('é')</script> %0A | `a` \\ $\n"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from migrator.installations import requirements
-from migrator.runner import run
-from migrator.settings import Settings
-from migrator.targets import misfits
+from migrator.cli.targets import misfits
+from migrator.discover.installations import requirements
+from migrator.engine.runner import run
+from migrator.vocabulary.settings import Settings
 
 PROGRAM = """\
 import tensorflow as tf

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from migrator import cli, running
-from migrator.registry import Registry
+from migrator.cli import cli, running
+from migrator.engine.registry import Registry
 
 HEAD = "import tensorflow as tf\n"
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from migrator import runner
-from migrator.components import Component, components, imported_names
-from migrator.diagnostics import Outcome
-from migrator.discovery import Discovery
-from migrator.pool import Died, TimedOut, TimeLimit, run_tasks, time_limit
-from migrator.problems import MEANINGS
-from migrator.registry import Registry
-from migrator.settings import Settings
+from migrator.discover.components import Component, components, imported_names
+from migrator.discover.discovery import Discovery
+from migrator.engine import runner
+from migrator.engine.pool import Died, TimedOut, TimeLimit, run_tasks, time_limit
+from migrator.engine.registry import Registry
+from migrator.vocabulary.diagnostics import Outcome
+from migrator.vocabulary.problems import MEANINGS
+from migrator.vocabulary.settings import Settings
 
 HEAD = b"import tensorflow as tf\n"
 ONLY = Settings(select=("TST",), jobs=2)

@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from notebook_tools import notebook, sources
 
-from migrator.diagnostics import Outcome
-from migrator.engine import migrate_component
-from migrator.fixes import splice
-from migrator.registry import Registry
-from migrator.settings import Settings
-from migrator.sources import SourceFile, decode
+from migrator.discover.sources import SourceFile, decode
+from migrator.engine.engine import migrate_component
+from migrator.engine.fixes import splice
+from migrator.engine.registry import Registry
+from migrator.vocabulary.diagnostics import Outcome
+from migrator.vocabulary.settings import Settings
 
 ONLY = Settings(select=("TST",))
 LINES = [
@@ -121,8 +121,8 @@ def test_notebooks(sample_rules: Registry, cells: list[list[str]], string: bool,
 
 KILL = """\
 import os, sys
-from migrator.diagnostics import Outcome
-from migrator.writing import write_groups
+from migrator.vocabulary.diagnostics import Outcome
+from migrator.write.writing import write_groups
 root = sys.argv[1]
 paths = [os.path.join(root, f"f{number:03}.py") for number in range(200)]
 outcomes = [Outcome(path, "changed", b"old\\n" * 500, b"new\\n" * 500) for path in paths]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from migrator.cli import run
-from migrator.settings import FEATURES, KEYS, STRATEGIES, TARGETS, Settings, SettingsError, from_table, load
+from migrator.cli.cli import run
+from migrator.vocabulary.settings import FEATURES, KEYS, STRATEGIES, TARGETS, Settings, SettingsError, from_table, load
 
 
 def project(root: Path, text: str) -> Path:
@@ -162,8 +162,8 @@ ORDER = "select ignore per-file-ignores exclude unsafe target style strategy fea
 
 
 def test_files_of_the_page_are_read(tmp_path: Path) -> None:
-    from migrator.parity.case import Case, Program
-    from migrator.parity.casefile import load_cases
+    from migrator.parity.judge.case import Case, Program
+    from migrator.parity.judge.casefile import load_cases
 
     shown = re.findall(r"<!-- settings: (\S+) -->\n```toml\n(.*?)```", PAGE.read_text("utf-8"), re.S)
     assert [name for name, _ in shown] == ["migrate.toml", "pyproject.toml"]

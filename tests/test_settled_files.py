@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import chain
 
 import pytest
-from migrator.rules.symbol_rows import endpoints, rows
+from migrator.rules.symbols.symbol_rows import endpoints, rows
 
-from migrator.checking import Checker
-from migrator.engine import migrate_component
-from migrator.fixes import splice
-from migrator.module import Module
-from migrator.registry import Registry, load
-from migrator.rule import Rule, run_rules
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.checking import Checker
+from migrator.engine.engine import migrate_component
+from migrator.engine.fixes import splice
+from migrator.engine.registry import Registry, load
+from migrator.engine.rule import Rule, run_rules
+from migrator.resolve.module import Module
+from migrator.vocabulary.settings import Settings
 
 OLD = "import tensorflow.compat.v1 as tf\n"
 RULES = load().file_rules

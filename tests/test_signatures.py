@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from migrator.fixes import splice
-from migrator.module import Module
-from migrator.signatures import Signatures, carried_over
+from migrator.engine.fixes import splice
+from migrator.resolve.module import Module
+from migrator.resolve.signatures import Signatures, carried_over
 
 
 def carried(source: str, signatures: Signatures) -> str:

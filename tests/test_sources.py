@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator import discovery, sources, writing
-from migrator.diagnostics import Outcome
-from migrator.discovery import dirty_files, discover
-from migrator.sources import Unusable, decode
-from migrator.writing import write_groups
+from migrator.discover import discovery, sources
+from migrator.discover.discovery import dirty_files, discover
+from migrator.discover.sources import Unusable, decode
+from migrator.vocabulary.diagnostics import Outcome
+from migrator.write import writing
+from migrator.write.writing import write_groups
 
 
 def tree(root: Path, *names: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from notebook_tools import notebook
 
-from migrator.diagnostics import Outcome
-from migrator.engine import migrate_component
-from migrator.registry import Registry
-from migrator.settings import Settings
-from migrator.sources import decode
-from migrator.suppressions import Entry, suppressions
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.engine.registry import Registry
+from migrator.vocabulary.diagnostics import Outcome
+from migrator.vocabulary.settings import Settings
+from migrator.vocabulary.suppressions import Entry, suppressions
 
 HEAD = "import tensorflow as tf\n"
 

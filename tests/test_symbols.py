@@ -1,4 +1,4 @@
-"""Names, scopes, dialects and spans as `migrator.module` answers them."""
+"""Names, scopes, dialects and spans as `migrator.resolve.module` answers them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import textwrap
 
 import pytest
 
-from migrator.module import Module
-from migrator.symbols import normalize
+from migrator.resolve.module import Module
+from migrator.resolve.symbols import normalize
 
 
 def module(source: str) -> Module:

@@ -4,7 +4,7 @@ import ast
 import textwrap
 from pathlib import Path
 
-from migrator.syntax import statements, walk
+from migrator.resolve.syntax import statements, walk
 
 ROOT = Path(__file__).resolve().parent.parent
 

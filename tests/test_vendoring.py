@@ -9,13 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from migrator import vendoring
-from migrator.vendored_imports import borrowed
-from migrator.vendored_library import Library, definitions_of, parsed_statements, read_library, written_statements
-from migrator.vendored_runtime import cluster_library, training_library
-from migrator.vendoring import CLUSTER_FILE_NAME, FILE_NAME, MARKER, Edited, is_vendored, merge, vendor
+from migrator.vendor import vendoring
+from migrator.vendor.vendored_imports import borrowed
+from migrator.vendor.vendored_library import (
+    Library,
+    definitions_of,
+    parsed_statements,
+    read_library,
+    written_statements,
+)
+from migrator.vendor.vendored_runtime import cluster_library, training_library
+from migrator.vendor.vendoring import CLUSTER_FILE_NAME, FILE_NAME, MARKER, Edited, is_vendored, merge, vendor
 
-RUNTIME = Path(vendoring.__file__).parent / "runtime"
+RUNTIME = Path(vendoring.__file__).parent.parent / "runtime"
 
 BASE = '''"""Docs of the module."""
 
@@ -249,7 +255,8 @@ def test_all_helpers_together_parse_and_depend_on_tensorflow_alone() -> None:
 
 
 def test_helpers_are_made_without_importing_tensorflow() -> None:
-    code = "import sys; from migrator.vendoring import vendor; vendor(['train_and_evaluate']); print('tensorflow' in sys.modules)"
+    code = "import sys; from migrator.vendor.vendoring import vendor; vendor(['train_and_evaluate']); "
+    code += "print('tensorflow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from migrator.wrapping import aligned, wrapped
+from migrator.engine.wrapping import aligned, wrapped
 
 
 def broken(text: str, width: int = 40) -> str | None:

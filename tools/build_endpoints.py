@@ -1,8 +1,8 @@
-"""Write rules/endpoints.json: where every public name of `tf.compat.v1` is found in TensorFlow 2.
+"""Write rules/symbols/endpoints.json: where every public name of `tf.compat.v1` is found in TensorFlow 2.
 
 Run with the oldest TensorFlow that migrated code is to run on::
 
-    python tools/build_endpoints.py rules/endpoints.json
+    python tools/build_endpoints.py rules/symbols/endpoints.json
 
 Layout of the file, all names without the leading ``tensorflow.``:
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.diagnostics import Diagnostic
-from migrator.module import Module
-from migrator.rule import Rule
+from migrator.vocabulary.diagnostics import Diagnostic
+from migrator.resolve.module import Module
+from migrator.engine.rule import Rule
 
 
 class ReadTensors(Rule):

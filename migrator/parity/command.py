@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from migrator.terminal import ReportFile
+from migrator.cli.terminal import ReportFile
 
 MISSING = "migrate parity needs numpy in this interpreter, and TensorFlow in the ones that run the programs: {}"
 
@@ -76,11 +76,11 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
     Exits with 0 if everything is equal, 1 if something differs, 2 if something could not be run.
     """
     try:
-        from migrator.parity.case import CaseError
-        from migrator.parity.progress import Progress
-        from migrator.parity.recordings import Recordings
-        from migrator.parity.report import CaseReport, exit_code
-        from migrator.parity.runner import run_case
+        from migrator.parity.judge.case import CaseError
+        from migrator.parity.judge.recordings import Recordings
+        from migrator.parity.judge.report import CaseReport, exit_code
+        from migrator.parity.run.progress import Progress
+        from migrator.parity.run.runner import run_case
         from migrator.parity.terminal import show
     except ImportError as error:
         click.echo(MISSING.format(error), err=True)
@@ -111,8 +111,8 @@ def parity(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> Non
 
 def _configured() -> tuple[str, ...]:
     """The nearest file of options, if it lists cases."""
-    from migrator.parity.casefile import holds_cases
-    from migrator.settings import candidates
+    from migrator.parity.judge.casefile import holds_cases
+    from migrator.vocabulary.settings import candidates
 
     here = Path.cwd()
     files = [file for file in candidates(here) if holds_cases(file)][:1]
@@ -120,10 +120,10 @@ def _configured() -> tuple[str, ...]:
 
 
 def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
-    from migrator.parity.case import Case, CaseError, given_program
-    from migrator.parity.casefile import load_cases
-    from migrator.parity.report import Tolerance
-    from migrator.suggesting import suggestion, unreachable
+    from migrator.cli.suggesting import suggestion, unreachable
+    from migrator.parity.judge.case import Case, CaseError, given_program
+    from migrator.parity.judge.casefile import load_cases
+    from migrator.parity.judge.report import Tolerance
 
     for path in paths:
         if not os.path.exists(path):
@@ -164,7 +164,7 @@ def _holds_cases(path: Path) -> bool:
 def _write(reports: list[Any], options: dict[str, Any]) -> bool:
     """Write the reports asked for. Returns whether all could be written."""
     from migrator.parity import formats
-    from migrator.reporting.parity_html import to_html
+    from migrator.report.html.parity_html import to_html
 
     complete = True
     for name, render in (

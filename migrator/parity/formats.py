@@ -9,7 +9,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from migrator.parity.report import (
+from migrator.parity.judge.report import (
     COULD_NOT_RUN,
     DIFFERENT,
     ArrayRow,

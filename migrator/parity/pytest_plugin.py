@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from migrator.parity.case import Case
+    from migrator.parity.judge.case import Case
 
 
 class NotEqual(Exception):
@@ -36,8 +36,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def _lists_cases(path: Path) -> bool:
-    from migrator.parity.case import CaseError
-    from migrator.parity.casefile import PLACES, holds_cases
+    from migrator.parity.judge.case import CaseError
+    from migrator.parity.judge.casefile import PLACES, holds_cases
 
     if path.name not in PLACES:
         return path.name == "parity.toml"
@@ -52,8 +52,8 @@ class ParityFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """A test for each case. Raises CollectError where the file cannot be read."""
-        from migrator.parity.case import Case, CaseError, Program
-        from migrator.parity.casefile import load_cases
+        from migrator.parity.judge.case import Case, CaseError, Program
+        from migrator.parity.judge.casefile import load_cases
 
         try:
             cases = load_cases(self.path, Case("", Program(self.path)))
@@ -72,9 +72,9 @@ class ParityItem(pytest.Item):
 
     def runtest(self) -> None:
         """Train both, and compare. Raises NotEqual."""
-        from migrator.parity import runner
-        from migrator.parity.progress import Progress
-        from migrator.parity.report import EQUAL
+        from migrator.parity.judge.report import EQUAL
+        from migrator.parity.run import runner
+        from migrator.parity.run.progress import Progress
         from migrator.parity.terminal import show
 
         report = runner.run_case(self.case, Progress(quiet=True))

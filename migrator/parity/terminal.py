@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from migrator.parity.formats import summary
-from migrator.parity.report import COULD_NOT_RUN, EQUAL, CaseReport, LossRow, ValueRow
+from migrator.parity.judge.report import COULD_NOT_RUN, EQUAL, CaseReport, LossRow, ValueRow
 
 MAX_ROWS = 12
 _STYLE = {EQUAL: "bold green", COULD_NOT_RUN: "bold yellow"}

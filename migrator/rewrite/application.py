@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Union
 
 import libcst as cst
 
-from migrator.text import Span
+from migrator.resolve.text import Span
 
 from .blocks import Blocks, Patch, Slot, has_comment
 from .changes import (

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from migrator.text import Span, Text
+from migrator.resolve.text import Span, Text
 
 from .changes import Conflict, Statement
 from .heads import comments_above, has_own_lines, indentation, whole_span

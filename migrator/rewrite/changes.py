@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
-from migrator.diagnostics import Edit, Location
+from migrator.vocabulary.diagnostics import Edit, Location
 
 if TYPE_CHECKING:
     import libcst as cst

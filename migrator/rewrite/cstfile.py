@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from migrator.diagnostics import Edit
-from migrator.text import Span, Text
+from migrator.resolve.text import Span, Text
+from migrator.vocabulary.diagnostics import Edit
 
 from .blocks import Blocks, Slot
 from .changes import ABOVE, Change, Conflict, Import, Origin, Remove, Replace, Statement, Unprintable, Written

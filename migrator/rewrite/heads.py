@@ -9,8 +9,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from migrator.syntax import children
-from migrator.text import Text
+from migrator.resolve.syntax import children
+from migrator.resolve.text import Text
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from migrator.diagnostics import Edit
-from migrator.text import Text
+from migrator.resolve.text import Text
+from migrator.vocabulary.diagnostics import Edit
 
 
 def import_position(text: Text, tree: ast.Module) -> int:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from migrator.diagnostics import Edit
-from migrator.text import Span, Text
+from migrator.resolve.text import Span, Text
+from migrator.vocabulary.diagnostics import Edit
 
 from .changes import Origin, Written
 from .nodes import children

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from migrator.text import Span, Text
+from migrator.resolve.text import Span, Text
 
 from .changes import Statement, Unprintable
 from .heads import Piece, Style

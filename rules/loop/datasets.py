@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Union
 
-from migrator.module import Module
-from migrator.project import Project
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 
 
 @dataclass(frozen=True)

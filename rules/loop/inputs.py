@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from migrator.module import Module
+from migrator.resolve.module import Module
 
 from .datasets import Data, Function, Reader, Returns
 

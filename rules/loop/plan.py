@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.plan import Plan
-from migrator.modelfn.translate import bind, is_empty, is_none
-from migrator.module import Module
-from migrator.project import Project
-from migrator.symbols import Scope
-from migrator.syntax import walk
-from migrator.text import Spans
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.plan import Plan
+from migrator.analyse.function.translate import bind, is_empty, is_none
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.symbols import Scope
+from migrator.resolve.syntax import walk
+from migrator.resolve.text import Spans
 
-from ..checkpoint_readers import READERS, reading_modules
-from ..estimator_values import ESTIMATOR, PREFIX, Construction, Values
+from ..estimator_calls.checkpoint_readers import READERS, reading_modules
+from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction, Values
 from .datasets import Data, Reader
 from .inputs import Input, read_input
 from .settings import Settings, settings_of

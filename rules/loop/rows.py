@@ -8,7 +8,7 @@ import keyword
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from migrator.module import Module
+from migrator.resolve.module import Module
 
 Comprehension = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from migrator.modelfn.errors import Unsupported
-from migrator.modelfn.translate import bind, is_none
-from migrator.module import Module
-from migrator.project import Project
-from migrator.syntax import walk
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind, is_none
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.syntax import walk
 
-from ..estimator_values import PREFIX, Construction
+from ..estimator_calls.estimator_values import PREFIX, Construction
 
 RUN_CONFIG = PREFIX + "RunConfig"
 _SIGNATURE = (

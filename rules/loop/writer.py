@@ -9,11 +9,11 @@ import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from migrator.diagnostics import Edit
-from migrator.modelfn.plan import Plan
-from migrator.modelfn.render import Renderer
-from migrator.module import Module
-from migrator.text import within
+from migrator.analyse.function.plan import Plan
+from migrator.emit.render import Renderer
+from migrator.resolve.module import Module
+from migrator.resolve.text import within
+from migrator.vocabulary.diagnostics import Edit
 
 from .plan import Loop, Use
 from .rows import Comprehension, Rows, free_names, rows_of

@@ -8,10 +8,10 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from migrator.diagnostics import Outcome, ProgramUnit
-from migrator.engine import migrate_component
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.diagnostics import Outcome, ProgramUnit
+from migrator.vocabulary.settings import Settings
 
 PATH = "program.py"
 HELPERS = "tf2_training.py"

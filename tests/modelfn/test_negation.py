@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from migrator.modelfn.negation import negated, without_body
+from migrator.analyse.statements.negation import negated, without_body
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, method, migrate, model_fn
 from modelfn.symbolic import assert_same
 
-from migrator.engine import migrate_component
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.settings import Settings
 
 TRAINING = "mode == tf.estimator.ModeKeys.TRAIN"
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from migrator.parity import sandbox
-from migrator.parity.case import Case, CaseError, Program, given_program
-from migrator.parity.casefile import load_cases
+from migrator.parity.judge.case import Case, CaseError, Program, given_program
+from migrator.parity.judge.casefile import load_cases
+from migrator.parity.run import sandbox
 
 DEFAULTS = Case("default", Program(Path("x"), python="old-python"), steps=3, new_python="new-python")
 
@@ -28,7 +28,7 @@ args = ["--steps", 5]
 steps = 10
 rtol = 1e-4
 mode = "live"
-compare = ["losses", "weights"]
+compare = ["losses_metrics.losses", "weights"]
 variables = [["a/kernel", "a.kernel"]]
 
 [[case]]

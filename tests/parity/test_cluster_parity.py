@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from migrator.parity.case import Case, CaseError, Program
-from migrator.parity.casefile import load_cases
-from migrator.parity.clusters import parse
-from migrator.parity.seeds import Comparison, critical_t, two_sided_p
+from migrator.parity.judge.case import Case, CaseError, Program
+from migrator.parity.judge.casefile import load_cases
+from migrator.parity.run.clusters import parse
+from migrator.parity.run.seeds import Comparison, critical_t, two_sided_p
 
 
 @pytest.mark.parametrize(

@@ -135,8 +135,8 @@ def test_without_a_path_the_cases_of_the_settings_are_run(tmp_path: Path, monkey
 def test_reports_are_not_written_over_programs_and_what_cannot_be_written_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from migrator.parity import runner
-    from migrator.parity.report import CaseReport
+    from migrator.parity.judge.report import CaseReport
+    from migrator.parity.run import runner
 
     monkeypatch.setattr(runner, "run_case", lambda case, *rest: CaseReport(case.name, "equal"))
     monkeypatch.chdir(tmp_path)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator.parity.compare import compare
-from migrator.parity.distances import array_distance, arrays_close, close
-from migrator.parity.probe.store import Reader, Writer, checksums
-from migrator.parity.report import SECTIONS, CaseReport, Tolerance
+from migrator.parity.judge.compare import compare
+from migrator.parity.judge.distances import array_distance, arrays_close, close
+from migrator.parity.judge.report import SECTIONS, CaseReport, Tolerance
+from migrator.parity.probe.recorded.store import Reader, Writer, checksums
 
 
 class Side:

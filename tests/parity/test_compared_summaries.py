@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from migrator.parity.compare import compare
-from migrator.parity.probe import summaries
-from migrator.parity.probe.store import Reader, Writer
-from migrator.parity.report import DIFFERENT, EQUAL, CaseReport
-from migrator.parity.summaries import NOT_WRITTEN
+from migrator.parity.judge.compare import compare
+from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
+from migrator.parity.judge.summaries import NOT_WRITTEN
+from migrator.parity.probe.recorded import summaries
+from migrator.parity.probe.recorded.store import Reader, Writer
 
 Tags = dict[str, list[list[Any]]]
 LOSS: Tags = {"loss": [[1, 0.5], [11, 0.25]]}

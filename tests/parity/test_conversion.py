@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from migrator.parity.checkpoint_command import checkpoint
-from migrator.parity.migrate import migrate_copy
+from migrator.parity.checkpoints.checkpoint_command import checkpoint
+from migrator.parity.run.migrate import migrate_copy
 
 PROGRAM = Path(__file__).parent / "programs" / "estimator.py"
 

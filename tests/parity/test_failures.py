@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from migrator.parity import runner, sandbox
+from migrator.parity.run import runner, sandbox
 
 PLACEHOLDER = "RuntimeError: tf.placeholder() is not compatible with eager execution."
 

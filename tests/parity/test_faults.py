@@ -7,7 +7,7 @@ from typing import Callable
 
 import pytest
 
-from migrator.parity.report import REPLAYED, CaseReport
+from migrator.parity.judge.report import REPLAYED, CaseReport
 
 pytest.importorskip("tensorflow_estimator")
 Replay = Callable[..., CaseReport]

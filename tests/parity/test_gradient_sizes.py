@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe import gradients
+from migrator.parity.probe.recorded import gradients
 
 v1 = tf.compat.v1
 

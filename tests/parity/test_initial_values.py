@@ -8,8 +8,8 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 
-from migrator.parity.initial_values import compare_initial_values, same_distribution
-from migrator.parity.probe.store import SAMPLED, Reader, Writer, sample
+from migrator.parity.judge.initial_values import compare_initial_values, same_distribution
+from migrator.parity.probe.recorded.store import SAMPLED, Reader, Writer, sample
 
 Draw = Callable[[np.random.RandomState, int], Any]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe import checkpoints
-from migrator.parity.probe.store import Reader, Writer
+from migrator.parity.probe.recorded import checkpoints
+from migrator.parity.probe.recorded.store import Reader, Writer
 
 v1 = tf.compat.v1
 management = pytest.importorskip(checkpoints._MODULES[0])

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
-from migrator.parity.case import Case, Program
-from migrator.parity.runner import _with_names
+from migrator.parity.judge.case import Case, Program
+from migrator.parity.run.runner import _with_names
 
 OLD = """\
 import tensorflow as tf

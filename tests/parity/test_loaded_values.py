@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from migrator.parity.loaded_values import compare_loaded_values
-from migrator.parity.probe.files import Files, Source
-from migrator.parity.probe.store import Reader, Writer
-from migrator.parity.report import CaseReport
+from migrator.parity.judge.loaded_values import compare_loaded_values
+from migrator.parity.judge.report import CaseReport
+from migrator.parity.probe.recorded.files import Files, Source
+from migrator.parity.probe.recorded.store import Reader, Writer
 
 VALUE = np.arange(1, 7, dtype=np.float32).reshape(3, 2)
 

@@ -8,11 +8,11 @@ from typing import Callable
 
 import pytest
 
-from migrator.parity.case import Case, Program
-from migrator.parity.progress import Progress
-from migrator.parity.recordings import Recorded
-from migrator.parity.report import CaseReport
-from migrator.parity.runner import replay_and_compare, run_side
+from migrator.parity.judge.case import Case, Program
+from migrator.parity.judge.recordings import Recorded
+from migrator.parity.judge.report import CaseReport
+from migrator.parity.run.progress import Progress
+from migrator.parity.run.runner import replay_and_compare, run_side
 
 pytest.importorskip("tensorflow_estimator")
 

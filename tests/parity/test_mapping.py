@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator.parity.probe.mapping import MappingError, Variable, best_fitting, expand, fitting, match, normalise
+from migrator.parity.probe.recorded.mapping import (
+    MappingError,
+    Variable,
+    best_fitting,
+    expand,
+    fitting,
+    match,
+    normalise,
+)
 
 
 def variables(*items: tuple[str, tuple[int, ...]], trainable: bool = True) -> list[Variable]:

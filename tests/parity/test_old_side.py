@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from migrator.parity.case import Case, Program
-from migrator.parity.probe.dialect import written_for_v1
-from migrator.parity.probe.lookups import by_id
-from migrator.parity.probe.store import Reader
-from migrator.parity.progress import Progress
-from migrator.parity.runner import SideError, run_side
+from migrator.parity.judge.case import Case, Program
+from migrator.parity.probe.recorded.store import Reader
+from migrator.parity.probe.tf1.dialect import written_for_v1
+from migrator.parity.probe.tf1.lookups import by_id
+from migrator.parity.run.progress import Progress
+from migrator.parity.run.runner import SideError, run_side
 
 REGRESSION = (Path(__file__).parent / "programs" / "regression.py").read_text()
 

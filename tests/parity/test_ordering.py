@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.ordering import HOOKS_READ, read_step_first, read_weights_first
+from migrator.parity.probe.tf1.ordering import HOOKS_READ, read_step_first, read_weights_first
 
 v1 = tf.compat.v1
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from migrator.parity.compare import compare
+from migrator.parity.judge.compare import compare
+from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
 from migrator.parity.probe import exports
-from migrator.parity.probe.store import Reader, Writer
-from migrator.parity.report import DIFFERENT, EQUAL, CaseReport
+from migrator.parity.probe.recorded.store import Reader, Writer
 
 tf = pytest.importorskip("tensorflow")
 

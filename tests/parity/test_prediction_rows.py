@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from migrator.parity.probe import batches
-from migrator.parity.probe.containers import stacked
+from migrator.parity.probe.recorded import batches
+from migrator.parity.probe.recorded.containers import stacked
 
 
 def test_rows_become_arrays() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from migrator.parity import local_cluster, process
+from migrator.parity.run import local_cluster, process
 
 
 def ends(pid: int, seconds: float = 5) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 VERDICTS = """
 from migrator.parity import runner
-from migrator.parity.report import CaseReport, Difference
+from migrator.parity.judge.report import CaseReport, Difference
 
 def run_case(case, progress, keep=None):
     found = [Difference("losses", "step 3", "2 is not 1")] if "bad" in case.name else []

@@ -10,7 +10,8 @@ import tensorflow as tf
 from tensorflow.python.data.ops import structured_function
 from tensorflow.python.ops import gen_candidate_sampling_ops, gen_random_ops
 
-from migrator.parity.probe import randomness, sampling
+from migrator.parity.probe import randomness
+from migrator.parity.probe.tf1 import sampling
 
 v1 = tf.compat.v1
 

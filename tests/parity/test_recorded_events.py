@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from migrator.parity.checkpoints import NOT_WRITTEN
-from migrator.parity.compare import compare
-from migrator.parity.probe.store import Reader, Writer
-from migrator.parity.report import DIFFERENT, EQUAL, CaseReport
+from migrator.parity.checkpoints.checkpoints import NOT_WRITTEN
+from migrator.parity.judge.compare import compare
+from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
+from migrator.parity.probe.recorded.store import Reader, Writer
 
 Events = list[dict[str, Any]]
 

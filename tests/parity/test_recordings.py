@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from migrator.parity.case import Case, Program
 from migrator.parity.command import parity
-from migrator.parity.recordings import MANIFEST, Recorded, Recordings
-from migrator.parity.report import SideReport
+from migrator.parity.judge.case import Case, Program
+from migrator.parity.judge.recordings import MANIFEST, Recorded, Recordings
+from migrator.parity.judge.report import SideReport
 
 PROGRAMS = Path(__file__).parent / "programs"
 NO_PYTHON = "/no/such/python"

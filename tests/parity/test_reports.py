@@ -13,10 +13,10 @@ from schemas import errors
 
 from migrator.parity import formats
 from migrator.parity.formats import from_json, to_json, to_junit, to_markdown
-from migrator.parity.report import ArrayRow, CaseReport, Difference, LossRow, SideReport, ValueRow, exit_code
+from migrator.parity.judge.report import ArrayRow, CaseReport, Difference, LossRow, SideReport, ValueRow, exit_code
 from migrator.parity.terminal import show
-from migrator.reporting.parity_charts import MAX_POINTS, difference_chart, loss_chart
-from migrator.reporting.parity_html import to_html
+from migrator.report.html.parity_charts import MAX_POINTS, difference_chart, loss_chart
+from migrator.report.html.parity_html import to_html
 
 
 def losses(count: int) -> list[LossRow]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from migrator.parity.checkpoint_command import checkpoint
-from migrator.parity.row_order import lookup_in_turn
+from migrator.parity.checkpoints.checkpoint_command import checkpoint
+from migrator.parity.run.row_order import lookup_in_turn
 
 PARTITIONED = (
     "with tf.variable_scope('a', partitioner=tf.fixed_size_partitioner(2)):\n    w = tf.get_variable('w', [4, 2])\n"

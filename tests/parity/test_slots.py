@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrator.parity.probe.slots import StateError, children, is_state, slots
+from migrator.parity.probe.recorded.slots import StateError, children, is_state, slots
 
 
 def test_slots_are_found_in_the_order_of_their_optimizer() -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from migrator.parity.probe.store import Reader, Writer, checksums, describe
+from migrator.parity.probe.recorded.store import Reader, Writer, checksums, describe
 
 Sparse = namedtuple("Sparse", "indices values dense_shape")
 

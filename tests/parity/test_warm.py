@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from migrator.parity import process, warm
 from migrator.parity.probe.keras_choice import KERAS
-from migrator.parity.warm import Fork, Interpreter
+from migrator.parity.run import process, warm
+from migrator.parity.run.warm import Fork, Interpreter
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux only")
 
@@ -124,7 +124,7 @@ def test_forks_end_with_their_owner(folder: Path, env: dict[str, str]) -> None:
     (folder / "sleeps.py").write_text("import time\ntime.sleep(60)\n")
     (folder / "owner.py").write_text(f"""
 import os, signal, sys
-from migrator.parity.warm import Interpreter
+from migrator.parity.run.warm import Interpreter
 one = Interpreter(sys.executable, "old", dict(os.environ))
 one.wait_until_ready()
 command = [sys.executable, {str(folder / "sleeps.py")!r}, "old"]

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 from typing import TypeVar
 
-from migrator.fixes import splice
-from migrator.module import Module
+from migrator.engine.fixes import splice
+from migrator.resolve.module import Module
 from migrator.rewrite import Change
 
 N = TypeVar("N", bound=ast.AST)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from changing import HOSTILE, changed, first, parsed
 
-from migrator.fixes import splice
-from migrator.module import Module
+from migrator.engine.fixes import splice
+from migrator.resolve.module import Module
 from migrator.rewrite import Conflict, Import, Insert, Remove, Replace, Unprintable, expr, with_arguments
 
 
@@ -180,7 +180,7 @@ def test_any_expressions_may_be_wrapped_at_once(source: str) -> None:
 def test_a_name_takes_the_place_of_a_name_without_libcst() -> None:
     code = """
 import sys
-from migrator.module import Module
+from migrator.resolve.module import Module
 from migrator.rewrite import Import, Remove, Replace
 module = Module("p.py", "import tensorflow as tf\\nx = 1\\ntf.foo(x)\\n")
 call = module.tree.body[2].value
@@ -193,7 +193,7 @@ print([edit.text for edit in module.cst.apply(changes)], "libcst" in sys.modules
 
 def test_libcst_is_not_imported_to_look(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import tensorflow as tf\n\ntf.print(1)\n")
-    code = "import sys; from migrator.cli import main; sys.argv = ['migrate', '.', '--jobs', '1']\n"
+    code = "import sys; from migrator.cli.cli import main; sys.argv = ['migrate', '.', '--jobs', '1']\n"
     code += "try: main()\nexcept SystemExit: print('libcst' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.stdout.endswith("False\n"), done.stdout + done.stderr

@@ -6,7 +6,7 @@ import ast
 
 from changing import parsed
 
-from migrator.fixes import splice
+from migrator.engine.fixes import splice
 
 
 def test_decorators_go_with_what_they_decorate() -> None:

@@ -12,7 +12,7 @@ import libcst as cst
 import pytest
 from changing import HOSTILE, parsed
 
-from migrator.module import Module
+from migrator.resolve.module import Module
 from migrator.rewrite import Unprintable
 from migrator.rewrite.mapping import kinds
 

@@ -8,8 +8,8 @@ import random
 import pytest
 from changing import HOSTILE, changed, first, parsed
 
-from migrator.fixes import splice
-from migrator.module import Module
+from migrator.engine.fixes import splice
+from migrator.resolve.module import Module
 from migrator.rewrite import Change, Conflict, Insert, Remove, Replace, Unprintable, expr, statements
 
 FUNCTION = "def f(a, b=1):\n    # hi\n    x = 1  # c\n    return 2\n"

@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from migrator import vendoring
-from migrator.diagnostics import Applicability, Diagnostic, Location, NewFile, ProgramUnit, Severity
-from migrator.module import Module
-from migrator.project import Project
-from migrator.rule import ProgramRule, Rule
+from migrator.engine.rule import ProgramRule, Rule
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.vendor import vendoring
+from migrator.vocabulary.diagnostics import Applicability, Diagnostic, Location, NewFile, ProgramUnit, Severity
 
 
 class Rename(Rule):

@@ -9,7 +9,7 @@ from modelfn.programs import PATH, run
 
 from tools import check_noop
 
-RULES = [import_module("migrator.rules.absent_names").AbsentNames()]
+RULES = [import_module("migrator.rules.symbols.absent_names").AbsentNames()]
 TF = "import tensorflow as tf\n"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tools import check, check_noop, check_transformed, rules_of
 
-RULES = rules_of("absl_modules")
+RULES = rules_of("symbols.absl_modules")
 HEAD = "import tensorflow as tf\n"
 APP = "from absl import app\nfrom absl import flags\n"
 PARSER = "flags_parser=lambda argv: flags.FLAGS(argv, known_only=True)"
@@ -180,6 +180,6 @@ def test_names_of_absl_exist() -> None:
     logging = pytest.importorskip("absl.logging")
     from tools import load
 
-    rule = load("absl_modules")
+    rule = load("symbols.absl_modules")
     for name in (*rule._FUNCTIONS.values(), *rule._LEVEL_FUNCTIONS.values(), *rule._LEVELS.values()):
         assert hasattr(logging, name)

@@ -7,9 +7,9 @@ import re
 import pytest
 from modelfn.programs import LOSS, SPEC, TRAIN_OP
 
-from migrator.engine import migrate_component
-from migrator.settings import STRATEGIES, Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.settings import STRATEGIES, Settings
 
 MODEL = f"""import tensorflow as tf
 

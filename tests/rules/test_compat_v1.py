@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from migrator.diagnostics import Severity
-from migrator.module import Module
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Severity
 from tools import check, check_noop, check_transformed, load, rules_of
 
-RULES = rules_of("compat_v1")
+RULES = rules_of("symbols.compat_v1")
 OLD = "import tensorflow.compat.v1 as tf\n"
 NEW = "import tensorflow as tf\n"
 
@@ -154,7 +154,7 @@ def test_switches_go_where_nothing_is_left_to_switch() -> None:
 
 def test_rename_edits_is_one_fix_for_each_import() -> None:
     module = Module("p.py", f"{OLD}x = tf.log(y) + tf.abs(z)\n")
-    (found,) = load("compat_v1").rename_edits(module)
+    (found,) = load("symbols.compat_v1").rename_edits(module)
     assert found.fix is not None
     assert [edit.text for edit in sorted(found.fix.edits)] == ["import tensorflow as tf", "tf.math.log"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from tools import check_noop, check_transformed, rules_of
 
-RULES = rules_of("contrib_data")
+RULES = rules_of("inputs.contrib_data")
 
 
 @pytest.mark.parametrize("size", ["32", "batch_size=32", "(32)"])

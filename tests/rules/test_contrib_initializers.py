@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from migrator.diagnostics import Applicability
+from migrator.vocabulary.diagnostics import Applicability
 from tools import check, check_noop, check_transformed, rules_of
 
-RULES = rules_of("contrib_initializers")
+RULES = rules_of("layers.contrib_initializers")
 HEAD = "import tensorflow as tf\n"
 OLD = "tf.contrib.layers."
 NEW = "tf.keras.initializers."

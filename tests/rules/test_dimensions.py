@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from migrator.fixes import splice
-from migrator.module import Module
+from migrator.engine.fixes import splice
+from migrator.resolve.module import Module
 from tools import load
 
 HEAD = "import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 3])\n"
@@ -15,7 +15,7 @@ HEAD = "import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 3])\n"
 
 def without_values(text: str) -> str:
     module = Module("program.py", HEAD + textwrap.dedent(text))
-    fixes = load("dimensions").dimension_fixes(module)
+    fixes = load("symbols.dimensions").dimension_fixes(module)
     after = splice(module.source, [edit for fix in fixes for edit in fix.edits]).decode()
     return after[len(HEAD) :]
 
@@ -87,7 +87,7 @@ def test_what_other_methods_are_given_stays(base: str, method: str) -> None:
 def with_sizes(text: str) -> str:
     module = Module("program.py", HEAD + textwrap.dedent(text))
     after = splice(
-        module.source, [edit for fix in load("dimensions").size_fixes(module) for edit in fix.edits]
+        module.source, [edit for fix in load("symbols.dimensions").size_fixes(module) for edit in fix.edits]
     ).decode()
     return after[len(HEAD) :]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 from modelfn.programs import HELPERS, PATH, model_fn, units
 
-from migrator.diagnostics import Outcome
-from migrator.engine import migrate_component
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.diagnostics import Outcome
+from migrator.vocabulary.settings import Settings
 
 IMPORT = "import tensorflow as tf\n"
 

@@ -8,8 +8,8 @@ import textwrap
 import pytest
 from modelfn.programs import migrate_all, model_fn
 
-from migrator.fixes import splice
-from migrator.module import Module
+from migrator.engine.fixes import splice
+from migrator.resolve.module import Module
 from tools import load
 
 HEAD = "import tensorflow as tf\n"
@@ -17,7 +17,7 @@ HEAD = "import tensorflow as tf\n"
 
 def renamed(text: str) -> str:
     module = Module("program.py", HEAD + textwrap.dedent(text))
-    fixes = load("graph_names").graph_name_fixes(module)
+    fixes = load("bridge.graph_names").graph_name_fixes(module)
     return splice(module.source, [edit for fix in fixes for edit in fix.edits]).decode()[len(HEAD) :]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from modelfn.programs import joined, manual_reason, migrate
 
-from migrator.engine import migrate_component
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.settings import Settings
 
 PROGRAM = """import horovod.tensorflow as hvd
 import tensorflow as tf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, run
 
-from migrator.diagnostics import Outcome, Severity
+from migrator.vocabulary.diagnostics import Outcome, Severity
 
 HELPER = """import tensorflow as tf
 

@@ -7,7 +7,7 @@ from modelfn.programs import LOSS, SPEC, TRAIN_OP, migrate_all
 
 from tools import check, check_noop, check_transformed, rules_of
 
-RULES = rules_of("loaded_tensorflow")
+RULES = rules_of("symbols.loaded_tensorflow")
 
 
 @pytest.mark.parametrize(

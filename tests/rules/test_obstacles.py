@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from migrator import runner
-from migrator.diagnostics import ProgramUnit
-from migrator.modelfn.errors import Obstacles, Unsupported
-from migrator.reporting import assessment, closing
-from migrator.settings import Settings
+from migrator.analyse.function.errors import Obstacles, Unsupported
+from migrator.engine import runner
+from migrator.report import assessment, closing
+from migrator.vocabulary.diagnostics import ProgramUnit
+from migrator.vocabulary.settings import Settings
 
 HEAD = """\
 import tensorflow as tf

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from migrator.diagnostics import Applicability, Severity
+from migrator.vocabulary.diagnostics import Applicability, Severity
 from tools import check, check_noop, check_transformed, rules_of, transform
 
 RULES = rules_of("partitioners")
@@ -189,7 +189,7 @@ def test_file_that_knows_only_compat_v1() -> None:
     check_transformed(
         "import tensorflow.compat.v1 as tf\nx = tf.fixed_size_partitioner(3)\n",
         f"import tensorflow as tf\nx = {NEW}FixedShardsPartitioner(num_shards=3)\n",
-        [*RULES, *rules_of("compat_v1")],
+        [*RULES, *rules_of("symbols.compat_v1")],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, migrate_all
 
-from migrator.components import components
+from migrator.discover.components import components
 
 BODY = ["predictions = tf.layers.dense(features['x'], params['units'])", LOSS, TRAIN_OP, SPEC]
 MODEL_FN = "def model_fn(features, labels, mode, params):\n" + "".join(f"    {line}\n" for line in BODY)

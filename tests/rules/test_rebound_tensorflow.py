@@ -7,7 +7,7 @@ from modelfn.programs import migrate, model_fn
 
 from tools import check_noop, check_transformed, rules_of
 
-RULES = rules_of("rebound_tensorflow")
+RULES = rules_of("symbols.rebound_tensorflow")
 IMPORT = "import tensorflow as tf\n"
 USE = "tf.layers.dense(x, 1)\n"
 

@@ -7,9 +7,9 @@ import re
 import pytest
 from modelfn.programs import joined
 
-from migrator.engine import migrate_component
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.settings import Settings
 
 HOROVOD = """import horovod.tensorflow as hvd
 import tensorflow as tf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, migrate_all, run
 
-from migrator.diagnostics import Diagnostic
+from migrator.vocabulary.diagnostics import Diagnostic
 
 STAR = "from tensorflow import *\n"
 

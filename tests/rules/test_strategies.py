@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from migrator.rules.distribution import speaks_of_several
+from migrator.rules.distribute.distribution import speaks_of_several
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, manual_reason, migrate, run
 
-from migrator.module import Module
+from migrator.resolve.module import Module
 
 MODEL = f"""import tensorflow as tf
 

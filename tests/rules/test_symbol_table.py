@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from migrator.diagnostics import Severity
+from migrator.vocabulary.diagnostics import Severity
 from tools import check, check_noop, check_transformed, load, rules_of, transform
 
-RULES = rules_of("symbol_table")
+RULES = rules_of("symbols.symbol_table")
 V1 = "import tensorflow as tf\ntf.train.Saver()\n"
 
 
@@ -352,7 +352,7 @@ ONLY_1 = (
 def test_rows_agree_with_tensorflow() -> None:
     """Every name exists where the table says, and every old parameter is mapped, dropped or refused on purpose."""
     tf = pytest.importorskip("tensorflow")
-    tables = load("symbol_rows")
+    tables = load("symbols.symbol_rows")
     refused = {"data", "summarize", "default_name", "keyword_required", "partition_strategy"}
     wrong = []
     for name, row in tables.rows().items():

@@ -6,7 +6,7 @@ import pytest
 
 from tools import check, check_noop, check_transformed, rules_of
 
-RULES = rules_of("unused_names")
+RULES = rules_of("symbols.unused_names")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from migrator.fixes import splice
-from migrator.module import Module
+from migrator.engine.fixes import splice
+from migrator.resolve.module import Module
 from tools import load
 
 HEAD = "import tensorflow as tf\n"
@@ -16,7 +16,7 @@ EMA = "ema = tf.train.ExponentialMovingAverage(0.9)\naverage = ema.average(v)\n"
 
 def rewritten(text: str) -> str:
     module = Module("program.py", HEAD + textwrap.dedent(text))
-    fixes = load("variable_objects").variable_fixes(module)
+    fixes = load("bridge.variable_objects").variable_fixes(module)
     after = splice(module.source, [edit for fix in fixes for edit in fix.edits]).decode()
     return after[len(HEAD) :]
 

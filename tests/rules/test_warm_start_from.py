@@ -6,9 +6,9 @@ import textwrap
 
 import pytest
 
-from migrator.engine import migrate_component
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.settings import Settings
 
 PROGRAM = """\
 import tensorflow as tf

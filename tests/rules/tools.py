@@ -11,10 +11,10 @@ import types
 from collections.abc import Iterable
 from pathlib import Path
 
-from migrator.diagnostics import Applicability, Diagnostic, Edit
-from migrator.fixes import splice
-from migrator.module import Module
-from migrator.rule import Rule, run_rules
+from migrator.engine.fixes import splice
+from migrator.engine.rule import Rule, run_rules
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Applicability, Diagnostic, Edit
 
 MAX_ROUNDS = 10
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from modelfn.programs import PATH, migrate_all, run, units
 
-from migrator.vendoring import FILE_NAMES
+from migrator.vendor.vendoring import FILE_NAMES
 
 
 def old_program(source: str, folder: Path) -> types.ModuleType:

@@ -10,9 +10,9 @@ import tensorflow as tf
 from cluster_program import eval_input, train_input
 
 from migrator.runtime.cluster.graph import graph_model
-from migrator.runtime.config import RunConfig
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.parity.local_cluster import free_ports
+from migrator.parity.run.local_cluster import free_ports
 from migrator.runtime.cluster.strategy import make_strategy
 
 SHAPE = (64, 32)

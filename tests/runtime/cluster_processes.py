@@ -7,8 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
-from migrator.parity import process, warm
-from migrator.parity.local_cluster import Run
+from migrator.parity.run import process, warm
+from migrator.parity.run.local_cluster import Run
 
 FOLDER = Path(__file__).resolve().parent
 PROGRAM = FOLDER / "cluster_program.py"

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.callbacks.exporters import FinalExporter
 from migrator.runtime.cluster.strategy import make_strategy
 from migrator.runtime.cluster.train_and_evaluate import train_and_evaluate
 from migrator.runtime.cluster.training import configure_distributed
-from migrator.runtime.config import RunConfig
-from migrator.runtime.exporters import FinalExporter
-from migrator.runtime.metrics import BatchMean
-from migrator.runtime.serving import build_raw_serving_input_receiver_fn
-from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec
-from migrator.runtime.training import evaluate, train
+from migrator.runtime.exports.serving import build_raw_serving_input_receiver_fn
+from migrator.runtime.losses_metrics.metrics import BatchMean
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.train_and_evaluate import EvalSpec, TrainSpec
+from migrator.runtime.training.training import evaluate, train
 
 X = np.random.RandomState(0).rand(22, 3).astype("float32")
 Y = (X @ [[1.0], [-2.0], [3.0]] + 0.5).astype("float32")

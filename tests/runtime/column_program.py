@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime import preprocessing_categories as categories
-from migrator.runtime import preprocessing_columns as columns
-from migrator.runtime import preprocessing_sequences as sequences
-from migrator.runtime.preprocessing_shared import shared_table_columns
+from migrator.runtime.columns import preprocessing_categories as categories
+from migrator.runtime.columns import preprocessing_columns as columns
+from migrator.runtime.columns import preprocessing_sequences as sequences
+from migrator.runtime.columns.preprocessing_shared import shared_table_columns
 
 fc, v1 = tf.feature_column, tf.compat.v1
 SUMMED = ("buckets of two", "list with buckets", "list of several", "crossed, sparse", "weighted")

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.checkpoints import Checkpoints
-from migrator.runtime.config import RunConfig
-from migrator.runtime.exporting import export_saved_model
-from migrator.runtime.metrics import BatchMean
-from migrator.runtime.normalization import ContribBatchNorm
-from migrator.runtime.optimizers import KernelOptimizer
-from migrator.runtime.serving import ServingInputReceiver
-from migrator.runtime.training import configure, evaluate, train
-from migrator.runtime.variable_paths import variable_path
-from migrator.runtime.weights import get_layer, get_weight
+from migrator.runtime.checkpoints.checkpoints import Checkpoints
+from migrator.runtime.checkpoints.variable_paths import variable_path
+from migrator.runtime.exports.exporting import export_saved_model
+from migrator.runtime.exports.serving import ServingInputReceiver
+from migrator.runtime.layers.normalization import ContribBatchNorm
+from migrator.runtime.layers.weights import get_layer, get_weight
+from migrator.runtime.losses_metrics.metrics import BatchMean
+from migrator.runtime.optimizers.optimizers import KernelOptimizer
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.training import configure, evaluate, train
 
 RANDOM = np.random.RandomState(0)
 IMAGES = RANDOM.randn(6, 3, 3, 2).astype("float32")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.config import RunConfig
-from migrator.runtime.optimizers_adam import AdamOptimizer
-from migrator.runtime.training import configure, train
+from migrator.runtime.optimizers.optimizers_adam import AdamOptimizer
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.training import configure, train
 
 
 class Kill(tf.keras.callbacks.Callback):

@@ -10,9 +10,9 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.cluster.training import configure_distributed
-from migrator.runtime.config import RunConfig
-from migrator.runtime.metrics import BatchMean
-from migrator.runtime.training import configure
+from migrator.runtime.losses_metrics.metrics import BatchMean
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.training import configure
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.rand(22, 3).astype("float32")

@@ -11,19 +11,19 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, create_model, model_fn, read_events
 
+from migrator.runtime.checkpoints.weight_averages import WeightAverages
 from migrator.runtime.cluster import replicas
 from migrator.runtime.cluster.graph import graph_model
 from migrator.runtime.cluster.replicas import share_out
 from migrator.runtime.cluster.tasks import ClusterError
 from migrator.runtime.cluster.training import configure_distributed
-from migrator.runtime.config import RunConfig
-from migrator.runtime.inputs import read_input
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import evaluate, report_batch_loss, train
-from migrator.runtime.v1_graph import EstimatorSpec
-from migrator.runtime.v1_hooks import GraphHook
-from migrator.runtime.weight_averages import WeightAverages
-from migrator.runtime.without_tpu import TPUParams
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_hooks import GraphHook
+from migrator.runtime.graph_v1.without_tpu import TPUParams
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.inputs import read_input
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, report_batch_loss, train
 
 DEVICES = ["/cpu:0", "/cpu:1"]
 keras_2 = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train on several replicas")

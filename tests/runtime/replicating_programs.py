@@ -7,9 +7,9 @@ from pathlib import Path
 
 from both_sides import PATH, load_helpers, loaded
 
-from migrator.engine import migrate_component
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.settings import Settings
 
 _PROGRAM = """import json
 import sys

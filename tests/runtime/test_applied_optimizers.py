@@ -51,8 +51,8 @@ def new(source: str, made: str, decayed: bool, made_of: str, folder: Path) -> tu
     kept = [n for n in ast.parse(text).body if getattr(n, "name", "") not in ("Model", "create_model")]
     kept = [n for n in kept if isinstance(n, (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef))]
     helpers = ast.parse(
-        "from migrator.runtime.optimizers import KernelOptimizer\n"
-        "from migrator.runtime.shaped_slots import ShapedSlotsOptimizer\n"
+        "from migrator.runtime.optimizers.optimizers import KernelOptimizer\n"
+        "from migrator.runtime.optimizers.shaped_slots import ShapedSlotsOptimizer\n"
     ).body
     kept = [n for n in kept if not (isinstance(n, ast.ImportFrom) and n.module in ("tf2_training", "tf2_cluster"))]
     path = folder / "new.py"  # AutoGraph asks for the lines of a file

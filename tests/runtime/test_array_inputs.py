@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.array_inputs import numpy_input_fn, pandas_input_fn
+from migrator.runtime.training.array_inputs import numpy_input_fn, pandas_input_fn
 
 v1 = tf.compat.v1
 X = {"a": np.arange(5.0), "b": np.array([["x"], ["y"], ["z"], ["u"], ["v"]], object)}

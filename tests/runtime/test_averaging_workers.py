@@ -14,7 +14,7 @@ from cluster_processes import environment
 from line_program import read_events
 from replicating_programs import PATH, SYNC, migrated
 
-from migrator.parity.local_cluster import Shape, run_cluster
+from migrator.parity.run.local_cluster import Shape, run_cluster
 
 pytestmark = [
     pytest.mark.parity,

@@ -11,11 +11,11 @@ import pytest
 import tensorflow as tf
 from line_program import LineModel, create_model, input_fn, model_fn
 
-from migrator.runtime.callbacks import StopAtStep, TensorLogger, watch
-from migrator.runtime.early_stopping import StopWhen, stop_if_no_improvement, stop_if_threshold_crossed
-from migrator.runtime.step_rates import current_rate
-from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
-from migrator.runtime.training import configure, evaluate, train
+from migrator.runtime.callbacks.callbacks import StopAtStep, TensorLogger, watch
+from migrator.runtime.callbacks.early_stopping import StopWhen, stop_if_no_improvement, stop_if_threshold_crossed
+from migrator.runtime.training.step_rates import current_rate
+from migrator.runtime.training.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
+from migrator.runtime.training.training import configure, evaluate, train
 
 v1 = tf.compat.v1
 

@@ -19,14 +19,14 @@ from modelfn.programs import PATH, run, units
 from tensorflow.python.ops import nn_ops
 
 from migrator.parity.probe import dropout
-from migrator.parity.probe.contrib import Contrib
-from migrator.vendoring import FILE_NAMES
+from migrator.parity.probe.tf1.contrib import Contrib
+from migrator.vendor.vendoring import FILE_NAMES
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator"),
 ]
 v1 = tf.compat.v1
-CANNED = importlib.import_module("migrator.rules.canned").CANNED
+CANNED = importlib.import_module("migrator.rules.canned.canned").CANNED
 V1, V2 = "import tensorflow.compat.v1 as tf\n", "import tensorflow as tf\n"
 STEPS, BATCH_SIZE = 10, 6
 SIZE = STEPS * BATCH_SIZE

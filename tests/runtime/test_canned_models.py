@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.clipping import clip_gradients_by_norm
-from migrator.runtime import canned
+from migrator.parity.probe.tf1.clipping import clip_gradients_by_norm
+from migrator.runtime.canned import canned
+from migrator.runtime.checkpoints.variable_values import variable_names, variable_value
 from migrator.runtime.cluster import canned as cluster_canned
-from migrator.runtime.config import RunConfig
-from migrator.runtime.exporting import export_saved_model
-from migrator.runtime.optimizers import AdagradOptimizer
-from migrator.runtime.prediction import predict
-from migrator.runtime.regularized_optimizers import FtrlOptimizer
-from migrator.runtime.serving import build_parsing_serving_input_receiver_fn
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.variable_values import variable_names, variable_value
+from migrator.runtime.exports.exporting import export_saved_model
+from migrator.runtime.exports.serving import build_parsing_serving_input_receiver_fn
+from migrator.runtime.optimizers.optimizers import AdagradOptimizer
+from migrator.runtime.optimizers.regularized_optimizers import FtrlOptimizer
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, train
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator"),

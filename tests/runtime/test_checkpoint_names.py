@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.checkpoint_names import keep_names, list_variables, load_checkpoint, load_variable
-from migrator.runtime.metrics import BatchMean
-from migrator.runtime.training import configure, train
-from migrator.runtime.weight_names import tf1_variables
-from migrator.runtime.weights import get_weight
-from migrator.runtime.weights_from_checkpoint import begin_with, init_from_checkpoint
+from migrator.runtime.checkpoints.checkpoint_names import keep_names, list_variables, load_checkpoint, load_variable
+from migrator.runtime.checkpoints.weight_names import tf1_variables
+from migrator.runtime.checkpoints.weights_from_checkpoint import begin_with, init_from_checkpoint
+from migrator.runtime.layers.weights import get_weight
+from migrator.runtime.losses_metrics.metrics import BatchMean
+from migrator.runtime.training.training import configure, train
 
 v1 = tf.compat.v1
 SHAPES = {

@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 from line_program import checkpoint_steps, create_model, input_fn
 
-from migrator.runtime.checkpoints import Checkpoints
-from migrator.runtime.training import evaluate, train
+from migrator.runtime.checkpoints.checkpoints import Checkpoints
+from migrator.runtime.training.training import evaluate, train
 
 
 @pytest.mark.parametrize(("keep", "kept"), [(2, [4, 5]), (None, [0, 1, 2, 3, 4, 5]), (0, [0, 1, 2, 3, 4, 5])])

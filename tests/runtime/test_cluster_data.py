@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 from cluster_processes import FOLDER, environment
 
-from migrator.parity.local_cluster import Shape, run_cluster
+from migrator.parity.run.local_cluster import Shape, run_cluster
 
 pytestmark = [
     pytest.mark.parity,

@@ -11,7 +11,7 @@ import tensorflow as tf
 from cluster_processes import command, environment, kill
 from line_program import checkpoint_steps
 
-from migrator.parity.local_cluster import Run, Shape, run_cluster, started
+from migrator.parity.run.local_cluster import Run, Shape, run_cluster, started
 
 ENDLESS = 1_000_000
 pytestmark = [

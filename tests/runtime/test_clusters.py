@@ -15,8 +15,8 @@ from cluster_processes import GRAPH_PROGRAM, PROGRAM, SLURM_PROGRAM, command, en
 from cluster_program import X, Y
 from line_program import checkpoint_steps
 
-from migrator.parity.local_cluster import Run, Shape, free_ports, run_cluster, started, wait
-from migrator.parity.process import start
+from migrator.parity.run.local_cluster import Run, Shape, free_ports, run_cluster, started, wait
+from migrator.parity.run.process import start
 
 pytestmark = [
     pytest.mark.parity,

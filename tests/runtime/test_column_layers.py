@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.feature_columns import ConstantLogits, DenseNetwork, LinearFeatures
+from migrator.runtime.columns.feature_columns import ConstantLogits, DenseNetwork, LinearFeatures
 
 fc, v1 = tf.feature_column, tf.compat.v1
 WORDS = [["a", "b"], ["c"], [], ["b", "b", "?"]]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.config import RunConfig
+from migrator.runtime.training.config import RunConfig
 
 FIELDS = (
     *("model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs"),

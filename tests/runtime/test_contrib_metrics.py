@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.metrics_contrib import BestF1Score, PearsonCorrelation
-from migrator.runtime.v1_metrics import streaming_covariance, streaming_pearson_correlation
+from migrator.runtime.graph_contrib.v1_metrics import streaming_covariance, streaming_pearson_correlation
+from migrator.runtime.losses_metrics.metrics_contrib import BestF1Score, PearsonCorrelation
 
 slim = pytest.importorskip("tf_slim").metrics
 random = np.random.RandomState(0)

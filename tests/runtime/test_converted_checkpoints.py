@@ -11,13 +11,13 @@ import pytest
 import tensorflow as tf
 
 from migrator.parity.probe.convert import Conversion, slice_of
-from migrator.parity.probe.mapping import MappingError
-from migrator.parity.probe.slots import StateError
-from migrator.runtime import optimizers, optimizers_adam, regularized_optimizers, summed_rows
+from migrator.parity.probe.recorded.mapping import MappingError
+from migrator.parity.probe.recorded.slots import StateError
 from migrator.runtime.cluster import graph as cluster_graph
-from migrator.runtime.config import RunConfig
-from migrator.runtime.training import configure
-from migrator.runtime.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.optimizers import optimizers, optimizers_adam, regularized_optimizers, summed_rows
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.training import configure
 
 v1 = tf.compat.v1.train
 pytestmark = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not go on from checkpoints of TF1")

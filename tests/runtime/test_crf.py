@@ -1,4 +1,4 @@
-"""`migrator.runtime.crf` against the code of TensorFlow 1.15, and against all sequences counted one by one."""
+"""`migrator.runtime.layers.crf` against the code of TensorFlow 1.15, and against all sequences counted one by one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe import crf as reference
-from migrator.runtime import crf
+from migrator.parity.probe.tf1 import crf as reference
+from migrator.runtime.layers import crf
 
 TAGS = 3
 LENGTHS = {1: [1, 0, 1, 1], 4: [4, 0, 1, 3]}

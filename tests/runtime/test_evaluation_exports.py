@@ -10,9 +10,9 @@ import pytest
 import tensorflow as tf
 from line_program import create_model, input_fn, model_fn
 
-from migrator.runtime import exporters as new
-from migrator.runtime.serving import build_raw_serving_input_receiver_fn
-from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
+from migrator.runtime.callbacks import exporters as new
+from migrator.runtime.exports.serving import build_raw_serving_input_receiver_fn
+from migrator.runtime.training.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
 
 
 def specs(package: Any, exporters: Any, max_steps: int | None = 12) -> tuple[Any, Any]:

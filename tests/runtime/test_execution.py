@@ -10,10 +10,10 @@ import pytest
 import tensorflow as tf
 from line_program import create_model, input_fn
 
-from migrator.runtime import execution
 from migrator.runtime.cluster.replicas import InStepGrouper
-from migrator.runtime.execution import StepGrouper
-from migrator.runtime.training import evaluate, train
+from migrator.runtime.training import execution
+from migrator.runtime.training.execution import StepGrouper
+from migrator.runtime.training.training import evaluate, train
 
 
 class Batches(tf.keras.callbacks.Callback):

@@ -11,17 +11,17 @@ import pytest
 import tensorflow as tf
 from line_program import LineModel, X, create_model, input_fn
 
-from migrator.runtime.exporters import FinalExporter
-from migrator.runtime.exporting import ClassificationOutput, RegressionOutput, export_saved_model
-from migrator.runtime.serving import (
+from migrator.runtime.callbacks.exporters import FinalExporter
+from migrator.runtime.exports.exporting import ClassificationOutput, RegressionOutput, export_saved_model
+from migrator.runtime.exports.serving import (
     ServingInputReceiver,
     TensorServingInputReceiver,
     build_parsing_serving_input_receiver_fn,
     build_raw_serving_input_receiver_fn,
 )
-from migrator.runtime.text_exports import export_as_text, exported_as_text
-from migrator.runtime.training import train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.exports.text_exports import export_as_text, exported_as_text
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.training.training import train
 
 v1 = tf.compat.v1
 KERNEL, BIAS = np.float32([[1.0], [-2.0], [3.0]]), np.float32([0.25])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from migrator.runtime.hyperparameters import HParams
+from migrator.runtime.layers.hyperparameters import HParams
 
 
 def made() -> HParams:

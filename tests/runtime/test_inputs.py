@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.inputs import ModeKeys, read_input
+from migrator.runtime.training.inputs import ModeKeys, read_input
 
 CONFIG = SimpleNamespace(tf_random_seed=None)
 

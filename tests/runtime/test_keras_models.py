@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.keras_models import configure_keras_model
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import evaluate, train
+from migrator.runtime.training.keras_models import configure_keras_model
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, train
 
 X = np.random.RandomState(0).rand(10, 3).astype("float32")
 Y = X.sum(axis=1, keepdims=True)

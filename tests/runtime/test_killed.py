@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.events import read_scalars
+from migrator.runtime.training.events import read_scalars
 
 PROGRAM = Path(__file__).with_name("killed_program.py")
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe import summaries
-from migrator.runtime import canned
-from migrator.runtime.config import RunConfig
-from migrator.runtime.heads import BinaryClassHead
-from migrator.runtime.layer_summaries import when_recording
-from migrator.runtime.named_heads import named_head
-from migrator.runtime.optimizers import AdagradOptimizer
-from migrator.runtime.regularized_optimizers import FtrlOptimizer
-from migrator.runtime.training import evaluate, train
+from migrator.parity.probe.recorded import summaries
+from migrator.runtime.canned import canned
+from migrator.runtime.canned.heads import BinaryClassHead
+from migrator.runtime.canned.named_heads import named_head
+from migrator.runtime.optimizers.optimizers import AdagradOptimizer
+from migrator.runtime.optimizers.regularized_optimizers import FtrlOptimizer
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.layer_summaries import when_recording
+from migrator.runtime.training.training import evaluate, train
 
 fc, v1 = tf.feature_column, tf.compat.v1
 RANDOM = np.random.RandomState(2)

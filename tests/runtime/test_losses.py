@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.sequences import sequence_loss as old_loss
-from migrator.runtime.losses import (
+from migrator.parity.probe.tf1.sequences import sequence_loss as old_loss
+from migrator.runtime.losses_metrics.losses import (
     elementwise_huber_loss,
     elementwise_log_loss,
     mean_by_nonzero_weights,

@@ -6,7 +6,7 @@ import absl.logging
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.messages import log_info
+from migrator.runtime.training.messages import log_info
 
 
 @pytest.mark.parametrize(("of_tensorflow", "name"), [("INFO", "tensorflow"), ("WARNING", "absl"), ("ERROR", "absl")])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.metrics import (
+from migrator.runtime.losses_metrics.metrics import (
     AveragePrecisionAtK,
     BatchMean,
     MeanPerClassAccuracy,

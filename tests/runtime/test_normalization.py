@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.normalization import ContribBatchNorm, ContribLayerNorm
+from migrator.runtime.layers.normalization import ContribBatchNorm, ContribLayerNorm
 
 slim = pytest.importorskip("tf_slim")
 v1 = tf.compat.v1

@@ -18,29 +18,29 @@ import pytest
 import tensorflow as tf
 from optimizer_problem import BATCHES, INITIAL, ROWS, compute_loss, train_v1, v1
 
-from migrator.parity.probe.contrib import Contrib
-from migrator.runtime.contrib_optimizers import (
+from migrator.parity.probe.tf1.contrib import Contrib
+from migrator.runtime.graph_contrib.v1_lazy_adam import GraphLazyAdamOptimizer
+from migrator.runtime.optimizers.contrib_optimizers import (
     AdaMaxOptimizer,
     AddSignOptimizer,
     NadamOptimizer,
     PowerSignOptimizer,
 )
-from migrator.runtime.optimizers import (
+from migrator.runtime.optimizers.optimizers import (
     AdadeltaOptimizer,
     AdagradOptimizer,
     KernelOptimizer,
     MomentumOptimizer,
     RMSPropOptimizer,
 )
-from migrator.runtime.optimizers_adam import AdamOptimizer, LazyAdamOptimizer
-from migrator.runtime.regularized_optimizers import (
+from migrator.runtime.optimizers.optimizers_adam import AdamOptimizer, LazyAdamOptimizer
+from migrator.runtime.optimizers.regularized_optimizers import (
     AdagradDAOptimizer,
     FtrlOptimizer,
     ProximalAdagradOptimizer,
     ProximalGradientDescentOptimizer,
 )
-from migrator.runtime.v1_lazy_adam import GraphLazyAdamOptimizer
-from migrator.runtime.weight_decay_optimizers import AdamWOptimizer, LARSOptimizer, MomentumWOptimizer
+from migrator.runtime.optimizers.weight_decay_optimizers import AdamWOptimizer, LARSOptimizer, MomentumWOptimizer
 
 keras = tf.keras.optimizers
 random = np.random.RandomState(1)
@@ -385,9 +385,9 @@ def test_clipping_is_that_of_keras() -> None:
 
 PARAMETER_SERVERS = """
 import os, socket, numpy as np, tensorflow as tf
-from migrator.runtime.optimizers import MomentumOptimizer
-from migrator.runtime.optimizers_adam import AdamOptimizer, LazyAdamOptimizer
-from migrator.runtime.regularized_optimizers import FtrlOptimizer
+from migrator.runtime.optimizers.optimizers import MomentumOptimizer
+from migrator.runtime.optimizers.optimizers_adam import AdamOptimizer, LazyAdamOptimizer
+from migrator.runtime.optimizers.regularized_optimizers import FtrlOptimizer
 
 def free_port():
     with socket.socket() as listener:

@@ -11,9 +11,9 @@ import tensorflow as tf
 from cluster_program import X, Y
 
 from migrator.runtime.cluster.orders import largest_divisor, order_of, reading_once
-from migrator.runtime.metrics import BatchMean
-from migrator.runtime.optimizers_adam import AdamOptimizer
-from migrator.runtime.training import configure
+from migrator.runtime.losses_metrics.metrics import BatchMean
+from migrator.runtime.optimizers.optimizers_adam import AdamOptimizer
+from migrator.runtime.training.training import configure
 
 pytestmark = pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 does not train with parameter servers")
 

@@ -12,8 +12,8 @@ import tensorflow as tf
 from modelfn.own_optimizers import ADAM, LAMB, program
 from modelfn.programs import migrate
 
-from migrator.runtime.optimizers import KernelOptimizer
-from migrator.runtime.variable_paths import variable_path
+from migrator.runtime.checkpoints.variable_paths import variable_path
+from migrator.runtime.optimizers.optimizers import KernelOptimizer
 
 random = np.random.RandomState(0)
 INITIAL = {

@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 from both_sides import assert_equal_weights, new_program, old_program
 
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.weight_names import named_weights
+from migrator.runtime.checkpoints.weight_names import named_weights
+from migrator.runtime.training.training import evaluate, train
 
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 v1 = tf.compat.v1

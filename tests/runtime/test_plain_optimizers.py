@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.summed_rows import Adagrad, Adam
+from migrator.runtime.optimizers.summed_rows import Adagrad, Adam
 
 TOP = Path(__file__).resolve().parent.parent.parent
 LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(TOP / ".venv-latest" / "bin" / "python")

@@ -9,9 +9,9 @@ import pytest
 import tensorflow as tf
 from line_program import X, create_model, input_fn
 
-from migrator.runtime.config import RunConfig
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import configure
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import configure
 
 
 def test_predict_reads_only_what_is_asked_for(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import column_program
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.preprocessing_categories import HashedColumn, VocabularyFileColumn
-from migrator.runtime.preprocessing_columns import DenseFeatures, EmbeddingColumn, NumericColumn
+from migrator.runtime.columns.preprocessing_categories import HashedColumn, VocabularyFileColumn
+from migrator.runtime.columns.preprocessing_columns import DenseFeatures, EmbeddingColumn, NumericColumn
 
 TOP = Path(__file__).resolve().parents[2]
 LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(TOP / ".venv-latest" / "bin" / "python")

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tensorflow.python.ops import nn_ops
 
 from migrator.parity.probe import dropout
-from migrator.runtime import rnn, rnn_whole
+from migrator.runtime.layers import rnn, rnn_whole
 
 v1 = tf.compat.v1
 old = v1.nn.rnn_cell

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.schedules import FunctionSchedule, LinearCosineDecay
+from migrator.runtime.optimizers.schedules import FunctionSchedule, LinearCosineDecay
 
 v1 = tf.compat.v1.train
 keras = tf.keras.optimizers.schedules

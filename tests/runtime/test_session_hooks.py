@@ -11,9 +11,9 @@ import pytest
 import tensorflow as tf
 from line_program import LineModel, create_model, input_fn, model_fn
 
-from migrator.runtime.callbacks import watch
-from migrator.runtime.session_hooks import HookCallback
-from migrator.runtime.training import evaluate, train
+from migrator.runtime.callbacks.callbacks import watch
+from migrator.runtime.callbacks.session_hooks import HookCallback
+from migrator.runtime.training.training import evaluate, train
 
 pytestmark = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 v1 = tf.compat.v1

@@ -11,8 +11,8 @@ import pytest
 import tensorflow as tf
 from line_program import create_model, input_fn, read_events
 
-from migrator.runtime.step_callbacks import StepCounter, StepProfiler, StepWaiter
-from migrator.runtime.training import train
+from migrator.runtime.callbacks.step_callbacks import StepCounter, StepProfiler, StepWaiter
+from migrator.runtime.training.training import train
 
 
 def train_input() -> tf.data.Dataset:

@@ -9,9 +9,9 @@ import pytest
 import tensorflow as tf
 from line_program import LineModel, create_model, input_fn, model_fn
 
-from migrator.runtime.callbacks import TensorLogger, watch
-from migrator.runtime.step_savers import CheckpointSaver
-from migrator.runtime.training import evaluate, train
+from migrator.runtime.callbacks.callbacks import TensorLogger, watch
+from migrator.runtime.callbacks.step_savers import CheckpointSaver
+from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")

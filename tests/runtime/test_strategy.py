@@ -19,7 +19,7 @@ from migrator.runtime.cluster.strategy import (
     start_as_whole,
 )
 from migrator.runtime.cluster.tasks import ClusterError, ClusterTask, cluster_task
-from migrator.runtime.config import RunConfig
+from migrator.runtime.training.config import RunConfig
 
 CHIEF, WORKER, PS = {"chief": ["a:1"]}, {"worker": ["b:1"]}, {"ps": ["c:1"]}
 

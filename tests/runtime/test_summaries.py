@@ -22,10 +22,10 @@ from line_program import (
     read_events,
 )
 
-from migrator.runtime.callbacks import TensorLogger, watch
-from migrator.runtime.config import RunConfig
-from migrator.runtime.summaries import StepLogger
-from migrator.runtime.training import evaluate, train
+from migrator.runtime.callbacks.callbacks import TensorLogger, watch
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.summaries import StepLogger
+from migrator.runtime.training.training import evaluate, train
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrator.runtime.without_tpu import TPUParams
+from migrator.runtime.graph_v1.without_tpu import TPUParams
 
 
 def test_the_batch_size_is_that_of_the_mode() -> None:

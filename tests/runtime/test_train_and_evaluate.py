@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 from line_program import create_model, input_fn, model_fn, read_events
 
-from migrator.runtime.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
-from migrator.runtime.training import train
+from migrator.runtime.training.train_and_evaluate import EvalSpec, TrainSpec, train_and_evaluate
+from migrator.runtime.training.training import train
 
 # Steps evaluated in 18 steps with a checkpoint every 5, as Estimator does it.
 EVALUATED = {0: [5, 10, 15, 18], 600: [5, 18]}

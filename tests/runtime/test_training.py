@@ -10,11 +10,11 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, checkpoint_steps, create_model, input_fn, model_fn, read_events
 
-from migrator.runtime.config import RunConfig
-from migrator.runtime.optimizers import MomentumOptimizer
-from migrator.runtime.optimizers_adam import AdamOptimizer
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import configure, evaluate, report_batch_loss, train
+from migrator.runtime.optimizers.optimizers import MomentumOptimizer
+from migrator.runtime.optimizers.optimizers_adam import AdamOptimizer
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import configure, evaluate, report_batch_loss, train
 
 # What tf.estimator of TensorFlow 2.15 gives for train(steps=6), train(max_steps=15), evaluate and predict.
 LOSSES = [

@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 from line_program import create_model, input_fn, model_fn, read_events
 
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.training_evaluator import InMemoryEvaluator
+from migrator.runtime.training.training import evaluate, train
+from migrator.runtime.training.training_evaluator import InMemoryEvaluator
 
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.v1_sequence_columns import sequence_input_layer
-from migrator.runtime.v1_shared_embeddings import graph_make_parse_example_spec, graph_shared_embedding_columns
+from migrator.runtime.graph_contrib.v1_sequence_columns import sequence_input_layer
+from migrator.runtime.graph_contrib.v1_shared_embeddings import (
+    graph_make_parse_example_spec,
+    graph_shared_embedding_columns,
+)
 
 fc, v1 = tf.feature_column, tf.compat.v1
 WORDS = [["a", "b", "?"], ["c"], [], ["b", "b"]]
@@ -37,7 +40,7 @@ def ran(result: Any) -> tuple[list[str], list[Any]]:
 
 @pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without what contrib was made of")
 def test_sequences_are_those_of_contrib() -> None:
-    from migrator.parity.probe import sequences
+    from migrator.parity.probe.tf1 import sequences
 
     found = []
     for layer, numeric in (

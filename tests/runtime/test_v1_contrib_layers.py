@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.contrib import Contrib
-from migrator.runtime import v1_arg_scope, v1_contrib_layers, v1_fused_rnn
+from migrator.parity.probe.tf1.contrib import Contrib
+from migrator.runtime.graph_contrib import v1_arg_scope, v1_contrib_layers, v1_fused_rnn
 
 pytest.importorskip("tf_slim")
 v1 = tf.compat.v1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.v1_contrib_rnn import lstm_block_cell, stack_bidirectional_dynamic_rnn
+from migrator.runtime.graph_contrib.v1_contrib_rnn import lstm_block_cell, stack_bidirectional_dynamic_rnn
 
 v1 = tf.compat.v1
 INPUTS = np.random.RandomState(0).randn(3, 5, 4).astype(np.float32)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.canned import linear_classifier, linear_regressor
-from migrator.runtime.config import RunConfig
-from migrator.runtime.exporting import export_saved_model
-from migrator.runtime.prediction import predict
-from migrator.runtime.regularized_optimizers import FtrlOptimizer
-from migrator.runtime.serving import build_parsing_serving_input_receiver_fn
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_extenders import add_metrics, forward_features
+from migrator.runtime.canned.canned import linear_classifier, linear_regressor
+from migrator.runtime.exports.exporting import export_saved_model
+from migrator.runtime.exports.serving import build_parsing_serving_input_receiver_fn
+from migrator.runtime.graph_contrib.v1_extenders import add_metrics, forward_features
+from migrator.runtime.optimizers.regularized_optimizers import FtrlOptimizer
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, train
 
 pytestmark = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 v1, fc = tf.compat.v1, tf.feature_column

@@ -11,16 +11,16 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, input_fn, model_fn, read_events
 
-from migrator.runtime.checkpoint_names import list_variables, load_variable
+from migrator.runtime.checkpoints.checkpoint_names import list_variables, load_variable
 from migrator.runtime.cluster import graph as cluster_graph
-from migrator.runtime.config import RunConfig
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_checkpoints import init_graph_from_checkpoint
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
-from migrator.runtime.v1_layers import layer_norm
-from migrator.runtime.v1_tpu import tpu_graph_model, tpu_spec
-from migrator.runtime.v1_variables import get_variable_names, get_variable_value
+from migrator.runtime.graph_contrib.v1_layers import layer_norm
+from migrator.runtime.graph_v1.v1_checkpoints import init_graph_from_checkpoint
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_tpu import tpu_graph_model, tpu_spec
+from migrator.runtime.graph_v1.v1_variables import get_variable_names, get_variable_value
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")

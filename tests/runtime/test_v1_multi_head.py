@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.heads import BinaryClassHead, MultiClassHead, RegressionHead
-from migrator.runtime.multi_label_head import MultiLabelHead
-from migrator.runtime.named_heads import named_head
-from migrator.runtime.prediction import predict
-from migrator.runtime.regression_heads import logistic_regression_head, poisson_regression_head
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
-from migrator.runtime.v1_multi_head import MultiHead, create_head_spec
+from migrator.runtime.canned.heads import BinaryClassHead, MultiClassHead, RegressionHead
+from migrator.runtime.canned.multi_label_head import MultiLabelHead
+from migrator.runtime.canned.named_heads import named_head
+from migrator.runtime.canned.regression_heads import logistic_regression_head, poisson_regression_head
+from migrator.runtime.graph_contrib.v1_multi_head import MultiHead, create_head_spec
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")

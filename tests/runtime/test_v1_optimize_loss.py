@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.contrib import Contrib
-from migrator.runtime.v1_optimize_loss import optimize_loss
+from migrator.parity.probe.tf1.contrib import Contrib
+from migrator.runtime.graph_contrib.v1_optimize_loss import optimize_loss
 
 v1 = tf.compat.v1
 REFERENCE = pytest.importorskip("tf_slim") and Contrib().layers.optimize_loss

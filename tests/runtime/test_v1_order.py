@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
-from migrator.runtime.v1_order import order_writes
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_order import order_writes
+from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1
 

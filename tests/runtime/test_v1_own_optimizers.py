@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.v1_own_optimizers import GraphOptimizer
+from migrator.runtime.graph_v1.v1_own_optimizers import GraphOptimizer
 
 v1 = tf.compat.v1
 random = np.random.RandomState(0)

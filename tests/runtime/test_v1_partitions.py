@@ -11,10 +11,10 @@ import tensorflow as tf
 from line_program import input_fn
 
 from migrator.runtime.cluster.graph import graph_model
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_graph import EstimatorSpec
-from migrator.runtime.v1_variables import get_variable_value
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_variables import get_variable_value
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.training import train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
-from migrator.runtime.v1_resources import with_resources
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_resources import with_resources
+from migrator.runtime.training.training import train
 
 v1 = tf.compat.v1
 SHAPES = {"generator/kernel": (3, 4), "critic/kernel": (4, 2), "critic/out": (2, 1)}

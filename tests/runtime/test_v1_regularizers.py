@@ -12,9 +12,9 @@ import tensorflow as tf
 from line_program import input_fn
 
 from migrator.runtime.cluster import graph as cluster_graph
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, train
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator"),

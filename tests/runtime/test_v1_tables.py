@@ -11,12 +11,12 @@ import pytest
 import tensorflow as tf
 from test_exporting import read
 
-from migrator.runtime.exporting import ClassificationOutput, export_saved_model
-from migrator.runtime.prediction import predict
-from migrator.runtime.serving import build_parsing_serving_input_receiver_fn
-from migrator.runtime.training import train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
-from migrator.runtime.vocabulary_tables import index_table_from_tensor, index_to_string_table_from_file
+from migrator.runtime.exports.exporting import ClassificationOutput, export_saved_model
+from migrator.runtime.exports.serving import build_parsing_serving_input_receiver_fn
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.layers.vocabulary_tables import index_table_from_tensor, index_to_string_table_from_file
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import train
 
 v1 = tf.compat.v1
 WORDS = np.array([["cat", "dog"], ["emu", "fox"], ["dog", "dog"], ["gnu", "cat"]])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.contrib import Contrib
-from migrator.runtime.v1_train_ops import create_train_op, slim_create_train_op
+from migrator.parity.probe.tf1.contrib import Contrib
+from migrator.runtime.graph_v1.v1_train_ops import create_train_op, slim_create_train_op
 
 v1 = tf.compat.v1
 CONTRIB = pytest.importorskip("tf_slim") and Contrib()

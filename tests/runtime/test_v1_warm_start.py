@@ -11,12 +11,12 @@ import pytest
 import tensorflow as tf
 from line_program import input_fn
 
-from migrator.runtime import v1_tpu, v1_warm_start
 from migrator.runtime.cluster.graph import graph_model
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.v1_checkpoints import saved_keys
-from migrator.runtime.v1_graph import EstimatorSpec, GraphModel
-from migrator.runtime.v1_warm_start import WarmStartSettings, warm_graph_model, warm_tpu_graph_model
+from migrator.runtime.graph_v1 import v1_tpu, v1_warm_start
+from migrator.runtime.graph_v1.v1_checkpoints import saved_keys
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, GraphModel
+from migrator.runtime.graph_v1.v1_warm_start import WarmStartSettings, warm_graph_model, warm_tpu_graph_model
+from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")

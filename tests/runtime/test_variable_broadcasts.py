@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.engine import migrate_component
-from migrator.runtime.config import RunConfig
-from migrator.runtime.training import configure, report_batch_loss, train
-from migrator.settings import Settings
-from migrator.sources import decode
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.training import configure, report_batch_loss, train
+from migrator.vocabulary.settings import Settings
 
 PROGRAM = Path(__file__).resolve().parent / "horovod_program.py"
 TWO = ["-m", "horovod.runner.launch", "-np", "2", "--gloo"]
@@ -49,8 +49,8 @@ def test_a_training_begins_with_the_variables_of_the_first_process(
     package.tensorflow, horovod.broadcast_variables = horovod, broadcast_variables  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "horovod", package)
     monkeypatch.setitem(sys.modules, "horovod.tensorflow", horovod)
-    monkeypatch.delitem(sys.modules, "migrator.runtime.variable_broadcasts", raising=False)
-    broadcasts = importlib.import_module("migrator.runtime.variable_broadcasts")
+    monkeypatch.delitem(sys.modules, "migrator.runtime.checkpoints.variable_broadcasts", raising=False)
+    broadcasts = importlib.import_module("migrator.runtime.checkpoints.variable_broadcasts")
 
     model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False, input_shape=(1,))])
     model.compile(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime import vocabulary_tables
+from migrator.runtime.layers import vocabulary_tables
 
 WORDS = ["the", "cat", "sat"]
 ASKED = ["sat", "dog", "the", "", "zebra"]
@@ -67,8 +67,8 @@ def test_a_dataset_keeps_its_table() -> None:
 
 @pytest.mark.parametrize("buckets", [0, 2])
 def test_in_the_graph_of_a_model_fn(tmp_path: Path, buckets: int) -> None:
-    from migrator.runtime.prediction import predict
-    from migrator.runtime.v1_graph import EstimatorSpec, graph_model
+    from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+    from migrator.runtime.training.prediction import predict
 
     def model_fn(features: Any, mode: str) -> EstimatorSpec:
         table = vocabulary_tables.index_table_from_tensor(WORDS, num_oov_buckets=buckets)

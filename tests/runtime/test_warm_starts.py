@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime import canned
-from migrator.runtime.config import RunConfig
-from migrator.runtime.optimizers import AdagradOptimizer
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.variable_values import estimator_name, variable_value
-from migrator.runtime.warm_start_settings import WarmStartSettings
-from migrator.runtime.warm_start_vocabularies import VocabInfo
-from migrator.runtime.warm_starts import with_warm_start
+from migrator.runtime.canned import canned
+from migrator.runtime.checkpoints.variable_values import estimator_name, variable_value
+from migrator.runtime.checkpoints.warm_start_settings import WarmStartSettings
+from migrator.runtime.checkpoints.warm_start_vocabularies import VocabInfo
+from migrator.runtime.checkpoints.warm_starts import with_warm_start
+from migrator.runtime.optimizers.optimizers import AdagradOptimizer
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.training import evaluate, train
 
 fc, estimators = tf.feature_column, tf.compat.v1
 HIDDEN = "dnn/hiddenlayer_0/kernel"

@@ -11,9 +11,9 @@ import pytest
 import tensorflow as tf
 from both_sides import assert_equal_weights, new_program, old_program
 
-from migrator.runtime.prediction import predict
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.weight_averages import AveragedWeights, WeightAverages, use_averages
+from migrator.runtime.checkpoints.weight_averages import AveragedWeights, WeightAverages, use_averages
+from migrator.runtime.training.prediction import predict
+from migrator.runtime.training.training import evaluate, train
 
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.weights import get_layer, get_weight, weight_from_value
+from migrator.runtime.layers.weights import get_layer, get_weight, weight_from_value
 
 v1 = tf.compat.v1
 

@@ -10,9 +10,9 @@ import pytest
 import tensorflow as tf
 from both_sides import assert_equal_weights, new_program, old_program
 
-from migrator.runtime.training import evaluate, train
-from migrator.runtime.weight_names import TF1Variable, named_weights, tf1_variables
-from migrator.runtime.weights_from_checkpoint import init_from_checkpoint
+from migrator.runtime.checkpoints.weight_names import TF1Variable, named_weights, tf1_variables
+from migrator.runtime.checkpoints.weights_from_checkpoint import init_from_checkpoint
+from migrator.runtime.training.training import evaluate, train
 
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")
 v1 = tf.compat.v1

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.metrics import BatchMean
-from migrator.runtime.training import configure, train
-from migrator.runtime.v1_graph import EstimatorSpec, graph_model
-from migrator.runtime.warm_start_settings import WarmStartSettings
-from migrator.runtime.weights_warm_start import begin_warm
+from migrator.runtime.checkpoints.warm_start_settings import WarmStartSettings
+from migrator.runtime.checkpoints.weights_warm_start import begin_warm
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.losses_metrics.metrics import BatchMean
+from migrator.runtime.training.training import configure, train
 
 v1 = tf.compat.v1
 RANDOM = np.random.RandomState(0)

@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 from modelfn.programs import SPEC, TRAIN_OP, method, migrate, model_fn
 
-from migrator.runtime import losses as vendored
+from migrator.runtime.losses_metrics import losses as vendored
 
 random = np.random.RandomState(0)
 B, C = 6, 3

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 from modelfn.programs import LOSS, TRAIN_OP, method, migrate, model_fn
 
-from migrator.runtime import mean_errors, metrics
+from migrator.runtime.losses_metrics import mean_errors, metrics
 
 random = np.random.RandomState(0)
 SPEC = 'return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op, eval_metric_ops={"m": %s})'

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from .batches import tensors
+from .recorded.batches import tensors
 
 EVERY_SECONDS = 1.0
 """How often evaluators look for a checkpoint, and how long workers wait for their chief."""

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from . import mapping, program
+from . import program
 from .keras_choice import choose_keras
+from .recorded import mapping
+from .recorded.slots import POWERS, StateError, is_state, slots
 from .replay import model_variables, resolve, variable_name
-from .slots import POWERS, StateError, is_state, slots
 
 _TF1_ORDER = {frozenset({"rms", "momentum", "mg"}): ["rms", "mg", "momentum"]}
 """Slots that TF1 makes in another order than the vendored optimizer names them."""

@@ -16,7 +16,8 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import program, store
+from . import program
+from .recorded import store
 
 ROWS = 4
 """Examples that are fed at most."""

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from . import distributed, session_values
-from .files import Files, Source
+from . import distributed
+from .recorded import session_values
+from .recorded.files import Files, Source
 
 _RESTORES = {"Restore", "RestoreSlice", "RestoreV2"}
 _REMAPS = {"LoadAndRemapMatrix"}

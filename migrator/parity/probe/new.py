@@ -16,21 +16,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import (
-    batches,
-    betas,
-    checkpoints,
-    dropout,
-    exports,
-    mapping,
-    program,
-    randomness,
-    steps,
-    store,
-    summaries,
-    vendored,
-)
+from . import betas, dropout, exports, program, randomness, steps, vendored
 from .keras_choice import choose_keras
+from .recorded import batches, checkpoints, mapping, store, summaries
 from .replay import Replay, Stream
 
 

@@ -17,23 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from . import (
-    checkpoints,
-    clusters,
-    containers,
-    dropout,
-    exports,
-    gradients,
-    loads,
-    lookups,
-    ordering,
-    ownstate,
-    program,
-    randomness,
-    session_values,
-    store,
-    summaries,
-)  # fmt: skip
+from . import clusters, dropout, exports, loads, program, randomness
+from .recorded import checkpoints, containers, gradients, ownstate, session_values, store, summaries
+from .tf1 import lookups, ordering  # fmt: skip
 
 FULL_STEP_BYTES = 50_000_000
 """Values of variables after each step are kept whole until this much is written; checksums are kept always."""
@@ -356,7 +342,7 @@ def main(config_path: str) -> int:
     versions = {"python": sys.version.split()[0], "tensorflow": tf.__version__, "numpy": np.__version__}
     dialect = config.get("dialect", "auto")
     if not v1 and (dialect == "v1" or dialect == "auto"):
-        from . import dialect as loader
+        from .tf1 import dialect as loader
 
         if dialect == "v1" or loader.written_for_v1(config["folder"]):
             loader.install(config["folder"])

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from . import sampling
+from .tf1 import sampling
 
 SEED = (20161, 8)
 NOTE = "random numbers of the model are equal on both sides: computed from their shape, the same at every step"

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from . import batches, distributed, mapping, program, store
-from .files import Files
-from .first_values import FirstValues
+from . import distributed, program
 from .old import FULL_STEP_BYTES
-from .slots import AVERAGE
+from .recorded import batches, mapping, store
+from .recorded.files import Files
+from .recorded.first_values import FirstValues
+from .recorded.slots import AVERAGE
 
 
 class Stream:

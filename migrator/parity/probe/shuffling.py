@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import store
+from .recorded import store
 
 
 def install(writer: store.Writer, estimators: bool) -> None:

@@ -14,8 +14,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from . import batches, clusters, steps
-from .containers import stacked
+from . import clusters, steps
+from .recorded import batches
+from .recorded.containers import stacked
 from .replay import Replay
 
 

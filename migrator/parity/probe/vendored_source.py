@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import glob
 import importlib.util
 import os
 from typing import Any
@@ -13,7 +14,8 @@ _FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 @functools.cache
 def runtime(name: str) -> Any:
     """The module `name`, which must not import others of its package."""
-    spec = importlib.util.spec_from_file_location("_parity_runtime_" + name, os.path.join(_FOLDER, name + ".py"))
+    (file,) = glob.glob(os.path.join(_FOLDER, "**", name + ".py"), recursive=True)
+    spec = importlib.util.spec_from_file_location("_parity_runtime_" + name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

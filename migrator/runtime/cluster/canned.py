@@ -6,12 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from migrator.runtime.canned import CannedModel
+from migrator.runtime.canned.canned import CannedModel
+from migrator.runtime.canned.heads import Head
 from migrator.runtime.cluster.strategy import make_strategy
 from migrator.runtime.cluster.tasks import current_task
 from migrator.runtime.cluster.training import configure_distributed
-from migrator.runtime.config import RunConfig
-from migrator.runtime.heads import Head
+from migrator.runtime.training.config import RunConfig
 
 LEAST_PART = 64 << 20
 """Bytes of a variable below which parameter servers do not share it."""

@@ -9,12 +9,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from migrator.runtime.checkpoints import Checkpoints
+from migrator.runtime.checkpoints.checkpoints import Checkpoints
 from migrator.runtime.cluster.orders import largest_divisor, order_of
 from migrator.runtime.cluster.tasks import ClusterError, cluster_task
-from migrator.runtime.local_run import LocalRun
-from migrator.runtime.messages import log_info
-from migrator.runtime.summaries import StepLogger
+from migrator.runtime.training.local_run import LocalRun
+from migrator.runtime.training.messages import log_info
+from migrator.runtime.training.summaries import StepLogger
 
 
 class CoordinatorRun(LocalRun):

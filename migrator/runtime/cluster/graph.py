@@ -12,12 +12,12 @@ from migrator.runtime.cluster.strategy import make_strategy
 from migrator.runtime.cluster.training import configure_distributed
 from migrator.runtime.cluster.v1_partitions import restore_any_parts, start_as_parts, start_whole
 from migrator.runtime.cluster.v1_replicas import as_in_graph, call_all, first_copy, in_turn, spec_of_one, step_on
-from migrator.runtime.config import RunConfig
-from migrator.runtime.metrics import BatchMean
-from migrator.runtime.v1_graph import EstimatorSpec, Graph, GraphModel
-from migrator.runtime.v1_hooks import GraphRun
-from migrator.runtime.v1_initial_values import outside
-from migrator.runtime.v1_tensors import flat_tensors
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, Graph, GraphModel
+from migrator.runtime.graph_v1.v1_hooks import GraphRun
+from migrator.runtime.graph_v1.v1_initial_values import outside
+from migrator.runtime.graph_v1.v1_tensors import flat_tensors
+from migrator.runtime.losses_metrics.metrics import BatchMean
+from migrator.runtime.training.config import RunConfig
 
 
 def graph_model(

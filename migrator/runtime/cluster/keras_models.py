@@ -5,8 +5,8 @@ from __future__ import annotations
 import tensorflow as tf
 
 from migrator.runtime.cluster.training import configure_distributed
-from migrator.runtime.config import RunConfig
-from migrator.runtime.keras_models import speak_as_estimator
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.keras_models import speak_as_estimator
 
 
 def configure_keras_model(

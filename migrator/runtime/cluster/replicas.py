@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from migrator.runtime.cluster.tasks import ClusterError, cluster_task
 from migrator.runtime.cluster.worker_checkpoints import PAUSE
-from migrator.runtime.execution import StepGrouper
-from migrator.runtime.local_run import LocalRun
+from migrator.runtime.training.execution import StepGrouper
+from migrator.runtime.training.local_run import LocalRun
 
 
 class ReplicaRun(LocalRun):

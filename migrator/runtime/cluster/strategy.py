@@ -16,7 +16,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from migrator.runtime.cluster.tasks import ClusterTask, cluster_task, use_cluster
-from migrator.runtime.messages import log_info
+from migrator.runtime.training.messages import log_info
 
 
 def make_strategy(config: Any = None, variable_partitioner: Any = None) -> tf.distribute.Strategy:

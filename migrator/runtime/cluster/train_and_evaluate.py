@@ -9,9 +9,9 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.cluster.tasks import cluster_task
-from migrator.runtime.messages import log_info
-from migrator.runtime.train_and_evaluate import CheckpointEvaluator, EvalSpec, TrainSpec
-from migrator.runtime.training import train
+from migrator.runtime.training.messages import log_info
+from migrator.runtime.training.train_and_evaluate import CheckpointEvaluator, EvalSpec, TrainSpec
+from migrator.runtime.training.training import train
 
 
 def new_checkpoints(

@@ -9,10 +9,10 @@ import tensorflow as tf
 from migrator.runtime.cluster.coordinator import CoordinatorRun
 from migrator.runtime.cluster.replicas import ReplicaRun, run_on_replicas
 from migrator.runtime.cluster.worker_checkpoints import WorkerCheckpoints
-from migrator.runtime.config import RunConfig
-from migrator.runtime.keras_versions import keras_2
-from migrator.runtime.summaries import StepLogger
-from migrator.runtime.training import configure
+from migrator.runtime.training.config import RunConfig
+from migrator.runtime.training.keras_versions import keras_2
+from migrator.runtime.training.summaries import StepLogger
+from migrator.runtime.training.training import configure
 
 
 def configure_distributed(model: tf.keras.Model, config: RunConfig | None = None, **settings: Any) -> tf.keras.Model:

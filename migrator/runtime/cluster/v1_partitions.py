@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.messages import log_info
-from migrator.runtime.v1_checkpoints import part_of, saved_keys
+from migrator.runtime.graph_v1.v1_checkpoints import part_of, saved_keys
+from migrator.runtime.training.messages import log_info
 
 WHOLES = (tf.keras.initializers.Orthogonal, tf.keras.initializers.Identity)
 """Initializers that know no parts."""

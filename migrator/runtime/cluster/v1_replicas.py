@@ -8,7 +8,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from migrator.runtime.cluster.v1_partitions import remember_slice
-from migrator.runtime.v1_initial_values import outside
+from migrator.runtime.graph_v1.v1_initial_values import outside
 
 
 def call_all(strategy: tf.distribute.Strategy, model_fn: Callable[[Sequence[Any]], Any], flat: Sequence[Any]) -> Any:

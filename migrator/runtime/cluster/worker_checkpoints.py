@@ -6,8 +6,8 @@ import tempfile
 
 import tensorflow as tf
 
-from migrator.runtime.checkpoints import Checkpoints
-from migrator.runtime.config import RunConfig
+from migrator.runtime.checkpoints.checkpoints import Checkpoints
+from migrator.runtime.training.config import RunConfig
 
 PAUSE = 50
 """Steps between two questions whether to save by the clock, which differs from worker to worker."""

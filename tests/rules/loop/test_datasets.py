@@ -6,8 +6,8 @@ import importlib
 
 import pytest
 
-from migrator.module import Module
-from migrator.project import Project
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 
 datasets = importlib.import_module("migrator.rules.loop.datasets")
 Data = datasets.Data

@@ -1,0 +1,75 @@
+"""Classes of the program that derive from a layer, and are written in terms of TensorFlow 1: they become classes of Keras."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import Layer, Translations
+from migrator.normalise.objects.methods import own_method
+from migrator.resolve.syntax import walk
+
+if TYPE_CHECKING:
+    from migrator.resolve.module import Module
+    from migrator.resolve.project import Definition
+
+
+@dataclass
+class LayerClass:
+    """A class whose instances a model makes."""
+
+    definition: Definition
+    updates_run: bool
+    """Whether the program runs UPDATE_OPS, without which moving statistics stand still."""
+
+    @property
+    def node(self) -> ast.ClassDef:
+        """The class."""
+        assert isinstance(self.definition.node, ast.ClassDef)
+        return self.definition.node
+
+    @property
+    def module(self) -> Module:
+        """The file of the class."""
+        return self.definition.module
+
+    def method(self, name: str) -> ast.FunctionDef | None:
+        """A method that the class itself defines."""
+        return own_method(self.node, name)
+
+
+def layer_of(translations: Translations, module: Module, call: ast.AST) -> Layer | None:
+    """The layer of TensorFlow 1 that a call in a class makes; None for any other node. Raises Unsupported."""
+    name = module.resolve(call.func) if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call) or name is None or translations.objects(name):
+        return None
+    rule = translations.layers.get(name)
+    return rule(call, name, module.resolve) if rule is not None else None
+
+
+def needs_rewrite(translations: Translations, definition: Definition) -> bool:
+    """Whether a class names layers of TensorFlow 1 that are none of Keras: as its base, or inside."""
+    module = definition.module
+    for node in walk(definition.node):
+        name = module.resolve(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+        if name is not None and (translations.old_layers(name) or _makes(translations, name)):
+            return True
+    return False
+
+
+def _makes(translations: Translations, name: str) -> bool:
+    return name in translations.layers and not translations.objects(name)
+
+
+def is_phased(translations: Translations, module: Module, node: ast.AST) -> bool:
+    """Whether a class makes layers of TensorFlow 1 that do something else in training."""
+    for call in walk(node):
+        try:
+            layer = layer_of(translations, module, call)
+        except Unsupported:
+            continue
+        if layer is not None and (layer.applied or layer.trains):
+            return True
+    return False

@@ -1,0 +1,74 @@
+"""Recurrent layers, which make the variables of their cells in a scope: two of them in one scope share them by name."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.statements.names import reads
+from migrator.analyse.variables.reuse import NOTHING, Flags, says_no
+from migrator.analyse.variables.reusecalls import reuse_values
+from migrator.analyse.variables.scopes import exclusive, literal_pattern, scope_calls, scope_prefix
+
+if TYPE_CHECKING:
+    from migrator.analyse.function.body import Body
+    from migrator.analyse.layers.site import Site
+
+
+def is_reused(plan: Body, site: Site, flags: Flags = NOTHING) -> bool:
+    """Whether a site may find variables that exist already."""
+    own = [k.value for k in site.call.keywords if k.arg == "reuse"] if site.layer.helper is None else []
+    return any(not says_no(value, flags) for value in (*own, *reuse_values(plan, site.leaf)))
+
+
+def check_recurrent(plan: Body, sites: list[Site]) -> None:
+    """Refuse recurrent layers that may find the variables of another one by their names, and scopes that are not known.
+
+    Layers that run the same cells share what the cells hold, here as in TensorFlow 1. Raises Unsupported.
+    """
+    earlier: list[Site] = []
+    for site in (site for site in sites if site.layer.recurrent):
+        name = _full_name(plan, site)
+        if is_reused(plan, site):
+            others = [other for other in earlier if not exclusive(other, site) and not _same_cells(plan, other, site)]
+            if any(name is None or _full_name(plan, other) in (None, name) for other in others):
+                raise Unsupported("recurrent layers may share their variables by name", site.call)
+            if site.loops and (name is None or "*" not in name):
+                raise Unsupported("the turns of a loop may share the variables of a recurrent layer", site.call)
+        earlier.append(site)
+
+
+def _full_name(plan: Body, site: Site) -> str | None:
+    """The scope of the cells, ``*`` for what is formatted into it; None where the source does not tell it."""
+    prefix, scope = scope_prefix(plan, site.leaf), site.layer.name
+    if isinstance(scope, ast.Name):
+        around = _named_around(site, scope.id)
+        if around is None:
+            raise Unsupported("the scope of a recurrent layer is not a literal", scope)
+        return prefix if around == scope_calls(plan, site.leaf)[-1:] else None
+    own = site.layer.scope if scope is None else literal_pattern(scope)
+    return None if prefix is None or own is None else prefix + own
+
+
+def _named_around(site: Site, name: str) -> list[ast.expr] | None:
+    """The scope around a site that has the name; None where there is none."""
+    for scope in reversed(site.leaf.scopes):
+        for item in scope.items:
+            if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name:
+                return [item.context_expr]
+    return None
+
+
+def _same_cells(plan: Body, first: Site, second: Site) -> bool:
+    """Whether two layers run the same objects."""
+    cells = [[value for _, value in site.layer.arguments if not isinstance(value, str)] for site in (first, second)]
+    if not all(isinstance(cell, ast.Name) for cell in (*cells[0], *cells[1])):
+        return False
+    if [ast.dump(cell) for cell in cells[0]] != [ast.dump(cell) for cell in cells[1]]:
+        return False
+    before, after = (
+        [plan.slicer.reaching(name, site.leaf.index, None, site.leaf) for name in sorted(reads(cells[0]))]
+        for site in (first, second)
+    )
+    return before == after

@@ -1,0 +1,1 @@
+"""What a model gives: outputs, metrics, exports, losses in collections, summaries."""

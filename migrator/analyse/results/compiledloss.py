@@ -1,0 +1,162 @@
+"""The loss that `compile` takes, where it is the mean of a loss that Keras has of the labels and what `call` returns."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import format_call
+from migrator.analyse.results.compiled import CompiledLoss
+from migrator.analyse.results.outputs import repr_key
+from migrator.analyse.statements.bindingtime import Time
+from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.names import reads
+from migrator.analyse.training.trainop import train_op
+from migrator.emit.writer import Writer
+
+if TYPE_CHECKING:
+    from migrator.analyse.function.plan import Plan
+    from migrator.emit.modelwriter import ModelWriter
+
+_KEPT_BY_KERAS = re.compile(r"regularizer|add_loss|mask_zero|\bMasking\b")
+"""What makes Keras add to a loss that `compile` takes, or leave out a part of it."""
+
+
+class ProgramReading:
+    """An expression of the program, at a statement; what is read behind names on the way is noted."""
+
+    def __init__(self, generator: ModelWriter, mode: str, node: ast.expr, at: Leaf, seen: set[Leaf]) -> None:
+        self.generator, self.plan, self.mode = generator, generator.plan, mode
+        self.node, self.at, self.seen = node, at, seen
+
+    def part(self, node: ast.expr) -> ProgramReading:
+        """A part of the expression."""
+        return ProgramReading(self.generator, self.mode, node, self.at, self.seen)
+
+    def apart(self) -> ProgramReading:
+        """The same, whose readings are not noted here."""
+        return ProgramReading(self.generator, self.mode, self.node, self.at, set())
+
+    def behind(self) -> ProgramReading:
+        """The expression that gave a name its only value."""
+        found = self
+        for _ in range(8):
+            node = found.node
+            if node in self.plan.opened_entries:
+                found = found.part(self.plan.opened_entries[node])
+                continue
+            if not isinstance(node, ast.Name) or found.is_output or found.is_labels:
+                break
+            sources = self.plan.slicer.reaching(node.id, found.at.index, self.mode, found.at)
+            made = sources[0].node if len(sources) == 1 and not sources[0].arms else None
+            if not isinstance(made, ast.Assign) or len(made.targets) != 1 or not isinstance(made.targets[0], ast.Name):
+                break
+            self.seen.add(sources[0])
+            found = ProgramReading(self.generator, self.mode, made.value, sources[0], self.seen)
+        return found
+
+    @property
+    def function(self) -> str | None:
+        """The qualified name of what is called."""
+        return self.plan.module.resolve(self.node.func) if isinstance(self.node, ast.Call) else None
+
+    def resolve(self, node: ast.expr) -> str | None:
+        """The qualified name of a reference."""
+        return self.plan.module.resolve(node)
+
+    @property
+    def is_output(self) -> bool:
+        """Whether it is what `call` returns."""
+        single = self.generator.single
+        if single is None or not isinstance(self.node, ast.Name) or self.node.id != single.name:
+            return False
+        return set(self._sources()) <= set(self.plan.call_leaves)
+
+    @property
+    def output_has_last_axis(self) -> bool:
+        """Whether the output is seen to be [n, k]: a dense layer has made it."""
+        single = self.generator.single
+        made = self.plan.slicer.reaching(single.name, len(self.plan.flow.leaves), self.mode) if single else []
+        value = made[0].node.value if made and isinstance(made[0].node, ast.Assign) else None
+        site = self.plan.site_of.get(id(value))
+        return len(made) == 1 and site is not None and site.layer.constructor.endswith(".keras.layers.Dense")
+
+    @property
+    def is_labels(self) -> bool:
+        """Whether it is the labels as the model_fn gets them."""
+        return isinstance(self.node, ast.Name) and self.node.id == self.plan.labels and not self._sources()
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it is known when the model is compiled, without what the model_fn computes."""
+        local = any(self.plan.is_local(name) for name in reads(self.node))
+        return not local and not self.plan.modes.mentions(self.node) and self.plan.times.of(self.node) is Time.STATIC
+
+    @property
+    def sums_regularizers(self) -> bool:
+        """Whether it is the sum of all that Keras layers keep as losses."""
+        text, tf = self._writer.text(self.node), self._writer.tf
+        return text in (f"{tf}.add_n(self.losses)", f"{tf}.reduce_sum(self.losses)")
+
+    def comes_from_activation(self) -> bool:
+        """Whether the output may be that of an activation, through which losses of Keras look."""
+        return self._writer.may_come_from(self.node, ("softmax", "sigmoid"))
+
+    @property
+    def _writer(self) -> Writer:
+        return Writer(self.generator.shared, "loss", self.generator.names("loss"))
+
+    def _sources(self) -> list[Leaf]:
+        assert isinstance(self.node, ast.Name)
+        return self.plan.slicer.reaching(self.node.id, self.at.index, self.mode, self.at)
+
+
+def compiled_loss(generator: ModelWriter) -> CompiledLoss | None:
+    """The loss for `compile`; None where the program needs a method."""
+    plan = generator.plan
+    if generator.single is None or plan.fed or generator.partial or not generator.losses or not _is_minimized(plan):
+        return None
+    found: list[CompiledLoss] = []
+    for mode, node in generator.losses.items():
+        seen: set[Leaf] = set()
+        loss = plan.translations.compiled_loss(ProgramReading(generator, mode, node, plan.specs[mode].leaf, seen))
+        if loss is None:
+            return None
+        found.append(replace(loss, leaves=frozenset(seen)))
+    merged = replace(found[0], leaves=frozenset(leaf for loss in found for leaf in loss.leaves))
+    if not all(loss.same(merged) for loss in found):
+        return None
+    if any(leaf not in merged.leaves and not plan.is_static(leaf) for leaf in plan.loss_leaves):
+        return None  # there is more in it: summaries, values that callbacks read
+    if merged.summed and generator.shared.facts["distributed"]:
+        return None  # Keras does not take the share of a replica in a sum
+    return merged if merged.regularized or not _adds_losses(generator) else None
+
+
+def _is_minimized(plan: Plan) -> bool:
+    """Whether one optimizer minimizes the loss, and nothing else happens in a step."""
+    try:
+        training = train_op(plan)
+    except Unsupported:
+        return False
+    return training is None or training.plain
+
+
+def _adds_losses(generator: ModelWriter) -> bool:
+    """Whether Keras might add something to the loss that the program does not."""
+    facts, sublayers = generator.shared.facts, generator.plan.sublayers
+    if facts.get("regularized") or facts.get("regularized outside") or sublayers.kept:
+        return True
+    return any(_KEPT_BY_KERAS.search(module.text) for module in sublayers.project.modules.values())
+
+
+def loss_text(loss: CompiledLoss, writer: Writer) -> str:
+    """The argument `loss` of `compile`."""
+    if loss.short.islower():
+        return repr_key(loss.short)
+    arguments: list[tuple[str | None, str]] = [(name, writer.text(value)) for name, value in loss.arguments]
+    arguments += [("reduction", repr_key("sum"))] if loss.summed else []
+    return format_call(f"{writer.tf}.keras.losses.{loss.short}", arguments)

@@ -1,0 +1,1 @@
+"""Statements of one function: control flow, modes, binding times, effects."""

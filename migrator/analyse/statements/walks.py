@@ -1,0 +1,61 @@
+"""What loops and comprehensions walk over, part by part: ``for i, (task, x) in enumerate(zip(tasks, inputs))``.
+
+A loop may walk over tensors next to plain values. How often it turns is known when the model is built if one of the
+parts is; the others are walked over in `call` only.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Union
+
+from migrator.analyse.statements.bindingtime import Time
+from migrator.analyse.statements.names import enumerated, targets
+from migrator.resolve.syntax import walk
+
+Loop = Union[ast.For, ast.comprehension]
+Comprehension = (ast.ListComp, ast.DictComp, ast.GeneratorExp)
+
+
+def parts(loop: Loop) -> list[tuple[ast.expr, ast.expr]]:
+    """Each target of a loop with what it walks over, the counter of `enumerate` left out."""
+    _, target, iterable = enumerated(loop)
+    if is_zip(iterable, target):
+        assert isinstance(iterable, ast.Call) and isinstance(target, ast.Tuple)
+        return list(zip(target.elts, iterable.args))
+    return [(target, iterable)]
+
+
+def is_zip(iterable: ast.expr, target: ast.expr) -> bool:
+    """Whether a loop walks over ``zip(a, b)`` with one target for each."""
+    if not isinstance(iterable, ast.Call) or not isinstance(iterable.func, ast.Name) or iterable.func.id != "zip":
+        return False
+    plain = not iterable.keywords and not any(isinstance(a, ast.Starred) for a in iterable.args)
+    return plain and isinstance(target, ast.Tuple) and len(target.elts) == len(iterable.args)
+
+
+def bound_times(loop: Loop, time: Callable[[ast.AST], Time]) -> Iterator[tuple[str, Time]]:
+    """When each name is known that the head of a loop binds."""
+    for target, iterable in parts(loop):
+        yield from ((name, time(iterable)) for name in targets(target))
+    counter = enumerated(loop)[0]
+    if counter is not None:
+        yield from ((name, turns_time(loop, time)) for name in targets(counter))
+
+
+def turns_time(loop: Loop, time: Callable[[ast.AST], Time]) -> Time:
+    """When the number of turns is known."""
+    return min(time(iterable) for _, iterable in parts(loop))
+
+
+def static_parts(loop: Loop, time: Callable[[ast.AST], Time]) -> list[tuple[ast.expr, ast.expr]]:
+    """The parts that are known when the model is built."""
+    return [(target, iterable) for target, iterable in parts(loop) if time(iterable) <= Time.MODE]
+
+
+def comprehensions(node: ast.AST) -> Iterator[ast.comprehension]:
+    """All loops in the comprehensions below a node."""
+    for child in walk(node):
+        if isinstance(child, ast.comprehension):
+            yield child

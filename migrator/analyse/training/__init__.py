@@ -1,0 +1,1 @@
+"""Train ops: optimizers, gradients, the order of updates, and hooks."""

@@ -1,0 +1,95 @@
+"""Learning rates that a program computes from the global step by its own means: functions of the step."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.plan import Rate
+from migrator.analyse.statements.bindingtime import Time
+from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.names import reads
+from migrator.analyse.training.optimizervalues import rate_of
+from migrator.emit.classwriter import trimmed
+from migrator.emit.writer import Shared, Writer
+from migrator.resolve.syntax import walk
+
+if TYPE_CHECKING:
+    from migrator.analyse.function.body import Body
+
+
+def find_rates(body: Body) -> list[Rate]:
+    """Learning rates that are neither plain values nor one schedule. Raises Unsupported where data decide on them."""
+    found: list[Rate] = []
+    for leaf in body.flow.leaves:
+        for call in walk(leaf.node) if "train" in leaf.modes else ():
+            value = rate_of(body, call) if isinstance(call, ast.Call) else None
+            if value is None or body.times.of(value) <= Time.MODE or _is_schedule(body, value, leaf):
+                continue
+            needed = body.slicer.closure(reads(value), leaf.index, "train", leaf)
+            leaves = tuple(other for other in body.ordered(needed) if body.time(other) > Time.MODE)
+            for other in reversed(leaves):
+                if body.time(other) is Time.DYNAMIC:
+                    raise Unsupported("the learning rate depends on the data", other.node)
+            found.append(Rate(value, leaf, leaves, _name(value, leaves, found)))
+    return found
+
+
+def _name(value: ast.expr, leaves: tuple[Leaf, ...], others: list[Rate]) -> str:
+    """``learning_rate_at``; one name for one rate that several optimizers take."""
+    stem = f"{value.id}_at" if isinstance(value, ast.Name) else "learning_rate_at"
+    for other in others:
+        if other.leaves == leaves and ast.dump(other.value) == ast.dump(value):
+            return other.function
+    taken = {other.function for other in others}
+    return next(name for name in (stem, *(f"{stem}_{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+
+
+def _is_schedule(body: Body, value: ast.expr, at: Leaf) -> bool:
+    """Whether a learning rate is the result of one TF1 schedule with static arguments."""
+    call, _ = body.followed_in(value, at, "train")
+    if not isinstance(call, ast.Call) or body.module.resolve(call.func) not in body.translations.schedules:
+        return False
+    if isinstance(value, ast.Name) and len(body.definitions(value.id)) != 1:
+        return False
+    given = [*call.args, *(k.value for k in call.keywords)]
+    tensors = [argument for argument in given if body.times.of(argument) > Time.MODE]
+    return len(tensors) == 1 and body.is_step(tensors[0])
+
+
+class RateWriter(Writer):
+    """Writes the body of the function; `step` is its parameter."""
+
+    def __init__(self, shared: Shared, rate: Rate, names: dict[str, str]) -> None:
+        super().__init__(shared, "rate", names)
+        self.step = "step"
+        for leaf in rate.leaves:
+            if self._is_step_call(leaf.node.value if isinstance(leaf.node, ast.Assign) else None):
+                assert isinstance(leaf.node, ast.Assign)
+                target = leaf.node.targets[0]
+                if isinstance(target, ast.Name) and not leaf.frames and len(leaf.node.targets) == 1:
+                    self.step = target.id
+                    self.skip.add(leaf.node)
+                    break
+
+    def _is_step_call(self, node: ast.AST | None) -> bool:
+        return isinstance(node, ast.Call) and self.resolve(node.func) in self.plan.translations.steps
+
+    def transform(self, node: ast.AST) -> str | None:
+        """The global step is the parameter."""
+        return self.step if self._is_step_call(node) else super().transform(node)
+
+
+def rate_lines(shared: Shared, rate: Rate, indent: str, depth: int, names: dict[str, str]) -> list[str]:
+    """The function; `depth` is the number of frames around it, `names` has the text of names that change."""
+    writer = RateWriter(shared, rate, names)
+    inner = indent + shared.unit
+    body = trimmed(writer.block(list(rate.leaves), inner, depth))
+    value = writer.text(rate.value)
+    starts = [index for index, line in enumerate(body) if line.startswith(inner) and line[len(inner)] not in " \t)]}#"]
+    if starts and body[starts[-1]].startswith(f"{inner}{value} = "):  # the last statement is the value
+        body[starts[-1]] = f"{inner}return {body[starts[-1]].partition(' = ')[2]}"
+    else:
+        body.append(f"{inner}return {value}")
+    return ["", f"{indent}def {rate.function}({writer.step}):", *body, ""]

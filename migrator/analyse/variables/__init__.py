@@ -1,0 +1,1 @@
+"""Variables: scopes, sharing, choices by name, and where their first values come from."""

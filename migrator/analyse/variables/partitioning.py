@@ -1,0 +1,75 @@
+"""Partitioners of variables: one for a whole model goes to its strategy, several stand around what each of them splits."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import is_none
+from migrator.analyse.layers.sublayers import HelperBody
+from migrator.analyse.variables.scopes import VARIABLE_SCOPE, scope_calls
+
+if TYPE_CHECKING:
+    from migrator.analyse.function.body import Body
+    from migrator.analyse.layers.site import Site
+
+
+def given_partitioner(call: ast.Call) -> ast.expr | None:
+    """The partitioner that a call of `variable_scope` or `get_variable` gives."""
+    return next((k.value for k in call.keywords if k.arg == "partitioner" and not is_none(k.value)), None)
+
+
+def scope_partitioner(plan: Body, node: ast.With) -> ast.expr | None:
+    """The partitioner of a with statement: the last one, as that stands innermost."""
+    calls = [item.context_expr for item in node.items]
+    scopes = [c for c in calls if isinstance(c, ast.Call) and plan.module.resolve(c.func) == VARIABLE_SCOPE]
+    return next((found for call in reversed(scopes) if (found := given_partitioner(call)) is not None), None)
+
+
+def only_partitioner(plan: Body) -> ast.expr | None:
+    """The one partitioner of a model_fn, None where it has none or several."""
+    found = {} if by_scope(plan) else {ast.dump(node): node for node in _own(plan)}
+    return next(iter(found.values()), None)
+
+
+def by_scope(plan: Body) -> bool:
+    """Whether each partitioner stands around what it splits. Raises Unsupported where it cannot stand there.
+
+    In a helper any does, as the strategy of the model knows nothing of it.
+    """
+    inside = any(has_partitioners(site.layer.helper) for site in plan.sites if site.layer.helper is not None)
+    apart = inside or isinstance(plan, HelperBody) or len({ast.dump(node) for node in _own(plan)}) > 1
+    if apart:
+        for site in plan.sites:
+            if (site.layer.late or site.layer.built) and any(_around(plan, site)):
+                raise Unsupported(
+                    "a variable of a size that data tell stands under one of several partitioners", site.call
+                )
+    return apart
+
+
+def partitioners_of(plan: Body, sites: Iterable[Site]) -> list[ast.expr]:
+    """The partitioners that stand around `sites`."""
+    return [node for site in sites for node in _around(plan, site)]
+
+
+def _around(plan: Body, site: Site) -> Iterator[ast.expr]:
+    for call in (*scope_calls(plan, site.leaf), site.call):
+        found = given_partitioner(call)
+        if found is not None:
+            yield found
+
+
+def _own(plan: Body) -> list[ast.expr]:
+    """All partitioners that a function names."""
+    calls = [call for leaf in plan.flow.leaves for call in scope_calls(plan, leaf)]
+    found = [given_partitioner(call) for call in (*calls, *(site.call for site in plan.sites))]
+    return [node for node in found if node is not None]
+
+
+def has_partitioners(plan: Body) -> bool:
+    """Whether a function names partitioners, or a helper that it calls."""
+    inner = [site.layer.helper for site in plan.sites if site.layer.helper is not None]
+    return bool(_own(plan)) or any(has_partitioners(helper) for helper in inner)

@@ -1,0 +1,307 @@
+"""TF1 variable scopes around a statement, and the names that TF1 gave the variables."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import Value, is_none
+from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.names import reads
+from migrator.resolve.syntax import walk
+
+if TYPE_CHECKING:
+    from migrator.analyse.function.body import Body
+    from migrator.analyse.layers.site import Site
+
+Patterns = dict[str, str]
+"""Names that parameters hold, as far as calls tell them; `NO_NAME` for None."""
+NO_NAME = "\1"
+Sites = tuple["Site", ...]
+
+_SCOPE_ARGUMENTS = frozenset(
+    {
+        "name_or_scope",
+        "default_name",
+        "values",
+        "initializer",
+        "regularizer",
+        "partitioner",
+        "reuse",
+        "auxiliary_name_scope",
+    }
+)
+VARIABLE_SCOPE = "tensorflow.variable_scope"
+CURRENT_SCOPE = "tensorflow.get_variable_scope"
+
+
+def scope_calls(plan: Body, leaf: Leaf) -> list[ast.Call]:
+    """The `variable_scope` calls around a leaf, outermost first."""
+    found = []
+    for frame in leaf.frames:
+        if isinstance(frame.node, ast.With):
+            for item in frame.node.items:
+                call = item.context_expr
+                if isinstance(call, ast.Call) and plan.module.resolve(call.func) == VARIABLE_SCOPE:
+                    for keyword in call.keywords:
+                        if keyword.arg not in _SCOPE_ARGUMENTS and not is_none(keyword.value):
+                            raise Unsupported(f"variable_scope({keyword.arg}=…) is not migrated yet", keyword.value)
+                    if len(call.args) > 3:
+                        raise Unsupported("variable_scope with that many arguments is not migrated yet", call)
+                    found.append(call)
+    return found
+
+
+def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str | None:
+    """The scope name around a leaf, such as ``fm/``; None where a part is not known from the source."""
+    parts = []
+    for call in scope_calls(plan, leaf):
+        name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
+        if is_current(plan, name):
+            continue
+        opened = _opened(plan, leaf, call, name) if isinstance(name, ast.Name) else None
+        if opened is not None:  # a scope that is entered again, wherever that is
+            whole = scope_prefix(plan, opened, names)
+            if whole is None:
+                return None
+            parts = [whole]
+            continue
+        if is_none(name) or (isinstance(name, ast.Name) and (names or {}).get(name.id) == NO_NAME):
+            name = next((k.value for k in call.keywords if k.arg == "default_name"), None)
+            name = call.args[1] if len(call.args) > 1 else name
+        text = literal_pattern(name, names)
+        if text is None:
+            return None
+        parts.append(text + "/")
+    return "".join(parts)
+
+
+def _opened(plan: Body, leaf: Leaf, call: ast.Call, name: ast.Name) -> Leaf | None:
+    """A place inside of the scope that a name holds where `call` enters it around a leaf; None where that is not seen."""
+    found: Leaf | None = None
+    for other in plan.flow.leaves:
+        if any(item.context_expr is call for node in other.scopes for item in node.items):
+            break
+        for depth, frame in enumerate(other.frames):
+            items = frame.node.items if isinstance(frame.node, ast.With) else []
+            if any(isinstance(i.optional_vars, ast.Name) and i.optional_vars.id == name.id for i in items):
+                found = replace(other, frames=other.frames[: depth + 1])
+    return found if found is not None and all(frame in leaf.frames for frame in found.arms) else None
+
+
+def is_current(plan: Body, scope: ast.expr | None) -> bool:
+    """Whether a scope is the one that is entered already: ``variable_scope(tf.get_variable_scope(), reuse=True)``."""
+    return isinstance(scope, ast.Call) and plan.module.resolve(scope.func) == CURRENT_SCOPE
+
+
+def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str | None:
+    """A literal name; ``*`` stands for what is formatted into it. `names` are known values of parameters."""
+    if isinstance(node, ast.Name):
+        known = (names or {}).get(node.id)
+        return None if known == NO_NAME else known
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(v.value) if isinstance(v, ast.Constant) else "*" for v in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+        return re.sub(r"%[^a-zA-Z]*[a-zA-Z]", "*", str(node.left.value))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        return (
+            re.sub(r"\{[^}]*\}", "*", str(node.func.value.value)) if isinstance(node.func.value, ast.Constant) else None
+        )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = literal_pattern(node.left, names), literal_pattern(node.right, names)
+        return None if left is None and right is None else (left or "*") + (right or "*")
+    return None
+
+
+def given_names(site: Site, names: Patterns) -> Patterns:
+    """What the parameters of a helper hold inside the call that a site is, if that names scopes and layers."""
+    found: Patterns = {}
+    for name, node in site.layer.given:
+        pattern = literal_pattern(node, names)
+        if is_none(node) or (isinstance(node, ast.Name) and names.get(node.id) == NO_NAME):
+            pattern = NO_NAME
+        if pattern is not None:
+            found[name] = pattern
+    return found
+
+
+def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:
+    """The name of a variable (source text) with its TF1 scope; `write` gives the text of an expression."""
+    prefix = scope_prefix(plan, site.leaf)
+    if site.layer.late and (prefix is None or "*" in prefix):
+        return _late_name(plan, site, text, write)
+    if not prefix or "*" in prefix:
+        return text
+    prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
+    quote = re.match(r"[fF]?(?:\"\"\"|'''|[\"'])", text)
+    if quote is not None and _begins_with_literal(site.layer.name) and not re.search(r"[%{}\\]", prefix):
+        return text[: quote.end()] + prefix + text[quote.end() :]
+    return f'"{prefix}" + {text}'
+
+
+def _late_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:
+    """The name of a weight that `call` makes, which tells it from all others of its layer. Raises Unsupported."""
+    names = []
+    for call in scope_calls(plan, site.leaf):
+        name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
+        if name is None or is_none(name):
+            raise Unsupported("a variable of a size that data tell stands in a scope that is numbered", call)
+        names.append(name)
+    written = ast.unparse(site.layer.name) if site.layer.name is not None else ""
+    same = [s for s in plan.sites if s.layer.late and s.layer.name is not None and ast.unparse(s.layer.name) == written]
+    if len(same) == 1:  # what a call of the helper says tells layers apart, not weights of one layer
+        names = [name for name in names if not reads(name) <= set(plan.statics)]
+    return "".join(f'{write(name)} + "_" + ' for name in names) + text
+
+
+def _begins_with_literal(node: ast.expr | None) -> bool:
+    """Whether what is written first in a name is what stands first in it: ``"w%d" % i``, ``f"w{i}"`` and plain strings."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add)):
+        return _begins_with_literal(node.left)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        return isinstance(node.func.value, ast.Constant)
+    return node is None or isinstance(node, (ast.Constant, ast.JoinedStr))
+
+
+def variable_pairs(plan: Body) -> Iterator[tuple[str, str, Sites]]:
+    """TF1 name (empty where it is not known), attribute path, and the sites that lead to each variable; ``*`` is a
+    running number."""
+    return _pairs(plan, plan.sites, "", "", {}, {}, False)
+
+
+def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
+    """Pairs of TF1 variable name and attribute path, where both are known from the source."""
+    return tuple((name, attribute) for name, attribute, _ in variable_pairs(plan) if name)
+
+
+def names_made(plan: Body, site: Site) -> frozenset[str] | None:
+    """TF1 names of the variables that one site makes, ``*`` for what is formatted into them; None where some are not
+    known from the source."""
+    found = list(_pairs(plan, [site], "", "", {}, {}, False))
+    if any(not name for name, _, _ in found):
+        return None
+    known = {id(sites[-1]) for _, _, sites in found}
+    if any(id(inner) not in known for inner in _makers(site)):
+        return None
+    return frozenset(name for name, _, _ in found)
+
+
+def path_of(plan: Body, site: Site, name: str) -> str | None:
+    """The attribute path of the variable `name` that a site makes; None where `call` makes it, or a loop."""
+    found = [path for other, path, _ in _pairs(plan, [site], "", "", {}, {}, False) if other == name]
+    return found[0] if found and "*" not in found[0] and "late_weights" not in found[0] else None
+
+
+def _makers(site: Site) -> Iterator[Site]:
+    """The sites that make variables, in a helper and in the helpers that it calls."""
+    if site.layer.helper is None:
+        makes = site.layer.variables or site.layer.recurrent
+        yield from [site] if makes and site.first is None else []
+    else:
+        for inner in site.layer.helper.sites:
+            yield from _makers(inner)
+
+
+def exclusive(first: Site, second: Site) -> bool:
+    """Whether two sites of a body stand in different arms of one `if`."""
+    return any(
+        one.node is other.node and one.arm != other.arm for one in first.leaf.frames for other in second.leaf.frames
+    )
+
+
+def _pairs(
+    plan: Body,
+    of: Iterable[Site],
+    scope: str,
+    path: str,
+    names: Patterns,
+    numbers: dict[str, int],
+    repeated: bool,
+    around: Sites = (),
+) -> Iterator[tuple[str, str, Sites]]:
+    """TF1 name and attribute path of each variable, with its site and the sites of the helpers around it."""
+    for site in of:
+        if site.first is not None:
+            continue
+        prefix = scope_prefix(plan, site.leaf, names)
+        if prefix is None:
+            if site.layer.helper is not None or site.layer.variables:
+                yield "", "", (*around, site)
+            continue
+        own_path = path + site.attribute + ".*" * len(site.loops)
+        if site.layer.late and site.loops and not site.layer.weight:
+            yield "", "", (*around, site)
+            continue
+        if site.layer.late and site.layer.weight:
+            own_path = f"{path}late_weights.{_late_key(plan, site, names)}"
+        if site.layer.helper is not None:
+            known = given_names(site, names)
+            turns = repeated or _in_turns(plan, site)
+            outer = (*around, site)
+            helper, inner = site.layer.helper, f"{own_path}."
+            if site.layer.alternatives:  # which one it is, and so what it makes, is known at run time only
+                for body in (helper, *site.layer.alternatives):
+                    list(_pairs(body, body.sites, scope + prefix, inner, known, numbers, True, outer))
+                yield "", "", outer
+                continue
+            yield from _pairs(helper, helper.sites, scope + prefix, inner, known, numbers, turns, outer)
+            continue
+        own = _own_name(site, numbers, scope + prefix, names, repeated or _in_turns(plan, site))
+        if own is None:
+            if is_named(site, names) and site.layer.variables:
+                yield "", "", (*around, site)
+            continue
+        unbiased = any(n == "use_bias" and is_false(v) for n, v in site.layer.arguments)
+        for tf1, keras in site.layer.variables:
+            if keras == "bias" and unbiased:
+                continue
+            name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}"
+            yield name, f"{own_path}.{keras}" if keras else own_path, (*around, site)
+
+
+def _late_key(plan: Body, site: Site, names: Patterns) -> str:
+    """The name under which a layer keeps a weight that `call` makes; empty where it is not known from the source."""
+    name = literal_pattern(site.layer.name, names)
+    key = keras_name(plan, site, "?" if name is None or "*" in name else repr(name), lambda node: "?")
+    parts = [n for n in walk(ast.parse(key, mode="eval")) if isinstance(n, ast.Constant)] if "?" not in key else []
+    return "".join(str(part.value) for part in sorted(parts, key=lambda part: part.col_offset))
+
+
+def is_false(value: Value) -> bool:
+    """Whether an argument is the literal ``False``."""
+    return value == "False" or (isinstance(value, ast.Constant) and value.value is False)
+
+
+def _in_turns(plan: Body, site: Site) -> bool:
+    """Whether several turns of a loop make layers in one scope: no scope around them has the loop's variable in its name."""
+    names: set[str] = set()
+    for call in scope_calls(plan, site.leaf):
+        names |= reads(call.args[0]) if call.args else set()
+    if site.layer.keras:
+        return bool(site.loops)
+    heads = [{n.id for n in walk(loop.target) if isinstance(n, ast.Name)} for loop in site.loops]
+    return any(not head & names for head in heads)
+
+
+def is_named(site: Site, names: Patterns) -> bool:
+    """Whether the program names a layer, and not just by a parameter that holds None."""
+    name = site.layer.name
+    return name is not None and not (isinstance(name, ast.Name) and names.get(name.id) == NO_NAME)
+
+
+def _own_name(site: Site, numbers: dict[str, int], prefix: str, names: Patterns, repeated: bool) -> str | None:
+    if is_named(site, names):
+        return literal_pattern(site.layer.name, names)
+    key = site.layer.scope if site.layer.keras else prefix + site.layer.scope  # Keras counts over all scopes
+    if repeated and "*" not in prefix:
+        numbers[key] = -1  # how many there are is known at run time only
+    if repeated or numbers.get(key, 0) < 0:
+        return None
+    numbers[key] = numbers.get(key, 0) + 1
+    return site.layer.scope if numbers[key] == 1 else f"{site.layer.scope}_{numbers[key] - 1}"

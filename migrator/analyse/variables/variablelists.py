@@ -1,0 +1,113 @@
+"""Lists of some of the trainable variables, chosen by their scope or name: in Keras, the attributes that hold them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.variables.scopes import names_made, scope_prefix, variable_pairs
+from migrator.analyse.variables.variablechoices import Choice
+
+if TYPE_CHECKING:
+    from migrator.analyse.function.body import Body
+    from migrator.analyse.layers.site import Site
+
+
+def written(plan: Body, choice: Choice, node: ast.AST) -> str:
+    """The list of the chosen variables by the attributes of the model. Raises Unsupported where some are not known."""
+    parts = []
+    for site, paths in _held(plan, choice, node):
+        parts += [f"self.{path}" for path in paths] or [_part(site, node)]
+    if not parts:
+        raise Unsupported("a list of variables is empty", node)
+    if len(parts) == 1 and parts[0].endswith(".trainable_variables"):
+        return parts[0][1:]
+    return f"[{', '.join(parts)}]"
+
+
+def sites_of(plan: Body, choice: Choice, node: ast.AST) -> list[Site]:
+    """The sites that make the chosen variables. Raises Unsupported where some are not known."""
+    return [site for site, _ in _held(plan, choice, node)]
+
+
+def _held(plan: Body, choice: Choice, node: ast.AST) -> list[tuple[Site, list[str]]]:
+    """Sites of chosen variables; with the paths to these where a site makes others, too. Raises Unsupported."""
+    found: dict[int, list[tuple[str, tuple[Site, ...], set[bool]]]] = {}
+    for name, path, sites in variable_pairs(plan):
+        if not name or "late_weights" in path:
+            raise Unsupported("variables are listed by names of which the source does not tell all", node)
+        answers = {choice(name.replace("*", number) + ":0") for number in ("0", "7")}
+        found.setdefault(id(sites[0]), []).append((path, tuple(sites), answers))
+    held: list[tuple[Site, list[str]]] = []
+    for site in plan.sites:
+        layer = site.layer
+        if site.first is not None or not (layer.variables or layer.columns or layer.keras or layer.helper is not None):
+            continue
+        if site.layer.helper is not None and names_made(plan, site) is None:
+            raise Unsupported("variables are listed by names of which the source does not tell all", node)
+        paths: list[str] = []
+        if layer.columns:
+            answers = {_of_columns(plan, site, choice, node)}
+        elif id(site) in found:
+            answers = set().union(*(own for _, _, own in found[id(site)]))
+            paths = _single(found[id(site)]) if len(answers) > 1 else []
+        else:
+            answers = _by_scope(plan, site, choice, node)
+        if len(answers) > 1 and not paths:
+            raise Unsupported("a list of variables has some of those of one layer", node)
+        if True in answers and _is_trained(site):
+            held.append((site, paths))
+    return held
+
+
+def _single(variables: list[tuple[str, tuple[Site, ...], set[bool]]]) -> list[str]:
+    """The paths to the chosen ones of several variables; none where not each has a path of its own."""
+    for path, sites, answers in variables:
+        plain = not any(site.loops or site.first or site.layer.moving for site in sites)
+        once = not any(isinstance(frame.node, ast.If) for site in sites for frame in site.leaf.arms)
+        if "*" in path or len(answers) > 1 or not plain or not once or not all(map(_is_trained, sites)):
+            return []
+    return [path for path, _, answers in variables if True in answers]
+
+
+def _of_columns(plan: Body, site: Site, choice: Choice, node: ast.AST) -> bool:
+    """Whether the variables of feature columns are chosen, which are named by their columns below the scope of the layer."""
+    scope = scope_prefix(plan, site.leaf)
+    answer = choice.below(f"{scope}{site.layer.scope}") if scope is not None and "*" not in scope else None
+    if answer is None:
+        raise Unsupported("variables of feature columns are chosen by more than their scope", node)
+    return answer
+
+
+def _by_scope(plan: Body, site: Site, choice: Choice, node: ast.AST) -> set[bool]:
+    """Whether the variables of a layer with a running number are chosen."""
+    scope = scope_prefix(plan, site.leaf)
+    if scope is None or "*" in scope or site.layer.keras or site.layer.helper is not None or site.layer.late:
+        raise Unsupported("a list of variables is asked for where not all layers are known", node)
+    numbered = [f"{scope}{site.layer.scope}{number}" for number in ("", "_7")]
+    return {choice(f"{name}/{variable}:0") for name in numbered for variable, _ in site.layer.variables}
+
+
+def _is_trained(site: Site) -> bool:
+    value = next((k.value for k in site.call.keywords if k.arg == "trainable"), None)
+    if value is None:
+        return True
+    if not isinstance(value, ast.Constant):
+        raise Unsupported("whether a variable is trained is not a literal", value)
+    return bool(value.value)
+
+
+def _part(site: Site, node: ast.AST) -> str:
+    """The variables of one attribute, as elements of a list."""
+    if len(site.loops) > 1:
+        raise Unsupported("variables of nested loops are listed", node)
+    conditional = any(isinstance(frame.node, ast.If) for frame in site.leaf.arms)
+    if conditional and (site.layer.weight or not site.loops):
+        raise Unsupported("variables of a layer that a condition makes are listed", node)
+    if site.layer.weight:
+        return f"*self.{site.attribute}" if site.loops else f"self.{site.attribute}"
+    if site.loops:
+        made = " if layer is not None" if conditional else ""
+        return f"*(variable for layer in self.{site.attribute}{made} for variable in layer.trainable_variables)"
+    return f"*self.{site.attribute}.trainable_variables"

@@ -1,0 +1,1 @@
+"""The `migrate` command: its options, what it shows, and reviews."""

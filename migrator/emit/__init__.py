@@ -1,0 +1,1 @@
+"""Writes the class of a model and the function that compiles it."""

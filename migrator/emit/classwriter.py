@@ -1,0 +1,339 @@
+"""Writes the parts that the class of a model and the class of a layer have in common."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import re
+from collections.abc import Callable, Iterable, Set
+
+from migrator.analyse.function.body import Body
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.placing import runs_when_built
+from migrator.analyse.function.translate import is_none
+from migrator.analyse.layers.built import built_leaves, sizes_of
+from migrator.analyse.layers.objects import holder
+from migrator.analyse.layers.site import RESERVED, Site
+from migrator.analyse.layers.turns import filled_by_loops, made_in_turns, only_made_of, refuse_mixed
+from migrator.analyse.results.tags import needs_name
+from migrator.analyse.statements.copies import is_copied
+from migrator.analyse.statements.effects import effects
+from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.names import reads
+from migrator.analyse.statements.support import static_support
+from migrator.analyse.variables.scopes import scope_calls
+from migrator.emit.buildwriter import BuildWriter
+from migrator.emit.callwriter import CallWriter
+from migrator.emit.initwriter import InitWriter
+from migrator.emit.render import Renderer
+from migrator.emit.writer import TRAINING, Shared
+from migrator.resolve.syntax import walk
+
+_BUILTINS = frozenset(name for name in vars(builtins) if name.islower())
+
+
+class ClassWriter:
+    """One generated class. `base` is the Keras class behind ``tf.keras.``; `need` gives the name of a vendored helper."""
+
+    base = "Model"
+
+    def __init__(
+        self,
+        plan: Body,
+        renderer: Renderer,
+        tf: str,
+        class_name: str,
+        facts: dict[str, bool],
+        need: Callable[[str], str],
+    ) -> None:
+        self.plan = plan
+        self.class_name = class_name
+        self.shared = Shared(plan, renderer, tf, facts, need)
+        self.shared.class_name = class_name
+        self.unit = self.shared.unit
+        self.indent = self.shared.outer
+        self.taken = set(RESERVED) | {site.attribute for site in plan.sites}
+        self.kept: dict[str, str] = {}
+        self.turns: dict[str, list[Site]] = {}
+        """Variables that each turn of a loop makes, by the name that they have in it."""
+        self.read_statics: set[str] = set()
+        self.init_statics: list[str] = []
+        self.init_leaves: set[Leaf] = set()
+        """Static statements that `__init__` repeats."""
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def static_names(self, leaves: Iterable[Leaf], results: Iterable[ast.AST]) -> set[Leaf]:
+        """Static leaves to repeat next to `leaves`; names that are kept on the model are noted in `kept`."""
+        wanted: set[str] = set()
+        leaves = list(leaves)
+        for leaf in leaves:
+            wanted |= self.plan.slicer.inputs(leaf)
+        for result in results:
+            wanted |= self.plan.reads(result)
+        support, kept = static_support(self.plan, wanted, functools.partial(is_copied, self.plan))
+        kept = {name: None for name in kept if not only_made_of(self.plan, name)}
+        for name in kept:
+            self._keep(name)
+        for name in [name for name in kept if name not in self.turns]:
+            final = set(self.plan.slicer.reaching(name, len(self.plan.flow.leaves), None))
+            for leaf in (*leaves, *support):
+                if name in self.plan.slicer.inputs(leaf):
+                    if set(self.plan.slicer.reaching(name, leaf.index, None, leaf)) != final:
+                        raise Unsupported(f"`{name}` has another value later on", leaf.node)
+        return support | {site.leaf for name in kept for site in self.turns.get(name, ())}
+
+    def lean(self, support: set[Leaf], draft: Callable[[set[Leaf]], list[str]]) -> set[Leaf]:
+        """Those of the static leaves `support` that the text reads which `draft` writes with some of them."""
+        made = {leaf for leaf in support if self.plan.sites_in(leaf)}
+        if made == support:
+            return support
+        lines = self.shared.obstacles.tried(lambda: draft(made))
+        if lines is None:  # some mode has no value without them
+            return support
+        wanted = _words(lines)
+        kept, rest, grown = set(made), support - made, True
+        while grown:
+            found = {leaf for leaf in rest - kept if leaf.defs & wanted}
+            kept |= found
+            wanted |= set().union(*(self.plan.slicer.inputs(leaf) for leaf in found))
+            grown = bool(found)
+        heads = set().union(*(frame.reads() for leaf in kept for frame in leaf.frames))
+        for leaf in [leaf for leaf in kept - made if leaf.defs & heads and leaf.defs == leaf.kills]:
+            text = self.shared.obstacles.tried(lambda: draft(kept - {leaf}))  # loops may walk over something else now
+            if text is not None and not leaf.defs & _words(text):
+                kept.remove(leaf)
+        return kept
+
+    def _keep(self, name: str) -> None:
+        if name in self.kept or name in self.turns:
+            return
+        sites = made_in_turns(self.plan, name)
+        if sites:
+            self.turns[name] = sites
+            return
+        for leaf in self.plan.definitions(name):
+            for site in self.plan.sites_in(leaf):
+                if holder(site) == name:
+                    self.kept[name] = site.attribute
+                    return
+            if leaf.loops and not filled_by_loops(self.plan, name):
+                raise Unsupported(f"`{name}` is computed in a loop when the model is built", leaf.node)
+        if name in self.plan.statics:
+            self.kept[name] = self.static_attribute(name)
+            return
+        attribute = name if name not in self.taken else f"{name}_"
+        self.taken.add(attribute)
+        self.kept[name] = attribute
+
+    def names(self, where: str) -> dict[str, str]:
+        """How a method other than `__init__` writes the names of the model_fn."""
+        found = {name: f"self.{attribute}" for name, attribute in self.kept.items()}
+        found.update({name: f"self.{self.static_attribute(name)}" for name in self.plan.statics})
+        return found
+
+    def static_attribute(self, name: str) -> str:
+        """The attribute that holds a static parameter."""
+        return f"{name}_" if name in RESERVED - {"params"} else name
+
+    # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def head(self) -> list[str]:
+        lines = [f"{self.indent}class {self.class_name}({self.shared.tf}.keras.{self.base}):"]
+        if self.plan.docstring is not None:
+            node = self.plan.function.body[0]
+            lines += self.shared.renderer.statement(node, lambda n: None, self.indent + self.unit) + [""]
+        return lines
+
+    def constructor(
+        self,
+        sites_in: Iterable[Leaf],
+        last: Callable[[InitWriter], list[str]] = lambda writer: [],
+        read: Set[str] = frozenset(),
+    ) -> list[str]:
+        """``__init__``: the layers made in the leaves `sites_in`; `last` gives further lines, which read the names `read`."""
+        plan = self.plan
+        refuse_mixed(plan)
+        indent = self.indent + self.unit * 2
+        kept_leaves = {leaf for name in (*self.kept, *self.turns) for leaf in plan.definitions(name)}
+        wanted_leaves = set(sites_in) | kept_leaves
+        sites = [s for s in plan.sites if s.leaf in wanted_leaves and not s.layer.built]
+        objects = {s.leaf for s in sites if holder(s) is not None}
+        kept = {name: a for name, a in self.kept.items() if not set(plan.definitions(name)) <= objects}
+        writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False), read)
+        writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
+        body = writer.lines(indent)
+        if plan.shares_tables:
+            body.append(f"{indent}{writer.need('share_tables')}(self)")
+        self.init_leaves = set(writer.support)
+        wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
+        tail = last(writer)
+        wanted |= read
+        written = " ".join([*body, *tail])
+        if not re.search(r"\bconfig\b", written):  # what it says about the cluster is asked for elsewhere
+            wanted -= {"config"}
+        self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
+        lines = [f"{indent}super().__init__({self.super_arguments()})"]
+        for name in self.init_statics:
+            stays = name in self.read_statics and (name != "config" or self.base != "Model")
+            if stays and f"name={self.static_attribute(name)}" != self.super_arguments():  # Keras keeps that
+                lines.append(f"{indent}self.{self.static_attribute(name)} = {name}")
+        head = f"{self.indent}{self.unit}def __init__(self{''.join(', ' + p for p in self.init_parameters())}):"
+        return [head, *lines, *trimmed(body), *tail]
+
+    def build_lines(self, leaves: Iterable[Leaf]) -> list[str]:
+        """``build``: the layers made in `leaves` whose sizes are those of the first input; empty without any."""
+        wanted = set(leaves)
+        sites = [site for site in self.plan.sites if site.layer.built and site.makes and site.leaf in wanted]
+        if not sites:
+            return []
+        repeated = built_leaves(self.plan, sites)
+        heads = [f.node.iter for site in sites for f in site.leaf.frames if isinstance(f.node, ast.For)]
+        values = [v for site in sites for _, v in site.layer.arguments if not isinstance(v, str)]
+        repeated |= self.static_names(repeated, [*values, *heads])
+        writer = BuildWriter(self.shared, sites, repeated, self.names("build"))
+        lines = writer.lines(self.indent + self.unit * 2)
+        return [f"{self.indent}{self.unit}def build(self, input_shape):", *trimmed(lines)]
+
+    def super_arguments(self) -> str:
+        """Arguments of the base class."""
+        return ""
+
+    def init_parameters(self) -> list[str]:
+        """Parameters of ``__init__``."""
+        return list(self.init_statics)
+
+    def note_statics(self, parts: Iterable[list[str]]) -> None:
+        """See which static parameters the written methods read from the instance."""
+        written = "\n".join(line for part in parts for line in part)
+        for name, attribute in list(self.kept.items()):
+            if not re.search(rf"\bself\.{attribute}\b", written) and self._is_plain(name):
+                del self.kept[name]  # only `__init__` needs it
+        self.read_statics = {
+            n
+            for n in self.plan.statics
+            if re.search(rf"\bself\.{self.static_attribute(n)}\b", written) or n in self.kept
+        }
+
+    def _is_plain(self, name: str) -> bool:
+        """Whether plain Python, recurrent cells or partitioners make up a name: ``list(map(int, params["layers"]))``."""
+        leaves = self.plan.definitions(name)
+        given = [n.value for leaf in leaves for n in walk(leaf.node) if isinstance(n, ast.Assign)]
+        if given and all(value in self.plan.sublayers.values.references for value in given):
+            return True  # classes of layers
+        nodes = [leaf.node for leaf in leaves]
+        for node in nodes:  # which grows by the functions of the body that are called
+            called = {n.func.id for n in walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+            inner_functions = [leaf.node for name in sorted(called) for leaf in self.plan.definitions(name)]
+            nodes += [n for n in inner_functions if isinstance(n, ast.FunctionDef) and n not in nodes]
+        own = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        calls = [n for node in nodes for n in walk(node) if isinstance(n, ast.Call)]
+        resolved = [self.plan.module.resolve(call.func) or "" for call in calls]
+        cells = self.plan.translations.cells
+        made = [
+            name in cells or name.endswith("_partitioner") or self.plan.sublayers.maker(self.plan, c) is not None
+            for name, c in zip(resolved, calls)
+        ]
+        functions = [call.func for call, cell in zip(calls, made) if not cell]
+        inner = all(self.plan.module.resolve(f) is None for f in functions if isinstance(f, ast.Attribute))
+        named = {f.id for f in functions if isinstance(f, ast.Name)}
+        return inner and len(calls) > 0 and named <= _BUILTINS | own
+
+    def side_effects(self, training: bool) -> list[Leaf]:
+        """Checks and messages that need no data; those that only run in training go with the optimizer."""
+        plan = self.plan
+        return [leaf for leaf in effects(plan) if runs_when_built(plan, leaf) and (leaf.modes == TRAINING) == training]
+
+
+class LayerGenerator(ClassWriter):
+    """A helper function as a layer."""
+
+    base = "layers.Layer"
+
+    def generate(self) -> str:
+        """The class. Raises Unsupported, for the first of all obstacles."""
+        text = ""
+        with self.shared.obstacles:
+            text = self._text()
+        self.shared.obstacles.refuse()
+        return text
+
+    def _text(self) -> str:
+        plan = self.plan
+        sizes = sizes_of(plan) & set(plan.call_leaves)
+        leaves = [leaf for leaf in plan.call_leaves if not plan.is_static(leaf) and leaf not in sizes]
+        for leaf in set(plan.call_leaves) - set(leaves):
+            if isinstance(leaf.node, ast.Return) and not is_none(leaf.node.value):
+                raise Unsupported("a helper that makes layers returns something that they do not compute", leaf.node)
+        support = self.static_names([*leaves, *sizes], []) | sizes
+
+        def written(support: set[Leaf]) -> tuple[CallWriter, list[str]]:
+            writer = CallWriter(self.shared, self.names("call"), plan.sites)
+            writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+            return writer, writer.block(writer.leaves, self.indent + self.unit * 2)
+
+        writer, lines = written(self.lean(support, lambda some: written(some)[1]))
+        training = ", training=False" if writer.uses_training or getattr(plan, "takes_training", False) else ""
+        inputs = ", ".join(parameter(plan, name) for name in plan.dynamic)
+        call = [f"{self.indent}{self.unit}def call(self, {inputs}{training}):", *trimmed(lines)]
+        build = self.build_lines(plan.call_leaves)
+        self.note_statics([build, call])
+        init = self.constructor(plan.call_leaves)
+        methods = "\n\n".join("\n".join(part) for part in (init, build, call) if part)
+        return tidy("\n".join([*self.head(), methods]))
+
+    def super_arguments(self) -> str:
+        """The name, where the function had one for its variable scope."""
+        for leaf in self.plan.flow.leaves:
+            for call in scope_calls(self.plan, leaf)[:1]:
+                given = call.args[0] if call.args else None
+                if given is not None and reads(given) and reads(given) <= set(self.plan.statics):
+                    return f"name={self.plan.module.segment(given)}"
+        named = "name" in self.plan.statics and not self.plan.sublayers.is_numbered(self.plan, "name")
+        return "name=name" if named else ""
+
+    def static_attribute(self, name: str) -> str:
+        """As above; what Keras is given as the name it keeps."""
+        return name if name == "name" and self._is_named() else super().static_attribute(name)
+
+    def _is_named(self) -> bool:
+        """Whether the name of the layer is one that each call gives."""
+        return needs_name(self.plan.function) and self.super_arguments() == "name=name"
+
+    def init_parameters(self) -> list[str]:
+        """All static parameters of the helper, so that calls need not change."""
+        every = [parameter(self.plan, name) for name in self.plan.statics]
+        return [p for p in every if "=" not in p] + [p for p in every if "=" in p]
+
+
+def _words(lines: list[str]) -> set[str]:
+    """Names that written lines read, without those of attributes and in comments."""
+    code = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    return set(re.findall(r"(?<![.\w])\w+", code))
+
+
+def parameter(plan: Body, name: str) -> str:
+    """A parameter of the function with its default."""
+    args = plan.function.args
+    positional = [*args.posonlyargs, *args.args]
+    offset = len(positional) - len(args.defaults)
+    for index, arg in enumerate(positional):
+        if arg.arg == name and index >= offset:
+            return f"{name}={plan.module.segment(args.defaults[index - offset])}"
+    for arg, default in zip(args.kwonlyargs, args.kw_defaults):
+        if arg.arg == name and default is not None:
+            return f"{name}={plan.module.segment(default)}"
+    return name
+
+
+def trimmed(lines: list[str]) -> list[str]:
+    """Without blank lines at the beginning."""
+    start = 0
+    while start < len(lines) and not lines[start].strip():
+        start += 1
+    return lines[start:]
+
+
+def tidy(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.split("\n"))

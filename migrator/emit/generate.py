@@ -1,0 +1,380 @@
+"""Puts the generated class and its factory together."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import format_call
+from migrator.analyse.layers.built import sizes_of
+from migrator.analyse.results.absentfeatures import early_return
+from migrator.analyse.results.compiledloss import compiled_loss
+from migrator.analyse.results.compiledmetrics import compile_metrics, left_leaves
+from migrator.analyse.results.derivedmetrics import DerivedMetric
+from migrator.analyse.results.dictentries import open_entries
+from migrator.analyse.results.exports import Exports, exports, serving_lines
+from migrator.analyse.results.fedlabels import only_predicting, reads_only
+from migrator.analyse.results.finalvalues import final_lines
+from migrator.analyse.results.metricreads import training_metrics
+from migrator.analyse.results.metrics import MetricEntry, metric_entries
+from migrator.analyse.results.outputs import boundary, outputs, repr_key, single
+from migrator.analyse.results.singleoutput import single_output
+from migrator.analyse.statements.flow import Frame, Leaf, surely
+from migrator.analyse.statements.names import reads
+from migrator.analyse.training.clipping import with_clipping
+from migrator.analyse.training.optimizernames import check_optimizer
+from migrator.analyse.training.sums import names_of_sums
+from migrator.analyse.training.trainop import TrainOp, train_op
+from migrator.analyse.variables.scopes import variable_map
+from migrator.analyse.variables.sharing import refuse_shared_variables
+from migrator.analyse.variables.startvalues import start_lines, table_lines
+from migrator.emit.callwriter import CallWriter
+from migrator.emit.classwriter import tidy, trimmed
+from migrator.emit.factory import factory_lines
+from migrator.emit.initwriter import InitWriter
+from migrator.emit.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
+from migrator.emit.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
+from migrator.emit.modelwriter import ModelWriter
+from migrator.emit.predictwriter import picked_lines, predict_lines
+from migrator.emit.resultwriter import result_lines
+from migrator.emit.trainstep import train_step_lines
+from migrator.emit.writer import Writer
+
+
+@dataclass
+class Generated:
+    """The text that takes the place of a model_fn."""
+
+    text: str
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+class Generator(ModelWriter):
+    """Writes the class of a model and its factory."""
+
+    def generate(self) -> Generated:
+        """The class, a blank line or two, and the factory. Raises Unsupported, for the first of all obstacles."""
+        generated = Generated("")
+        self.shared.obstacles.found += self.plan.obstacles.found
+        with self.shared.obstacles:
+            generated = self._generated()
+        self.shared.obstacles.refuse()
+        return generated
+
+    def _generated(self) -> Generated:
+        """Methods that do not need each other are written even if something stands in the way of one."""
+        plan, obstacles = self.plan, self.shared.obstacles
+        self.single = single_output(plan)
+        if self.single is not None:
+            if isinstance(self.single.predictions, ast.Name):
+                open_entries(plan, self.single.predictions.id)
+            plan.keep_in_call(self.single.call)
+        self.losses = loss_results(plan)
+        self.partial = [ast.Name(name, ast.Load()) for name in plan.partial_losses]
+        self.test_step: list[str] = []
+        entries: list[MetricEntry] = []
+        derived: list[DerivedMetric] = []
+        with obstacles:
+            entries, derived = self._entries()
+            self._check_metrics()
+        skip = {leaf for entry in entries for leaf in entry.leaves}.union(*(metric.skipped for metric in derived))
+        metric_leaves = [leaf for leaf in plan.metric_leaves if leaf not in skip]
+        loss_set = set(plan.loss_leaves)
+        loss_again: set[Leaf] = set()
+        self.needed: dict[str, list[str]] = {}
+        for mode, result in self.losses.items():
+            leaves = [leaf for leaf in plan.loss_leaves if mode in leaf.modes]
+            results = [result, *(self.partial if mode == "train" else ())]
+            self.needed[mode], again = boundary(plan, leaves, results, mode)
+            loss_again |= again
+        values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
+        metric_again: set[Leaf] = set()
+        if entries:
+            metric_names, metric_again = boundary(plan, metric_leaves, values, "eval")
+            self.needed["eval"] = self.needed.get("eval", []) + metric_names
+        served = exports(plan) if self.shared.facts["exported"] else Exports([], [], [])
+        self.needed["infer"] = served.names
+        needed = list(dict.fromkeys(name for mode in self.needed for name in self.needed[mode]))
+        if not needed and plan.field("infer", "predictions") is None:
+            raise Unsupported("the loss uses nothing of the forward pass", plan.function)
+        self.outputs = outputs(plan, needed) if self.single is None else single(self.single.name)
+        self.compiled = compiled_loss(self)
+        self.entries = entries
+        compile_metrics(self, entries, derived)
+        loss_leaves = self._not_built(loss_set | loss_again)
+        metric_leaves = self._not_built({*left_leaves(self, metric_leaves, entries), *metric_again})
+
+        training: TrainOp | None = None
+        call: list[str] = []
+        loss: list[str] = []
+        metric: list[str] = []
+        step: list[str] = []
+        with obstacles:
+            call = self._call()
+        with obstacles:
+            loss = self._loss(loss_leaves)
+        with obstacles:
+            metric = self._metrics(metric_leaves, entries)
+        results = result_lines(self, entries, derived)
+        predict = picked_lines(self) if self.single is None else predict_lines(self, self.single)
+        with obstacles:
+            training, step = self._training()
+        serving = serving_lines(self, served)
+        start = start_lines(self)
+        with obstacles:
+            start = [*start, *([""] if start else []), *final] if (final := final_lines(self)) else start
+        used = {*plan.forward, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
+        build = self.build_lines(used)
+        self.note_statics([build, call, loss, metric, results, step, predict, serving, start])
+        init = self.constructor(used, lambda writer: self._metric_lines(entries, writer), names_read(entries))
+        parts = [init, build, call, loss, step, self.test_step, metric, results, predict, serving, start]
+        head = [*self.head(), *table_lines(self)]
+        body = "\n\n".join("\n".join(part) for part in parts if part)
+        factory = factory_lines(self, training)
+        blank = "\n\n\n" if not self.indent else "\n\n"
+        text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
+        refuse_shared_variables(plan)
+        return Generated(tidy(text), (*variable_map(plan), *names_of_sums(plan)))
+
+    def _entries(self) -> tuple[list[MetricEntry], list[DerivedMetric]]:
+        """The metrics, each with the attribute that holds it, and those that are computed from others."""
+        plan = self.plan
+        entries, derived = metric_entries(plan)
+        known: dict[str, str] = {}
+        """Attributes of metrics under conditions: those of one key, in arms of one condition, share theirs."""
+        for entry in entries:
+            entry.attribute = known.get(entry.key) or self._metric_attribute(entry.key)
+            known.update({entry.key: entry.attribute} if entry.arm is not None else {})
+            for leaf in entry.leaves:
+                alone = entry.loop is None and not _fills(leaf)
+                for name in leaf.defs if alone and plan.metric_call(leaf) is entry.call else ():
+                    self.shared.metrics[name] = f"self.{entry.attribute}.result()"
+        self.shared.metrics.update(training_metrics(plan, entries))
+        return entries, derived
+
+    def _training(self) -> tuple[TrainOp | None, list[str]]:
+        """What the train op does, and the method that does it, if Keras does not."""
+        training = train_op(self.plan)
+        if training is None:
+            return None, []
+        for update in training.updates:
+            check_optimizer(self.plan, update.optimizer, update.at, self.shared.class_name)
+        facts = self.shared.facts
+        training = with_clipping(self.plan, training, alone=not facts["replicated"] and not facts["horovod"])
+        step = train_step_lines(self, training)
+        if step and facts["horovod"]:
+            reason = "the train op does more than to minimize the loss, which layers do on one worker of Horovod only"
+            raise Unsupported(reason, training.updates[0].call)
+        return training, step
+
+    def _not_built(self, leaves: set[Leaf]) -> list[Leaf]:
+        """Leaves without those whose values the model has from `__init__`, or that are copied where they are read."""
+        static = {leaf for leaf in leaves if leaf.defs and self.plan.is_static(leaf)}
+        return sorted(leaves - static, key=lambda leaf: leaf.index)
+
+    def _check_metrics(self) -> None:
+        """Refuse to write down metrics of the training that no evaluation has."""
+        plan = self.plan
+        for effect in plan.metric_effects:
+            for leaf in plan.slicer.closure(plan.slicer.inputs(effect), effect.index, "train", effect):
+                if plan.metric_call(leaf) is None:
+                    continue
+                if _fills(leaf):
+                    raise Unsupported("a metric that is read from a dict is not migrated yet", leaf.node)
+                if not leaf.defs <= set(self.shared.metrics):
+                    raise Unsupported("a metric that is not among eval_metric_ops is not migrated yet", leaf.node)
+
+    # -- methods ------------------------------------------------------------------------------------------------------
+
+    def _call(self) -> list[str]:
+        plan, out = self.plan, self.outputs
+        sizes = sizes_of(plan) & set(plan.call_leaves)
+        leaves = [leaf for leaf in plan.call_leaves if leaf not in {*out.dropped, *sizes} and not plan.is_static(leaf)]
+        values: list[ast.AST] = [v for _, v in out.entries if not isinstance(v, str)]
+        support = self.static_names([*leaves, *sizes], values) | sizes
+        predicted = set().union(*(reads(v) for _, v in out.entries if isinstance(v, ast.AST)))
+        predicted |= {out.single} if out.single else set()
+        indent = self.indent + self.unit * 2
+
+        def written(support: set[Leaf]) -> list[str]:
+            writer = CallWriter(self.shared, self.names("call"), plan.sites)
+            writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+            writer.results = {mode: predicted | set(self.needed.get(mode, ())) for mode in plan.specs}
+            writer.results["infer"] = self._predicted_names() | set(self.needed["infer"])
+            writer.unbound = self._unbound(writer.leaves)
+            test = early_return(plan, writer)
+            if not test:
+                return writer.block(writer.leaves, indent) + self._return(writer, indent, out.entries)
+            end, inner = plan.specs["infer"].leaf.index, indent + self.unit
+            above = [leaf for leaf in writer.leaves if leaf.index < end]
+            alone = only_predicting(plan, above)
+            writer.alone, writer.end = set(alone), end
+            lines = writer.block(above[: len(above) - len(alone)], indent)
+            lines += [f"{indent}if {test}:", *trimmed(writer.block(alone, inner))]
+            lines += self._return(writer, inner, self.predicted_entries())
+            rest = writer.block([leaf for leaf in writer.leaves if leaf.index > end], indent)
+            entries = [(key, value) for key, value in out.entries if not reads_only(plan, value, writer.alone)]
+            return [*lines, "", *trimmed(rest), *self._return(writer, indent, entries)]
+
+        lines = written(self.lean(support, written))
+        labels = f", {plan.labels}=None" if plan.fed else ""
+        head = f"{self.indent}{self.unit}def call(self, {plan.features}{labels}, training=False):"
+        return [head, *trimmed(lines)]
+
+    def _unbound(self, leaves: list[Leaf]) -> dict[str, set[Leaf]]:
+        """Names that the loss or a metric may read under a condition, and that have no value without it."""
+        names = [value for _, value in self.outputs.entries if isinstance(value, str)]
+        raises = {leaf for leaf in self.plan.flow.leaves if isinstance(leaf.node, ast.Raise)}
+        made = {name: {leaf for leaf in leaves if name in leaf.defs} for name in names}
+        return {name: found for name, found in made.items() if found and not surely(found | raises)}
+
+    def _predicted_names(self) -> set[str]:
+        out = self.outputs
+        names = {out.single} if out.single else set()
+        for key, value in out.entries:
+            if isinstance(value, ast.AST) and (out.predicted is None or key in out.predicted):
+                names |= reads(value)
+        return names
+
+    def _return(self, writer: Writer, indent: str, entries: list[tuple[str, ast.expr | str]]) -> list[str]:
+        out = self.outputs
+        if out.merged is not None:
+            merged = writer.names.get(out.merged, out.merged)
+            if not entries:
+                return [f"{indent}return {merged}"]
+            extra = ", ".join(f"{key}: {writer.names.get(str(v), str(v))}" for key, v in entries)
+            return [f"{indent}return {{**{merged}, {extra}}}"]
+        if out.single is not None:
+            return [f"{indent}return {writer.names.get(out.single, out.single)}"]
+        if len(entries) == 1 and not entries[0][0]:
+            return [f"{indent}return {writer.text(entries[0][1])}"]
+        pairs = [(key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in entries]
+        line = f"{indent}return {{{', '.join(f'{k}: {v}' for k, v in pairs)}}}"
+        if len(line) <= 100 and "\n" not in line:
+            return [line]
+        return [f"{indent}return {{", *(f"{indent}{self.unit}{k}: {v}," for k, v in pairs), f"{indent}}}"]
+
+    def _loss(self, leaves: list[Leaf]) -> list[str]:
+        if not self.losses or self.compiled is not None:
+            return []
+        indent = self.indent + self.unit * 2
+        support = self.static_names(leaves, [*self.losses.values(), *self.partial])
+
+        def written(support: set[Leaf]) -> tuple[LossWriter, list[str], str]:
+            writer = LossWriter(self.shared, self.names("loss"), self.plan.sites, self.losses, self.plan.partial_losses)
+            writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+            lines = self._prologue(writer, writer.leaves, indent)
+            lines += writer.block(writer.leaves, indent)
+            name = result = writer.result(self.losses)
+            if not name.isidentifier() and not self.partial:
+                lines.append(f"{indent}loss = {result}")
+                name = "loss"
+            return writer, lines, name
+
+        def draft(support: set[Leaf]) -> list[str]:
+            _, lines, name = written(support)
+            return [*lines, name, *self.plan.partial_losses]
+
+        writer, lines, name = written(self.lean(support, draft))
+        if self.partial:
+            self.test_step = test_step_lines(self, "") if self.plan.fed else []
+            return losses_lines(self, writer, lines, name)
+        lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}"]
+        training = ", training=True" if writer.uses_training else ""
+        parameters = f"self, x=None, y=None, y_pred=None, sample_weight=None{training}"
+        head = f"{self.indent}{self.unit}def compute_loss({parameters}):"
+        self.test_step = test_step_lines(self, training) if training or self.plan.fed else []
+        return [head, *trimmed(lines)]
+
+    def _prologue(self, writer: Writer, leaves: list[Leaf], indent: str) -> list[str]:
+        """Names that the statements rebind begin with their value from outside.
+
+        If they bind the names of our own parameters, everything that comes in gets its name first.
+        """
+        bound = {name for leaf in leaves for name in leaf.defs}
+        names = bound & set(writer.names)
+        if bound & {"x", "y", "y_pred", "sample_weight"}:
+            used = {name for leaf in leaves for name in leaf.uses}
+            incoming = {n for n, text in writer.names.items() if re.match(r"(x|y|y_pred)\b", text)}
+            names |= incoming & (used | bound)
+        return [f"{indent}{name} = {writer.names.pop(name)}" for name in sorted(names)]
+
+    def _metrics(self, leaves: list[Leaf], entries: list[MetricEntry]) -> list[str]:
+        every_entry, entries = entries, [entry for entry in entries if entry.compiled is None]
+        if not entries:
+            return []
+        indent = self.indent + self.unit * 2
+        values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
+        support = self.static_names(leaves, values)
+        writer = MetricsWriter(self.shared, self.names("metrics"), entries)
+        carried = self.plan.ordered({leaf for entry in entries for leaf in entry.leaves} - set(writer.placed))
+
+        def written(support: set[Leaf]) -> list[str]:
+            nonlocal writer
+            writer = MetricsWriter(self.shared, self.names("metrics"), entries)
+            every = self.plan.ordered({*leaves, *support, *writer.placed})
+            lines = [*self._prologue(writer, every, indent), *writer.block(every, indent)]
+            last: list[str] = []
+            for leaf in carried:
+                for node in (*leaf.lead, leaf.node):
+                    last += self.shared.renderer.comments(node, indent)
+            if len(entries) < len(every_entry):
+                last.append(f"{indent}super().compute_metrics(x, y, y_pred, sample_weight)")
+            last += [line for entry in entries for line in writer.updates(entry, indent)]
+            nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
+            return [*last, *lines] if nothing_else else [*lines, *last]
+
+        lines = written(self.lean(support, written))
+        lines += writer.block(self.plan.metric_effects, indent)
+        lines.append(f"{indent}return self.get_metrics_result()")
+        head = f"{self.indent}{self.unit}def compute_metrics(self, x, y, y_pred, sample_weight):"
+        return [head, *trimmed(lines)]
+
+    def _metric_attribute(self, key: str) -> str:
+        base = re.sub(r"\W+", "_", key).strip("_").lower() or "metric"
+        base = f"metric_{base}" if base[0].isdigit() else base
+        if base in self.taken or base in self.kept.values() or base in self.plan.statics:
+            base += "_metric"
+        while base in self.taken:
+            base += "_"
+        self.taken.add(base)
+        return base
+
+    def _metric_lines(self, entries: list[MetricEntry], writer: InitWriter) -> list[str]:
+        """The construction of the metrics."""
+        indent = self.indent + self.unit * 2
+        lines: list[str] = []
+        if self.losses and self.compiled is None:
+            plain = self.shared.facts["plain"]
+            mean = f"{self.shared.tf}.keras.metrics.Mean" if plain else self.shared.need("BatchMean")
+            lines.append(f'{indent}self.loss_metric = {mean}(name="loss")')
+        arm: Frame | None = None
+        entries = [entry for entry in entries if entry.compiled is None]
+        for entry in sorted(entries, key=order_in_arms(entries)):
+            if entry.arm is not None and entry.arm != arm:
+                other = arm is not None and arm.node is entry.arm.node
+                lines.append(f"{indent}else:" if other else f"{indent}if {tested(entry.arm, writer)}:")
+            arm = entry.arm
+            inner = indent if arm is None else indent + self.unit
+            lines.append(f"{inner}self.{entry.attribute} = {self._metric(entry, writer)}")
+        return lines
+
+    @staticmethod
+    def _metric(entry: MetricEntry, writer: InitWriter) -> str:
+        """The construction of one metric, or of a list of them."""
+        assert entry.metric is not None
+        arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
+        key = repr_key(entry.key) if entry.name is None else writer.text(entry.name)
+        made = format_call(entry.metric.constructor, [*arguments, ("name", key)])
+        if entry.group is not None:
+            made = f"{writer.text(entry.group)}.metrics()"
+        if entry.loop is not None:
+            made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
+        return made
+
+
+def _fills(leaf: Leaf) -> bool:
+    """Whether a statement gives a value to an entry of a dict, not to a name: ``metrics["mean"] = tf.metrics.mean(…)``."""
+    return isinstance(leaf.node, ast.Assign) and isinstance(leaf.node.targets[0], ast.Subscript)

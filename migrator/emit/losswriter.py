@@ -1,0 +1,99 @@
+"""Writes `compute_loss`, and `test_step` where evaluation computes another loss than training."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.plan import Plan
+from migrator.analyse.layers.site import Site
+from migrator.analyse.results.fedlabels import given_labels
+from migrator.analyse.statements.flow import Leaf
+from migrator.emit.callwriter import CallWriter
+from migrator.emit.classwriter import trimmed
+from migrator.emit.writer import Shared
+
+if TYPE_CHECKING:
+    from migrator.emit.modelwriter import ModelWriter
+
+
+def loss_results(plan: Plan) -> dict[str, ast.expr]:
+    """The loss of each EstimatorSpec that has one, by mode."""
+    found = {mode: plan.field(mode, "loss") for mode in ("train", "eval")}
+    return {mode: node for mode, node in found.items() if node is not None}
+
+
+class LossWriter(CallWriter):
+    """The statements of the loss, those of one mode under a test of `training`."""
+
+    def __init__(
+        self,
+        shared: Shared,
+        names: dict[str, str],
+        sites: list[Site],
+        results: dict[str, ast.expr],
+        others: Iterable[str] = (),
+    ) -> None:
+        super().__init__(shared, names, sites)
+        self.where = "loss"
+        self.modes = frozenset(results)
+        self.results = {mode: shared.plan.reads(node) for mode, node in results.items()}
+        self.results["train"] = self.results.get("train", set()) | set(others)
+
+    def guard(self, leaf: Leaf) -> str | None:
+        """The test that a statement needs. Summaries need none: they are written in training only."""
+        missing = {mode for mode in self.modes - leaf.guard if self._read_in(leaf, mode)}
+        if not missing or not leaf.defs:
+            return None
+        return "training" if "train" in leaf.guard else "not training"
+
+    def _mode_text(self, table: dict[str, bool], node: ast.AST) -> str:
+        on = {mode for mode in self.modes if table[mode]}
+        if on == self.modes or not on:
+            return str(bool(on))
+        return self.training_text("train" in on, node)
+
+    def result(self, results: dict[str, ast.expr]) -> str:
+        """The text of the loss."""
+        texts = {mode: self.text(node) for mode, node in results.items()}
+        if len(set(texts.values())) == 1:
+            return texts.popitem()[1]
+        self.reads_training = True
+        return f"{texts['train']} if training else {texts['eval']}"
+
+
+def test_step_lines(generator: ModelWriter, training: str) -> list[str]:
+    """Keras does not tell `compute_loss` that it evaluates, nor gives the model the labels; this does."""
+    indent = generator.indent + generator.unit
+    inner = indent + generator.unit
+    return [
+        f"{indent}def test_step(self, data):",
+        f"{inner}x, y, sample_weight = {generator.shared.tf}.keras.utils.unpack_x_y_sample_weight(data)",
+        f"{inner}y_pred = self(x, {given_labels(generator)}training=False)",
+        f"{inner}self.compute_loss(x, y, y_pred, sample_weight{', training=False' if training else ''})",
+        f"{inner}return self.compute_metrics(x, y, y_pred, sample_weight)",
+    ]
+
+
+def losses_lines(generator: ModelWriter, writer: LossWriter, lines: list[str], result: str) -> list[str]:
+    """`compute_losses` and `compute_loss` of a model whose optimizers have a loss each. `lines` compute all of them."""
+    plan = generator.plan
+    if writer.uses_training:
+        raise Unsupported("losses of several optimizers that differ in evaluation are not migrated yet", plan.function)
+    indent = generator.indent + generator.unit
+    inner = indent + generator.unit
+    lines = trimmed(lines)
+    if not result.isidentifier():
+        lines, result = [*lines, f"{inner}loss = {result}"], "loss"
+    pairs = [("loss", result), *((name, writer.names.get(name, name)) for name in plan.partial_losses)]
+    return [
+        f"{indent}def compute_losses(self, x, y, y_pred):",
+        *lines,
+        f"{inner}self.loss_metric.update_state({result})",
+        f"{inner}return {{{', '.join(f'{chr(34)}{key}{chr(34)}: {text}' for key, text in pairs)}}}",
+        "",
+        f"{indent}def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):",
+        f'{inner}return self.compute_losses(x, y, y_pred)["loss"]',
+    ]

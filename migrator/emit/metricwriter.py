@@ -1,0 +1,146 @@
+"""Writes `compute_metrics`: the updates of single metrics, and those of lists of metrics in the loops that name them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from migrator.analyse.function.translate import Writing, format_call, operand
+from migrator.analyse.results.metrics import MetricEntry
+from migrator.analyse.statements.flow import Frame, Leaf
+from migrator.analyse.statements.names import reads, targets
+from migrator.analyse.statements.negation import negated
+from migrator.emit.callwriter import CallWriter
+from migrator.emit.writer import Shared
+from migrator.resolve.syntax import walk
+
+if TYPE_CHECKING:
+    from migrator.analyse.layers.site import Site
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A list of metrics, as what a loop walks over besides its own values."""
+
+    entry: MetricEntry
+    attribute: str
+    item: str
+    makes: bool = True
+
+    @property
+    def leaf(self) -> Leaf:
+        """The statement that makes one of them."""
+        return self.entry.at
+
+    @property
+    def loops(self) -> tuple[ast.For, ...]:
+        """The loop around it."""
+        return self.entry.at.loops
+
+
+class MetricsWriter(CallWriter):
+    """The statements that the metrics need, in evaluation."""
+
+    def __init__(self, shared: Shared, names: dict[str, str], entries: list[MetricEntry]) -> None:
+        turned = [entry for entry in entries if isinstance(entry.loop, ast.For)]
+        self.placed: dict[Leaf, list[MetricEntry]] = {entry.at: [entry] for entry in turned}
+        """The metrics that are updated where a statement stands that names them."""
+        for entry in entries:
+            if entry.given is not None:
+                self.placed.setdefault(entry.given, []).append(entry)
+        taken = {n.id for n in walk(shared.plan.function) if isinstance(n, ast.Name)}
+        self.items = {entry.attribute: _item(entry.attribute, taken) for entry in entries}
+        held = [_Held(entry, entry.attribute, self.items[entry.attribute]) for entry in turned]
+        super().__init__(shared, names, cast("list[Site]", held))
+        self.where = "metrics"
+
+    def _test(self, leaf: Leaf) -> str | None:
+        return None
+
+    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+        """A statement, or the update of the metrics that a turn of a loop, or an arm of a condition, names."""
+        entries = self.placed.get(leaf)
+        if entries is None:
+            return super().leaf(leaf, indent)
+        comments = [line for node in (*leaf.lead, leaf.node) for line in self.shared.renderer.comments(node, indent)]
+        return [*comments, *(indent + self.update(entry) for entry in entries)]
+
+    def update(self, entry: MetricEntry) -> str:
+        """The call that updates a metric."""
+        entry.metric = entry.translate(self)
+        held = f"self.{entry.attribute}" if entry.loop is None else self.items[entry.attribute]
+        if entry.group is not None:
+            given = [(None, held), *((n, self.text(v)) for n, v in entry.metric.update)]
+            return format_call(f"{operand(entry.group, self)}.update_all", given)
+        return format_call(f"{held}.update_state", [(n, self.text(v)) for n, v in entry.metric.update])
+
+    def updates(self, entry: MetricEntry, indent: str) -> list[str]:
+        """The statements at the end that update a metric; none if a loop or a condition above does."""
+        if entry.arm is not None:
+            return []
+        if entry.loop is None:
+            return [indent + self.update(entry)]
+        if isinstance(entry.loop, ast.For):
+            return []
+        update = self.update(entry)
+        if not self._words([update]) & targets(entry.loop.target):
+            return [
+                f"{indent}for {self.items[entry.attribute]} in self.{entry.attribute}:",
+                indent + self.unit + update,
+            ]
+        sources = f"{self.text(entry.loop.iter)}, self.{entry.attribute}"
+        target = self.text(entry.loop.target)
+        target = f"({target})" if isinstance(entry.loop.target, ast.Tuple) and not target.startswith("(") else target
+        head = f"{indent}for {target}, {self.items[entry.attribute]} in zip({sources}):"
+        return [head, indent + self.unit + update]
+
+
+def tested(arm: Frame, writer: Writing) -> str:
+    """What has to be true for an arm of a condition to run."""
+    assert isinstance(arm.node, ast.If)
+    return writer.text(arm.node.test) if arm.arm == "body" else negated(arm.node.test, writer.text)
+
+
+def conditions(entries: Iterable[MetricEntry]) -> list[ast.expr]:
+    """What decides which metrics there are."""
+    return [entry.arm.node.test for entry in entries if entry.arm is not None and isinstance(entry.arm.node, ast.If)]
+
+
+def names_read(entries: list[MetricEntry]) -> set[str]:
+    """The names that the making of the metrics reads."""
+    parts: list[ast.AST] = list(conditions(entries))
+    own: set[str] = set()
+    for entry in entries:
+        arguments = entry.metric.arguments if entry.metric is not None else ()
+        parts += [value for _, value in arguments if not isinstance(value, str)]
+        parts += [node for node in (entry.group, entry.name) if node is not None]
+        if entry.loop is not None:
+            parts.append(entry.loop.iter)
+            own |= targets(entry.loop.target)
+    return reads(parts) - own
+
+
+def order_in_arms(entries: list[MetricEntry]) -> Callable[[MetricEntry], tuple[int, bool]]:
+    """A key that brings the metrics of the arms of one condition together, those of the first arm first."""
+    firsts: dict[ast.AST, int] = {}
+    for number, entry in enumerate(entries):
+        if entry.arm is not None:
+            firsts.setdefault(entry.arm.node, number)
+    numbers = {id(entry): number for number, entry in enumerate(entries)}
+
+    def key(entry: MetricEntry) -> tuple[int, bool]:
+        if entry.arm is None:
+            return numbers[id(entry)], False
+        return firsts[entry.arm.node], entry.arm.arm != "body"
+
+    return key
+
+
+def _item(attribute: str, taken: set[str]) -> str:
+    """The name of one metric of a list."""
+    name = attribute[:-1] if attribute.endswith("s") and not attribute.endswith("ss") else f"{attribute}_metric"
+    while name in taken or name == attribute:
+        name += "_"
+    return name

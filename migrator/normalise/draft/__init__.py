@@ -1,0 +1,1 @@
+"""The steps of the preparation, and the modules that they rewrite."""

@@ -1,0 +1,175 @@
+"""Modules of a program while they are rewritten step by step, with the origin of every line."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from migrator.engine.fixes import in_order, splice
+from migrator.resolve.module import Module, Place
+from migrator.resolve.project import Definition, Project
+from migrator.vocabulary.diagnostics import Edit, Location
+
+Origin = tuple[str, int]
+"""Path and number of a line of the program as it is on disk."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One edit; `origins` says for each line of its text where it was written first."""
+
+    edit: Edit
+    origins: tuple[Origin, ...] = ()
+
+
+class Drafts:
+    """The modules of a project in their present state. `project` is replaced by each `apply`."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.obstacles: dict[tuple[str, str], str] = {}
+        """Why an expression (path and text) was left as it is."""
+        self.model_classes: dict[tuple[str, str], str] = {}
+        """Names of the classes that functions (path and name) built their networks with, and that are taken apart."""
+        self.renamed: dict[str, str] = {}
+        """New names of local names of functions whose bodies took the place of a call, with those that they had."""
+        self.remarks: list[tuple[Location, str]] = []
+        """What the owner should know about a change, with its place in the program as it is on disk."""
+        self._first = dict(project.modules)
+        self._origins: dict[str, list[Origin]] = {}
+
+    @property
+    def changed(self) -> bool:
+        """Whether any module differs from its file."""
+        return bool(self._origins)
+
+    def origin(self, module: Module, line: int) -> Origin:
+        """Where a line (from 1) of a module comes from."""
+        table = self._origins.get(module.path)
+        return table[min(line, len(table)) - 1] if table else (module.path, line)
+
+    def location(self, module: Module, place: Place) -> Location:
+        """Where a node of a draft stands in the program as it is on disk."""
+        if module.path not in self._origins:
+            return module.location(place)
+        start = module.span(place)[0]
+        number = bisect.bisect_right(module.line_starts, start)
+        path, line = self.origin(module, number)
+        first = self._first[path]
+        old, new = _line(first, line), _line(module, number)
+        column = start - module.line_starts[number - 1] if old == new else len(old) - len(old.lstrip())
+        return first.location(first.line_starts[line - 1] + column)
+
+    def rename(self, new: str, old: str) -> None:
+        """Remember that a local name got a new one: the last of several in a row goes back to the first."""
+        old = self.renamed.get(old, old)
+        known = self.renamed.setdefault(new, old) == old
+        if not known or any(re.search(rf"\b{new}\b", module.text) for module in self._first.values()):
+            self.renamed[new] = new
+
+    def remark(self, module: Module, node: ast.expr, text: str) -> None:
+        """Notes what the owner should know about what becomes of a node."""
+        self.remarks.append((self.location(module, node), text))
+
+    def obstacle(self, module: Module, node: ast.expr) -> str | None:
+        """Why an expression could not be prepared."""
+        return self.obstacles.get((module.path, module.segment(node)))
+
+    def model_class(self, function: Definition) -> str:
+        """The name of the class that a function built its network with before it was taken apart; else an empty text."""
+        return self.model_classes.get((function.module.path, function.name), "")
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Makes all changes at once. They must not overlap."""
+        by_path: dict[str, list[Change]] = {}
+        for change in dict.fromkeys(changes):
+            by_path.setdefault(change.edit.path, []).append(change)
+        if not by_path:
+            return
+        modules = dict(self.project.modules)
+        for path, mine in by_path.items():
+            old = modules[path]
+            text = splice(old.source, [change.edit for change in mine]).decode("utf-8", "surrogatepass")
+            new = Module(path, text)
+            new.inherited_dialect = old.module_dialect
+            new.find_fixes = self.project.fixes
+            table = self._moved(old, new, {change.edit: change.origins for change in mine})
+            new.tree  # noqa: B018 - a draft that does not parse must not come into being
+            self._origins[path] = table
+            modules[path] = new
+        self.project = Project(modules, self.project.fixes, self.project.editable)
+
+    def _moved(self, old: Module, new: Module, origins: Mapping[Edit, tuple[Origin, ...]]) -> list[Origin]:
+        """The origins of the lines of `new`, which `old` became."""
+        table: list[Origin] = []
+        pieces: list[tuple[int, int, Edit | None]] = []
+        """Start in the new text, start in the old text or in the edit's text, and the edit."""
+        position = cursor = 0
+        for edit in in_order(origins):
+            pieces.append((cursor, position, None))
+            cursor += edit.start - position
+            pieces.append((cursor, 0, edit))
+            cursor += len(edit.text.encode("utf-8", "surrogatepass"))
+            position = edit.end
+        pieces.append((cursor, position, None))
+        starts = [piece[0] for piece in pieces]
+        ends = [*new.line_starts[1:], len(new.source)]
+        lines = [new.source[start:end] for start, end in zip(new.line_starts, ends)]
+        for number, start in enumerate(new.line_starts):
+            blanks = len(lines[number]) - len(lines[number].lstrip(b" \t")) if number else 0
+            index = bisect.bisect_right(starts, start + blanks) - 1
+            begin, offset, within_edit = pieces[index]
+            if within_edit is None:
+                line = bisect.bisect_right(old.line_starts, offset + start + blanks - begin)
+                table.append(self.origin(old, line))
+                continue
+            edit = within_edit
+            within = edit.text.encode("utf-8", "surrogatepass")[: max(0, start + blanks - begin)].count(b"\n")
+            known = origins[edit]
+            if within < len(known):
+                table.append(known[within])
+            else:
+                table.append(self.origin(old, bisect.bisect_right(old.line_starts, edit.start)))
+        return table
+
+    def final(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Edits of the files on disk that lead to the drafts with `edits` applied to them."""
+        by_path: dict[str, list[Edit]] = {path: [] for path in self._origins}
+        for edit in dict.fromkeys(edits):
+            by_path.setdefault(edit.path, []).append(edit)
+        found: list[Edit] = []
+        for path, mine in by_path.items():
+            if path in self._origins:
+                found += _hunks(self._first[path], splice(self.project.modules[path].source, mine))
+            else:
+                found += mine
+        return found
+
+
+def _line(module: Module, number: int) -> str:
+    starts = [*module.line_starts, len(module.source)]
+    return module.source[starts[number - 1] : starts[number]].decode("utf-8", "surrogatepass").rstrip()
+
+
+def _hunks(old: Module, new: bytes) -> list[Edit]:
+    """Edits of whole lines from `old` to `new`.
+
+    A hunk takes the line break before it along, so that nothing else can be inserted right at its beginning.
+    """
+    before, after = old.source.splitlines(keepends=True), new.splitlines(keepends=True)
+    starts = [0]
+    for line in before:
+        starts.append(starts[-1] + len(line))
+    found = []
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        start, text = starts[i1], b"".join(after[j1:j2])
+        end = next((end for end in (b"\r\n", b"\n") if i1 and before[i1 - 1].endswith(end)), b"")
+        start, text = start - len(end), end + text
+        found.append(Edit(old.path, start, starts[i2], text.decode("utf-8", "surrogatepass")))
+    return found

@@ -1,0 +1,137 @@
+"""How names from outside of a function are written in another place of the program."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass, field
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.stuck import Stuck
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.symbols import Scope
+from migrator.resolve.syntax import walk
+
+
+@dataclass
+class OuterNames:
+    """Texts of the names, and the imports that they need."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+
+
+def outer_names(drafts: Drafts, module: Module, at: ast.AST, home: Module, function: ast.FunctionDef) -> OuterNames:
+    """The names that `function` of `home` reads from outside, as the code at `at` in `module` has to write them."""
+    found = OuterNames()
+    inside = {id(node) for node in walk(function)}
+    for node, scope in home.analysis.loads:
+        if id(node) not in inside or node.id in found.texts:
+            continue
+        holder = scope.lookup(node.id)
+        if holder is None:
+            if hasattr(builtins, node.id) or node.id in ("__file__", "__name__"):
+                continue
+            raise Stuck(f"`{node.id}` is not found", node)
+        if id(holder.node) in inside:
+            continue
+        found.texts[node.id] = _written(drafts, module, at, home, node, holder, found)
+    return found
+
+
+def _written(
+    drafts: Drafts, module: Module, at: ast.AST, home: Module, node: ast.Name, holder: Scope, found: OuterNames
+) -> str:
+    here = module.scope(at)
+    seen = here.lookup(node.id)
+    if home is module:
+        if seen is not holder:
+            raise Stuck(f"`{node.id}` means something else here", node)
+        return node.id
+    if holder.kind != "module":
+        raise Stuck(f"`{node.id}` belongs to a function of another file", node)
+    entry = next((e for e in home.imports if e.name == node.id and e.top_level), None)
+    if (
+        entry is not None
+        and drafts.project.module_named(entry.target, home) is None
+        and not entry.target.startswith(".")
+    ):
+        if seen is not None and seen.kind == "module":
+            same = next((e for e in module.imports if e.name == node.id and e.top_level), None)
+            if same is not None and same.target == entry.target:
+                return node.id
+        if drafts.project.exported(entry.target, home) is None:
+            if seen is not None:
+                raise Stuck(f"`{node.id}` means something else in the other file", node)
+            statement = home.segment(entry.statement)
+            if "\n" in statement or "," in statement:
+                statement = f"from {entry.target.rpartition('.')[0]} import {entry.alias.name}"
+                statement += f" as {entry.alias.asname}" if entry.alias.asname else ""
+            found.changes.append(Change(module.add_import(statement)))
+            return node.id
+    if entry is not None and isinstance(entry.statement, ast.ImportFrom) and not entry.target.startswith("."):
+        inner = drafts.project.module_named(entry.target, home)
+        same = next((e for e in module.imports if e.name == node.id and e.top_level), None)
+        if inner is not None and same is not None and same.target == entry.target and seen is module.analysis.root:
+            return node.id
+        if inner is not None and seen is None and not _leads_to(drafts.project, inner, module):
+            as_name = f" as {entry.alias.asname}" if entry.alias.asname else ""
+            package = entry.target.rpartition(".")[0]
+            found.changes.append(Change(module.add_import(f"from {package} import {entry.alias.name}{as_name}")))
+            return node.id
+    return member(drafts, module, at, home, node.id, found, node)
+
+
+def member(
+    drafts: Drafts, module: Module, at: ast.AST, home: Module, name: str, found: OuterNames, node: ast.AST
+) -> str:
+    """How the code at `at` of `module` writes a name at the level of another module `home`; the import that it takes comes
+    to what was `found`. Raises Stuck."""
+    here = module.scope(at)
+    seen = here.lookup(name)
+    for entry in module.imports:
+        if not entry.top_level:
+            continue
+        if drafts.project.module_named(entry.target, module) is home and entry.name != "*":
+            prefix = entry.name if isinstance(entry.statement, ast.ImportFrom) or entry.alias.asname else entry.target
+            if here.lookup(entry.name) is not None and here.lookup(entry.name) is module.analysis.root:
+                return f"{prefix}.{name}"
+    for entry in module.imports:
+        head, _, last = entry.target.rpartition(".")
+        if not entry.top_level or not head or not isinstance(entry.statement, ast.ImportFrom):
+            continue
+        head = head if head.strip(".") else entry.target
+        if drafts.project.module_named(head, module) is not home:
+            continue
+        if last == name and entry.name == name and seen is module.analysis.root:
+            return name
+    for entry in module.imports:
+        origin = entry.statement
+        if not isinstance(origin, ast.ImportFrom) or not entry.top_level or seen is not None:
+            continue
+        source = "." * origin.level + (origin.module or "")
+        if source.strip(".") and drafts.project.module_named(source, module) is home:
+            stop = module.span(origin)[1]
+            line = f"\nfrom {source} import {name}"
+            for change in [c for c in found.changes if c.edit.start == stop]:
+                found.changes.remove(change)
+                line = change.edit.text + f", {name}"
+            found.changes.append(Change(module.insert(stop, line)))
+            return name
+    raise Stuck(f"`{name}` of another file cannot be named here", node)
+
+
+def _leads_to(project: Project, start: Module, end: Module) -> bool:
+    """Whether a module imports another one, be it through others."""
+    seen = {start.path}
+    stack = [start]
+    while stack:
+        module = stack.pop()
+        if module is end:
+            return True
+        for _, other in project.imported(module):
+            if other.path not in seen:
+                seen.add(other.path)
+                stack.append(other)
+    return False

@@ -1,0 +1,348 @@
+"""Takes one step after the other until every model_fn is a plain function whose helpers can be followed."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable
+
+from migrator.emit.render import Renderer
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.roots import calls_below, root_function
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.closures import handed_closure, nested_functions
+from migrator.normalise.functions.filters import filter_call, settled_choice
+from migrator.normalise.functions.idle import taken_away, unsaid
+from migrator.normalise.functions.lambdas import functools_partial, lambda_function, local_function
+from migrator.normalise.functions.lift import keywords, nested_function
+from migrator.normalise.functions.partials import filled_in, written_out
+from migrator.normalise.names.apart import named_apart
+from migrator.normalise.names.asserted import asserted_in_place
+from migrator.normalise.names.chosen_names import table_of_names
+from migrator.normalise.names.taken_features import copied_features
+from migrator.normalise.objects.callables import CALL, called_object, inner_root, plain_partial
+from migrator.normalise.objects.chosen_classes import table_of_functions
+from migrator.normalise.objects.copied import without_copies
+from migrator.normalise.objects.inherited import called, calls_above, maker_moved_down, moved_down, named_object
+from migrator.normalise.objects.methods import Method, check_settled, class_of, fills, method_of, method_of_new
+from migrator.normalise.objects.object_steps import Judge, ObjectSteps
+from migrator.normalise.objects.own_attributes import as_variables, reader
+from migrator.normalise.objects.properties import as_methods
+from migrator.normalise.objects.reserved import PARAMS, RESERVED, params_of
+from migrator.normalise.objects.unbox import ancestors, boxes, holds_attributes, is_abstract, without_holder
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition
+
+MAX_STEPS = 200
+GENERIC = frozenset({"build", "create", "make", "get"})
+"""Names of methods that say nothing of the model, where the class does."""
+WIDTH = 50
+"""How many characters of arguments stay on one line."""
+
+
+class Preparation(ObjectSteps):
+    """Prepares the functions that `roots` finds in the present state of the program.
+
+    `inlined` says of a helper that it cannot stay a function of its own (it makes an optimizer, or returns a spec);
+    `makes_layers` that it makes layers or variables, so that the model must see it. `spelled_out` gives the statements
+    that do what a call of a library function does which native knows by its parts only, `unrolled` those of loops that it
+    knows turn by turn only.
+    """
+
+    def __init__(
+        self,
+        drafts: Drafts,
+        roots: Callable[[], list[tuple[Module, ast.expr]]],
+        inlined: Judge,
+        makes_layers: Judge,
+        spelled_out: Callable[[Module, ast.Call], list[Change]],
+        unrolled: Callable[[Module, ast.FunctionDef], list[Change]],
+    ) -> None:
+        super().__init__(drafts, inlined, makes_layers)
+        self._roots = roots
+        self._spelled_out = spelled_out
+        self._unrolled = unrolled
+        self._moved_down: set[str] = set()
+        """Names of methods that stand in the class of their object now, and stood in a base of it."""
+        self._left: set[tuple[str, str]] = set()
+        """Files and names of classes whose model_fn is a function now."""
+
+    def run(self) -> None:
+        """Take all steps that can be taken."""
+        for _ in range(MAX_STEPS):
+            changes = self._step()
+            if not changes:
+                return
+            for entry in sorted(self._taken_out):
+                changes += unsaid(self.drafts, changes, *entry)
+            self.drafts.apply(changes)
+            self._tidy()
+
+    def _step(self) -> list[Change]:
+        for step in (self._named_root, self._root):  # all of an object's Estimators are seen by its methods first
+            for module, node in self._roots():
+                changes = self._try(module, node, lambda: step(module, node))
+                if changes:
+                    return changes
+        reachable = self._reachable()
+        for definition in reachable:
+            module = definition.module
+            for call in calls_below(module, definition.node):  # before the methods of a class are taken out of it
+                changes = self._unnamed(module, call)
+                if changes:
+                    return changes
+        for definition in reachable:
+            for call in calls_below(definition.module, definition.node):
+                module = definition.module
+                changes = self._try(module, call, lambda: self._call(module, call))
+                if changes:
+                    return changes
+        for definition in reachable:
+            module = definition.module
+            for function in nested_functions(definition.node):
+                if self._makes_layers(Definition(module, function)):
+                    changes = self._try(module, function, lambda: handed_closure(self.drafts, module, function))
+                    if changes:
+                        return changes
+        for definition in reachable:
+            for statement, owner in boxes(self.drafts.project, definition):
+                changes = self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
+                if changes:
+                    return changes
+        for definition in reachable:
+            assert isinstance(definition.node, ast.FunctionDef)
+            changes = named_apart(definition.module, definition.node)
+            changes = changes or without_copies(definition.module, definition.node)
+            changes = changes or asserted_in_place(definition.module, definition.node)
+            for part in definition.node.body:
+                changes = changes or settled_choice(definition.module, part)
+            changes = changes or self._unrolled(definition.module, definition.node)
+            if changes:
+                return changes
+        changes = self._held_attributes()
+        if changes:
+            return changes
+        project = self.drafts.project
+        functions = (root_function(project, *root) for root in self._roots())
+        return next((found for function in functions if function and (found := copied_features(function))), [])
+
+    def _held_attributes(self) -> list[Change]:
+        """An object that only held what its method reads becomes variables where the Estimator is made."""
+        for module, node in self._roots():
+            maker = module.nearest(node, ast.FunctionDef)
+            definition = Definition(module, maker) if maker is not None else None
+            for statement, owner in boxes(self.drafts.project, definition) if definition is not None else ():
+                if (owner.module.path, owner.name) in self._left and holds_attributes(owner.node):
+                    assert definition is not None
+                    step = functools.partial(without_holder, self.drafts, definition, statement, owner)
+                    changes = self._try(module, statement.value, step)
+                    if changes:
+                        return changes
+        return []
+
+    def _tidy(self) -> None:
+        """Remove functions and classes that nothing uses any more."""
+        while any(taken_away(self.drafts, *entry) for entry in sorted(self._taken_out | self._emptied())):
+            pass
+
+    def _emptied(self) -> set[tuple[str, str]]:
+        """The classes of which nothing is left but what objects hold."""
+        modules = self.drafts.project.modules
+        return {
+            (path, name)
+            for path, name in self._left
+            if any(getattr(s, "name", "") == name and holds_attributes(s) for s in modules[path].tree.body)
+        }
+
+    # -- where to look ------------------------------------------------------------------------------------------------
+
+    def _reachable(self) -> list[Definition]:
+        """The model_fns, and the helpers that make layers."""
+        project = self.drafts.project
+        found: dict[Definition, None] = {}
+        stack = [d for d in (root_function(project, m, n) for m, n in self._roots()) if d is not None]
+        while stack:
+            definition = stack.pop()
+            if definition in found:
+                continue
+            found[definition] = None
+            for call in calls_below(definition.module, definition.node):
+                other = project.definition(definition.module, call.func)
+                if other is not None and isinstance(other.node, ast.FunctionDef) and self._makes_layers(other):
+                    if not other.module.is_inside(other.node, definition.node):
+                        stack.append(other)
+        return list(found)
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def _named_root(self, module: Module, node: ast.expr) -> list[Change]:
+        """What stands for a model_fn comes to name a function or a method of an object that has a name."""
+        if isinstance(node, ast.Lambda):
+            return lambda_function(self.drafts, module, node)
+        plain = table_of_names(self.drafts, module, node) or table_of_functions(self.drafts, module, node)
+        plain = plain or plain_partial(self.drafts.project, module, node)
+        if plain:
+            return plain
+        node = inner_root(module, node)
+        called_as = called_object(self.drafts, module, node)
+        if called_as:
+            return called_as
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+            return named_object(self.drafts, module, node.value)
+        return []
+
+    def _root(self, module: Module, node: ast.expr) -> list[Change]:
+        """``model_fn=self.model_fn`` becomes a function, called with the attributes that it reads."""
+        node = inner_root(module, node)
+        makers = maker_moved_down(self.drafts, module, node)
+        if makers:
+            return makers
+        found = method_of(self.drafts.project, module, node) if isinstance(node, ast.Attribute) else None
+        if found is None:
+            return []
+        readable = self._readable(module, found)
+        if readable:
+            return readable
+        for other, call, above in calls_above(self.drafts.project, module, found):
+            changes = self._try(other, call, lambda: self._inlined_method(other, call, above))
+            if changes:
+                return changes
+        down = moved_down(self.drafts, module, found)
+        if down:
+            self._moved_down.add(found.function.name)
+            return down
+        inner = self._inner_calls(found) or self._own_attributes(found)
+        if inner:
+            return inner
+        places = self._places(found)
+        estimators = [params_of(self.drafts.project, *place) for place in places]
+        reserved = RESERVED - ({PARAMS} if all(estimators) else set())
+        extra, new, changes = self._lifted(found, module, node, reserved, root=True)
+        self._left.add((found.owner.module.path, found.owner.name))
+        name = found.function.name
+        lineage = ancestors(self.drafts.project, found.owner)
+        self._taken_out |= {(owner.module.path, name) for owner in lineage if is_abstract(owner, name)}
+        if found.function.name in self._moved_down | GENERIC:  # the class is the model
+            self.drafts.model_classes[found.module.path, new] = found.owner.name
+        for place, estimator in zip(places, estimators):
+            changes += self._handed_root(found, *place, estimator, extra, new)
+        return changes
+
+    def _places(self, found: Method) -> list[tuple[Module, ast.expr]]:
+        """All model_fns of Estimators that are this method. Raises Stuck where it is used in another way as well."""
+        project = self.drafts.project
+
+        def is_it(module: Module, node: ast.expr) -> bool:
+            other = method_of(project, module, node) if isinstance(node, ast.Attribute) else None
+            return other is not None and other.function is found.function
+
+        roots = dict.fromkeys((module, inner_root(module, node)) for module, node in self._roots())
+        places = [place for place in roots if is_it(*place)]
+        name = found.function.name
+        for module in project.modules.values():
+            for node in module.nodes(ast.Attribute) if name.encode() in module.source else ():
+                if node.attr == name and (module, node) not in places and is_it(module, node):
+                    raise Stuck(f"`{name}` is used for more than an Estimator", node)
+        if name == CALL and self._method_calls(found):
+            raise Stuck("an object that makes a model is called elsewhere", found.function)
+        return places
+
+    def _handed_root(
+        self, found: Method, module: Module, node: ast.expr, estimator: ast.Call | None, extra: dict[str, str], new: str
+    ) -> list[Change]:
+        """The edits that give an Estimator the function `new` that a method becomes, with what it reads of its object."""
+        assert isinstance(node, ast.Attribute)
+        check_settled(self.drafts.project, found, set(extra.values()), module, node)
+        changes: list[Change] = []
+        receiver = module.segment(node.value)
+        given = [f"{name}={receiver}.{attribute}" for name, attribute in extra.items() if name != PARAMS]
+        if estimator is not None and PARAMS in extra:
+            changes.append(Change(keywords(module, estimator, {PARAMS: f"{receiver}.{extra[PARAMS]}"})))
+        reference, imports = self._reference(found, module, node, new)
+        changes += imports
+        if not given:
+            return [*changes, Change(module.edit(node, reference))]
+        partial, imported = functools_partial(module)
+        changes += imported
+        between = ", "
+        if sum(map(len, given)) > WIDTH:
+            between = ",\n" + Renderer(module).indent_of(module.statement(node)) + " " * 4
+        text = f"{partial}({between.join([reference, *given])})"
+        return [*changes, Change(module.edit(node, text))]
+
+    def _readable(self, module: Module, found: Method) -> list[Change]:
+        """Properties that a model_fn reads of its object, itself or in what it calls, become methods."""
+        owner, _ = class_of(self.drafts.project, module, found.receiver)
+        if owner is None or found.kind != "plain":
+            return []
+        readers = [function for _, function in called(self.drafts.project, owner, found)]
+        return self._try(found.module, found.function, lambda: as_methods(self.drafts.project, owner, readers))
+
+    def _own_attributes(self, found: Method) -> list[Change]:
+        """Attributes that a model_fn sets become its variables, with the methods that use them in their place."""
+        used = reader(self.drafts.project, found)
+        if used is not None:
+            return self._inlined_method(found.module, *used)
+        return as_variables(self.drafts.project, found)
+
+    def _call(self, module: Module, call: ast.Call) -> list[Change]:
+        changes = self._spelled_out(module, call)
+        if changes:
+            return changes
+        project = self.drafts.project
+        definition = project.definition(module, call.func)
+        if definition is not None and isinstance(definition.node, ast.FunctionDef):
+            changes = filter_call(self.drafts, module, call, definition)
+            return changes or self._function_call(module, call, definition)
+        changes = local_function(module, call)
+        if changes:
+            return changes
+        partial = filled_in(module, call)
+        if partial is not None:
+            made = project.definition(module, partial.args[0])
+            known = (module.resolve(partial.args[0]) or "").startswith("tensorflow.")
+            if made is not None and isinstance(made.node, ast.FunctionDef):
+                known = self._makes_layers(made) or self._inlined(made)
+            if known:
+                return written_out(module, call, partial)
+            return []
+        found = method_of(project, module, call.func)
+        if found is None:
+            return []
+        if found.own:
+            return self._inlined_method(module, call, found)
+        definition = Definition(found.module, found.function)
+        if not (self._inlined(definition) or self._makes_layers(definition)):
+            return []
+        calls = self._method_calls(found)
+        if self._inlined(definition) or len(calls) == 1 or fills(found):
+            return self._inlined_method(module, call, found)
+        return self._lifted_calls(found, calls)
+
+    def _unnamed(self, module: Module, call: ast.Call) -> list[Change]:
+        """``Net(params)(x)`` and ``Net(params).build(x)``: the object gets a name, where its method makes layers."""
+        made = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        method = method_of_new(self.drafts.project, module, call)
+        definition = Definition(method[0].module, method[1]) if method is not None else None
+        if definition is None or not isinstance(made, ast.Call):
+            return []
+        if not (self._makes_layers(definition) or self._inlined(definition)):
+            return []
+        return self._try(module, made, lambda: named_object(self.drafts, module, made))
+
+    def _function_call(self, module: Module, call: ast.Call, definition: Definition) -> list[Change]:
+        function = definition.node
+        assert isinstance(function, ast.FunctionDef)
+        caller = module.nearest(call, ast.FunctionDef)
+        holder = definition.module.nearest(function, ast.FunctionDef)
+        if holder is not None and not module.is_inside(call, holder):
+            return []
+        if self._inlined(definition):
+            return self._inline(module, call, definition)
+        within = definition.module.is_inside(function, caller)
+        if not within or not self._makes_layers(definition):
+            return []
+        try:
+            return nested_function(self.drafts, module, function)
+        except Stuck:
+            return self._inline(module, call, definition)

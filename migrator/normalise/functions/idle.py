@@ -1,0 +1,93 @@
+"""Functions that were put in the place of their calls: they go where nothing uses them any more, and so do their imports."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from migrator.engine.fixes import splice
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.functions.lift import removal, unused
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import statements
+from migrator.vocabulary.diagnostics import Edit
+
+
+def taken_away(drafts: Drafts, path: str, name: str) -> bool:
+    """Whether there was a function or class of the name that nothing uses; it is gone then."""
+    nodes = _named(drafts, path, name)
+    for index in range(len(nodes)):
+        drafts.apply(_idle_imports(drafts.project, Definition(drafts.project.modules[path], nodes[index])))
+        nodes = _named(drafts, path, name)
+        module = drafts.project.modules[path]
+        if unused(drafts, module, nodes[index]):
+            drafts.apply([removal(module, nodes[index])])
+            return True
+    return False
+
+
+def unsaid(drafts: Drafts, changes: list[Change], path: str, name: str) -> list[Change]:
+    """The removal of the function or class of the name, if no file says the name any more once `changes` are made.
+
+    It can be made with them then; what else is unused, `taken_away` finds out in the next draft.
+    """
+    nodes = _named(drafts, path, name)
+    if len(nodes) != 1 or name.startswith("__"):
+        return []
+    modules = drafts.project.modules
+    removed = removal(modules[path], nodes[0])
+    start, end = removed.edit.start, removed.edit.end
+    owner = modules[path].parent(nodes[0])
+    if isinstance(owner, ast.ClassDef):  # which must not become empty
+        start, end = modules[path].span(owner)
+    elif not isinstance(owner, ast.Module):
+        return []
+    edits: dict[str, list[Edit]] = {path: [removed.edit]}
+    for edit in dict.fromkeys(change.edit for change in changes):
+        if edit.path == path and edit.start <= end and start <= edit.end:
+            return []
+        edits.setdefault(edit.path, []).append(edit)
+    word = re.compile(rb"\b" + name.encode() + rb"\b")
+    texts = (splice(module.source, edits.get(other, [])) for other, module in modules.items())
+    return [] if any(word.search(text) for text in texts) else [removed]
+
+
+def _named(drafts: Drafts, path: str, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
+    found = [
+        node
+        for node in statements(drafts.project.modules[path].tree)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
+    ]
+    return sorted(found, key=lambda node: isinstance(node, ast.ClassDef))
+
+
+def _idle_imports(project: Project, gone: Definition) -> list[Change]:
+    """Edits that take the name of a function or class out of the imports of files that do not read it."""
+    changes: list[Change] = []
+    for module in project.modules.values():
+        if gone.name.encode() not in module.source or module.path.endswith("__init__.py"):
+            continue
+        if module is gone.module or "__all__" in module.analysis.root.bindings:
+            continue
+        for entry in module.imports:
+            statement = entry.statement
+            if not isinstance(statement, ast.ImportFrom) or entry.alias.name != gone.name or not entry.top_level:
+                continue
+            if (entry.scope, entry.name) in module.names_read or project.exported(entry.target, module) != gone:
+                continue
+            if isinstance(module.parent(statement), ast.Module) and not module.comments_in(*module.span(statement)):
+                changes.append(Change(_without(module, statement, entry.alias)))
+    return changes
+
+
+def _without(module: Module, statement: ast.ImportFrom, gone: ast.alias) -> Edit:
+    rest = [module.segment(alias) for alias in statement.names if alias is not gone]
+    if not rest:
+        removed = module.delete_statement(statement)
+        start, newline = removed.start, module.newline.encode()
+        while module.source.startswith(newline, removed.end) and module.source[:start].endswith(newline * 2):
+            start -= len(newline)  # blank lines on both sides: one side is enough
+        return module.edit((start, removed.end), removed.text)
+    source = "." * statement.level + (statement.module or "")
+    return module.edit(statement, f"from {source} import {', '.join(rest)}")

@@ -1,0 +1,96 @@
+"""A lambda that stands for a model_fn becomes a `functools.partial`, or a function with a name."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analyse.statements.names import parameters, reads
+from migrator.normalise.draft.arguments import given
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.lift import module_name
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+
+_LAYERS = ("tensorflow.keras.layers.", "tensorflow.layers.", "tensorflow.contrib.layers.")
+
+
+def lambda_function(drafts: Drafts, module: Module, node: ast.Lambda) -> list[Change]:
+    """The edits that give a lambda's place to something that is followed. Raises Stuck."""
+    called = drafts.project.definition(module, node.body.func) if isinstance(node.body, ast.Call) else None
+    if called is None:
+        raise Stuck("the model_fn is not found", node)
+    partial = _partial(drafts, module, node)
+    if partial is not None:
+        functools, changes = functools_partial(module)
+        return [*changes, Change(module.edit(node, f"{functools}({partial})"))]
+    statement = module.statement(node)
+    first, _ = module.line_span(statement)
+    indent = module.source[first : module.span(statement)[0]].decode()
+    if indent.strip() or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+        raise Stuck("a lambda in the head of a compound statement is not followed", node)
+    name = module_name(module, "model_fn", "lambda")
+    start, end = module.span(node)
+    head = module.source[start : module.span(node.body)[0]].decode()
+    names = head[len("lambda") : head.rindex(":")].strip()
+    text = f"def {name}({names}):\n{indent}    return {module.segment(node.body)}\n\n{indent}"
+    if isinstance(module.parent(statement), ast.Module):
+        text = text[:-1] + "\n\n" if text.endswith("\n") else text
+    return [Change(module.insert(module.span(statement)[0], text)), Change(module.edit((start, end), name))]
+
+
+def local_function(module: Module, call: ast.Call) -> list[Change]:
+    """``make = lambda units: tf.layers.Dense(units)``, which `call` calls, becomes a function of that name."""
+    statement = module.assignment(call.func) if isinstance(call.func, ast.Name) else None
+    node = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(node, ast.Lambda) or not isinstance(call.func, ast.Name) or statement is None:
+        return []
+    made = [module.resolve(part.func) or "" for part in walk(node.body) if isinstance(part, ast.Call)]
+    if not any(name.startswith(_LAYERS) for name in made) or not isinstance(module.parent(statement), ast.FunctionDef):
+        return []
+    first, _ = module.line_span(statement)
+    start, end = module.span(statement)
+    indent, body = module.source[first:start].decode(), module.segment(node.body)
+    if indent.strip() or len(getattr(statement, "targets", ())) != 1 or ('"""' in body or "'''" in body):
+        return []
+    head = module.source[module.span(node)[0] : module.span(node.body)[0]].decode()
+    names = head[len("lambda") : head.rindex(":")].strip()
+    body = body.replace("\n", "\n    ")
+    return [Change(module.edit((start, end), f"def {call.func.id}({names}):\n{indent}    return {body}"))]
+
+
+def _partial(drafts: Drafts, module: Module, node: ast.Lambda) -> str | None:
+    """``f, a=1`` where the lambda hands its own parameters on to `f` under their names, with plain values added."""
+    if not isinstance(node.body, ast.Call):
+        return None
+    definition = drafts.project.definition(module, node.body.func)
+    if definition is None or not isinstance(definition.node, ast.FunctionDef):
+        return None
+    own = parameters(node)
+    texts = [module.segment(node.body.func)]
+    handed = set()
+    for name, value in given(definition.node, node.body).items():
+        if isinstance(value, ast.Name) and value.id == name and name in own:
+            handed.add(name)
+        elif reads(value) & own or name in ("params", "config") or not _is_lasting(module, value):
+            return None
+        else:
+            texts.append(f"{name}={module.segment(value)}")
+    return ", ".join(texts) if own - handed <= {"params", "config"} and {"features", "mode"} & own <= handed else None
+
+
+def _is_lasting(module: Module, value: ast.expr) -> bool:
+    """Whether a value is the same whenever it is computed: constants, and names that are bound once."""
+    if any(isinstance(n, (ast.Call, ast.Subscript, ast.Attribute)) for n in walk(value)):
+        return False
+    return all(len(module.bindings(n)) == 1 for n in walk(value) if isinstance(n, ast.Name))
+
+
+def functools_partial(module: Module) -> tuple[str, list[Change]]:
+    """How a file writes `functools.partial`, and the import that it needs for that."""
+    for entry in module.imports:
+        if entry.top_level and entry.target == "functools.partial":
+            return entry.name, []
+        if entry.top_level and entry.target == "functools":
+            return f"{entry.name}.partial", []
+    return "functools.partial", [Change(module.add_import("import functools"))]

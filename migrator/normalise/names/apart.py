@@ -1,0 +1,158 @@
+"""Names that stand for one variable first, and for another one below: the second gets its own.
+
+``W`` and ``b`` of one convolution, or of every one in a loop, and then ``W`` and ``b`` of the layer on top, are such names.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.returns import own_nodes
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+
+_MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
+
+
+def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
+    """Edits that give the last variable of a name another name than those before it, such as those of the turns of a loop,
+    and one before such a loop another name than what the loop makes."""
+    straight = list(_straight(function.body))
+    statements = [node for statement in function.body for node in walk(statement) if isinstance(node, ast.Assign)]
+    scope = module.scope(function.body[0])
+    for name in sorted(set(filter(None, (_made(module, statement) for statement in statements)))):
+        found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
+        if any(module.scope(n) is not scope for n in found):
+            continue
+        made = [statement for statement in statements if _made(module, statement) == name]
+        first = _begins(made[0])
+        below = _last_apart(module, straight, name, found)
+        if below and first < min(map(_begins, below)) and not _quoted(function, below):
+            return _renamed(module, function, below, max(2, len([s for s in made if s in straight])))
+        for loop in straight:
+            if isinstance(loop, ast.For) and first < _begins(loop) and _makes_first(module, loop, name):
+                above = [n for n in found if _begins(n) < _begins(loop)]
+                after = any(n.lineno > _ends(loop) for n in found)
+                if not after and not _quoted(function, above):
+                    return _renamed(module, function, above, 2)
+    return _apart_from_options(module, function, straight)
+
+
+def _last_apart(module: Module, straight: list[ast.stmt], name: str, found: list[ast.Name]) -> list[ast.Name]:
+    """Of the places of a name, those that speak of the variable which it stands for in the end; none where it may be
+    something else."""
+    stores = [statement for statement in straight if _target(statement) == name]
+    if not stores or _made(module, stores[-1]) is None:
+        return []
+    while len(stores) > 1 and _reads(stores[-1], name) and _made(module, stores[-2]) is None:
+        stores.pop()  # the value of which the last variable is made, under its name
+    last = stores[-1]
+    if _reads(last, name):
+        return []
+    return [n for n in found if _begins(n) >= _begins(last)]
+
+
+def _makes_first(module: Module, loop: ast.For, name: str) -> bool:
+    """Whether each turn of a loop makes a variable of this name, before anything in the loop speaks of the name."""
+    for node in (loop.target, loop.iter, *_straight(loop.body)):
+        parts = [item.context_expr for item in node.items] if isinstance(node, ast.With) else [node]
+        if any(isinstance(n, ast.Name) and n.id == name for part in parts for n in walk(part)):
+            return _made(module, node) == name and not _reads(node, name)
+    return False
+
+
+def _renamed(module: Module, function: ast.FunctionDef, nodes: Sequence[ast.Name], first: int) -> list[Change]:
+    """Edits that give `nodes`, which have one name, another one."""
+    new = _free(module, function, nodes[0].id, first)
+    return [Change(module.edit(node, new)) for node in nodes]
+
+
+def _begins(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _ends(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _apart_from_options(module: Module, function: ast.FunctionDef, straight: list[ast.stmt]) -> list[Change]:
+    """Edits that give a tensor another name than the parameter with a plain default whose name it takes."""
+    scope = module.scope(function.body[0])
+    for name in _options(function):
+        found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
+        stores = [n for n in found if not isinstance(n.ctx, ast.Load)]
+        last = next((s for s in straight if _target(s) == name), None)
+        if len(stores) != 1 or not isinstance(last, ast.Assign) or not _is_tensor(module, last.value):
+            continue
+        target = last.targets[0]
+        below = [n for n in found if n is target or n.lineno > _ends(last)]
+        if any(module.scope(n) is not scope for n in found) or _quoted(function, below):
+            continue
+        return _renamed(module, function, below, 2)
+    return []
+
+
+def _options(function: ast.FunctionDef) -> list[str]:
+    """The parameters whose defaults are flags, numbers or texts."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [
+        *zip(reversed(positional), reversed(arguments.defaults)),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults),
+    ]
+    return [
+        argument.arg
+        for argument, default in pairs
+        if isinstance(default, ast.Constant) and isinstance(default.value, (bool, int, float, str))
+    ]
+
+
+def _is_tensor(module: Module, value: ast.expr) -> bool:
+    """Whether a function of TensorFlow makes a value of something."""
+    return (
+        isinstance(value, ast.Call)
+        and bool(value.args)
+        and (module.resolve(value.func) or "").startswith("tensorflow.")
+    )
+
+
+def _quoted(function: ast.FunctionDef, names: list[ast.Name]) -> bool:
+    """Whether an f-string reads one of `names`: what it reads has no reliable place."""
+    strings = [n for n in own_nodes(function.body) if isinstance(n, ast.JoinedStr)]
+    return not {n for text in strings for n in walk(text)}.isdisjoint(names)
+
+
+def _made(module: Module, node: ast.AST) -> str | None:
+    """The name that a statement gives to a variable which it makes."""
+    made = (
+        isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and module.resolve(node.value.func) in _MADE
+    )
+    return _target(node) if made else None
+
+
+def _target(node: ast.AST) -> str | None:
+    """The one name that a statement gives a value."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+
+
+def _reads(statement: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in walk(statement))
+
+
+def _straight(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run once, in their order, whatever the conditions."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.With):
+            yield from _straight(statement.body)
+
+
+def _free(module: Module, function: ast.FunctionDef, name: str, first: int) -> str:
+    """``W_2`` for the second ``W``, or the next number that is free."""
+    used = {n.id for n in walk(function) if isinstance(n, ast.Name)} | set(module.bound_names)
+    return next(
+        text for text in (f"{name}_{number}" for number in range(first, first + len(used) + 2)) if text not in used
+    )

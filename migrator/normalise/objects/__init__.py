@@ -1,0 +1,1 @@
+"""Objects: classes and instances of the program become functions and variables."""

@@ -1,0 +1,110 @@
+"""Model_fns that are objects with `__call__`, or `functools.partial` around a method or another partial.
+
+model_fn = ModelFn(hidden)                          model_fn = ModelFn(hidden)
+Estimator(partial(model_fn, 0.1), …)                Estimator(partial(model_fn.__call__, rate=0.1), …)
+
+What comes of it is followed as any method, and as any partial with keywords.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.roots import root_function
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.lift import keywords
+from migrator.normalise.functions.partials import PARTIAL
+from migrator.normalise.objects.inherited import named_object
+from migrator.normalise.objects.methods import class_of, lookup
+from migrator.normalise.objects.reserved import PARAMS, params_of
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+
+CALL = "__call__"
+
+
+def inner_root(module: Module, node: ast.expr) -> ast.expr:
+    """The expression of a function behind all of ``functools.partial``, be it in a name that is bound once."""
+    partial = partial_behind(module, node)
+    return node if partial is None else inner_root(module, partial.args[0])
+
+
+def partial_behind(module: Module, node: ast.expr) -> ast.Call | None:
+    """The call of `functools.partial` that an expression is, or that its name is bound to."""
+    if isinstance(node, ast.Name):
+        statement = module.assignment(node)
+        if statement is None:
+            return None
+        node = statement.value
+    known = isinstance(node, ast.Call) and module.resolve(node.func) == PARTIAL and node.args
+    return node if known and isinstance(node, ast.Call) else None
+
+
+def plain_partial(project: Project, module: Module, node: ast.expr) -> list[Change]:
+    """The edits that leave one ``partial(f, a=1)`` of what fills arguments in by position, several times, or with the params
+    that the Estimator could be given as well. Raises Stuck."""
+    partial = partial_behind(module, node)
+    if partial is None:
+        return []
+    inner = partial.args[0]
+    within = inner if isinstance(inner, ast.Call) and module.resolve(inner.func) == PARTIAL and inner.args else None
+    if any(isinstance(a, ast.Starred) for a in partial.args) or any(k.arg is None for k in partial.keywords):
+        raise Stuck("a partial model_fn with * or ** is not followed", partial)
+    if within is not None:
+        return _flattened(module, partial, within)
+    if len(partial.args) > 1:
+        return _by_name(project, module, partial)
+    return _params(project, module, partial) if partial is node else []
+
+
+def called_object(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
+    """The edits that say which method runs where an object is called: a name for it first, then ``.__call__``."""
+    project = drafts.project
+    if isinstance(node, ast.Call):
+        made = project.definition(module, node.func)
+        has = made is not None and isinstance(made.node, ast.ClassDef) and lookup(project, made, CALL)
+        return named_object(drafts, module, node) if has else []
+    owner, is_class = class_of(project, module, node) if isinstance(node, ast.Name) else (None, False)
+    if owner is None or is_class or lookup(project, owner, CALL) is None:
+        return []
+    return [Change(module.edit(node, f"{module.segment(node)}.{CALL}"))]
+
+
+def _flattened(module: Module, partial: ast.Call, within: ast.Call) -> list[Change]:
+    """``partial(partial(f, a=1), b=2)`` becomes ``partial(f, a=1, b=2)``."""
+    outer = {keyword.arg for keyword in partial.keywords}
+    kept = [k for k in within.keywords if k.arg not in outer]
+    parts = [*within.args, *partial.args[1:], *kept, *partial.keywords]
+    return [Change(module.edit(partial, f"{module.segment(partial.func)}({', '.join(map(module.segment, parts))})"))]
+
+
+def _by_name(project: Project, module: Module, partial: ast.Call) -> list[Change]:
+    """``partial(f, 1)`` becomes ``partial(f, a=1)``, where `f` names the features as such."""
+    found = root_function(project, module, partial.args[0])
+    if found is None or not isinstance(found.node, ast.FunctionDef):
+        return []
+    names = [argument.arg for argument in (*found.node.args.posonlyargs, *found.node.args.args)]
+    filled = names[: len(partial.args) - 1]
+    if "features" not in names or {"features", "labels", "mode"} & set(filled) or len(filled) < len(partial.args) - 1:
+        raise Stuck("a partial model_fn that fills in features, labels or the mode is not followed", partial)
+    return [
+        Change(module.edit(value, f"{name}={module.segment(value)}")) for name, value in zip(filled, partial.args[1:])
+    ]
+
+
+def _params(project: Project, module: Module, partial: ast.Call) -> list[Change]:
+    """``Estimator(partial(f, params=p))`` becomes ``Estimator(f, params=p)``."""
+    given = next((keyword for keyword in partial.keywords if keyword.arg == PARAMS), None)
+    estimator = params_of(project, module, partial) if given is not None else None
+    if given is None or estimator is None:
+        return []
+    rest = [keyword for keyword in partial.keywords if keyword is not given]
+    parts = [partial.args[0], *rest]
+    text = module.segment(partial.args[0])
+    if rest:
+        text = f"{module.segment(partial.func)}({', '.join(map(module.segment, parts))})"
+    return [
+        Change(module.edit(partial, text)),
+        Change(keywords(module, estimator, {PARAMS: module.segment(given.value)})),
+    ]

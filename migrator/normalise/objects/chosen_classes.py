@@ -1,0 +1,118 @@
+"""Model_fns of objects whose class a program chooses from a table: each class gets a function of its own, and these the table.
+
+MODELS = {"fm": FM, "deep": Deep}            def fm_model_fn(features, labels, mode, params):
+                                                 return FM(params).model_fn(features, labels, mode)
+model = MODELS[name](params)
+estimator = Estimator(model.model_fn)        MODELS = {"fm": fm_model_fn, "deep": deep_model_fn}
+                                             estimator = Estimator(MODELS[name], params=params)
+
+What these functions do with their objects is followed as in any other model_fn.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.normalise.draft.arguments import parameters
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.handed import asks, display
+from migrator.normalise.functions.lift import keywords, module_name, snake
+from migrator.normalise.objects.methods import lookup
+from migrator.normalise.objects.reserved import PARAMS, params_of
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition
+from migrator.resolve.syntax import walk
+
+_ASKED = ("features", "labels", "mode")
+
+
+def table_of_functions(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
+    """The edits for ``model.model_fn``, where `model` is an object of a class out of a table; none elsewhere. Raises Stuck."""
+    made = _made(module, node.value) if isinstance(node, ast.Attribute) else None
+    choice = made.func if made is not None else None
+    if made is None or not isinstance(node, ast.Attribute) or not isinstance(choice, ast.Subscript):
+        return []
+    found = display(drafts.project, module, choice.value)
+    classes = [drafts.project.definition(found[0], value) for value in found[1].values] if found is not None else []
+    if found is None or not classes or any(c is None or not isinstance(c.node, ast.ClassDef) for c in classes):
+        return []
+    home, table = found
+    _check_alone(drafts, module, home, table, choice.value)
+    given, extra = _given(drafts, module, home, node, made)
+    owners = [owner for owner in classes if owner is not None]
+    start = home.line_span(home.statement(table))[0]
+    lines: list[str] = []
+    changes: list[Change] = []
+    for value, owner in zip(table.values, owners):
+        name = module_name(home, f"{snake(owner.name)}_model_fn", owner.name)
+        asked = _asked(drafts, owner, node.attr)
+        own = [*asked, *([PARAMS] if extra and PARAMS not in asked else [])]
+        called = f"{home.segment(value)}({given}).{node.attr}({', '.join(asked)})"
+        lines += [f"def {name}({', '.join(own)}):", f"    return {called}", "", ""]
+        changes.append(Change(home.edit(value, name)))
+    changes.append(Change(home.insert(start, home.newline.join([*lines, ""]))))
+    changes.append(Change(module.edit(node, module.segment(choice))))
+    if made is not node.value:
+        changes.append(Change(module.delete_statement(module.statement(made))))
+    estimator = params_of(drafts.project, module, node)
+    if extra and estimator is not None:
+        changes.append(Change(keywords(module, estimator, {PARAMS: extra})))
+    return changes
+
+
+def _made(module: Module, node: ast.expr) -> ast.Call | None:
+    """The call that makes an object; where that has a name, it is used for its model_fn alone."""
+    if isinstance(node, ast.Call):
+        return node
+    statement = module.assignment(node)
+    if not isinstance(node, ast.Name) or statement is None:
+        return None
+    alone = module.loads_of(node.id, module.scope(node).lookup(node.id)) == [node]
+    return statement.value if alone and isinstance(statement.value, ast.Call) else None
+
+
+def _check_alone(drafts: Drafts, module: Module, home: Module, table: ast.Dict, used: ast.expr) -> None:
+    """Refuse a table that is read for more than this choice, and for what it holds by names."""
+    target = home.statement(table)
+    assert isinstance(target, ast.Assign) and isinstance(target.targets[0], ast.Name)
+    name = target.targets[0].id
+    for other, read in drafts.project.readers.of(home, home.scope(target.targets[0]), name):
+        if read is not used and not asks(other, read):
+            raise Stuck("a table of classes is used for more than a model", read)
+
+
+def _given(drafts: Drafts, module: Module, home: Module, node: ast.expr, made: ast.Call) -> tuple[str, str]:
+    """What the functions give the classes, and what the Estimator is given as params for that."""
+    values = [*made.args, *(keyword.value for keyword in made.keywords)]
+    if any(isinstance(a, ast.Starred) for a in made.args) or any(k.arg is None for k in made.keywords):
+        raise Stuck("arguments are hidden behind * or **", made)
+    texts, extra = [], ""
+    for value, name in zip(values, [*(None for _ in made.args), *(k.arg for k in made.keywords)]):
+        text = module.segment(value)
+        if not _is_lasting(module, home, value):
+            if extra or params_of(drafts.project, module, node) is None:
+                raise Stuck("a class out of a table is given more than params", value)
+            extra, text = text, PARAMS
+        texts.append(text if name is None else f"{name}={text}")
+    return ", ".join(texts), extra
+
+
+def _is_lasting(module: Module, home: Module, value: ast.expr) -> bool:
+    """Whether a value is the same in the file of the table, whenever it is computed."""
+    names = [part for part in walk(value) if isinstance(part, ast.Name)]
+    root = module.analysis.root
+    once = all(module.scope(n).lookup(n.id) is root and len(module.bindings(n)) == 1 for n in names)
+    plain = all(isinstance(p, (ast.Constant, ast.Name, ast.Attribute, ast.expr_context)) for p in walk(value))
+    return plain and once and (home is module or not names)
+
+
+def _asked(drafts: Drafts, owner: Definition, name: str) -> list[str]:
+    """What the model_fn of a class asks for."""
+    found = lookup(drafts.project, owner, name)
+    if found is None or found[1].decorator_list:
+        raise Stuck(f"`{owner.name}` has no method `{name}` that is followed", owner.node)
+    asked = parameters(found[1])[1:]
+    if not {*asked} <= {*_ASKED, PARAMS, "config"} or found[1].args.vararg or found[1].args.kwarg:
+        raise Stuck(f"`{name}` of `{owner.name}` is no model_fn", found[1])
+    return asked

@@ -1,0 +1,218 @@
+"""Which method of a class of the program a call runs, and what it reads of its object."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from migrator.analyse.statements.names import MUTATORS
+from migrator.normalise.draft.stuck import Stuck
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import walk
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method, and the object or class that it is called on."""
+
+    owner: Definition
+    function: ast.FunctionDef
+    receiver: ast.expr
+    kind: str
+    """``plain``, ``static`` or ``class``."""
+    own: str = ""
+    """The name of the object where the call says ``super()`` instead."""
+
+    @property
+    def module(self) -> Module:
+        """The file of the class."""
+        return self.owner.module
+
+
+def method_of(project: Project, module: Module, node: ast.expr) -> Method | None:
+    """The method behind ``self.network``, ``network.build``, ``Network.build``, ``super().build`` or, for ``network``, its
+    ``__call__``."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+        return _method_above(project, module, node.value, node.attr)
+    if isinstance(node, ast.Attribute):
+        receiver, name = node.value, node.attr
+    elif isinstance(node, ast.Name):
+        receiver, name = node, "__call__"
+    else:
+        return None
+    owner, is_class = class_of(project, module, receiver)
+    if owner is None or (is_class and name == "__call__"):
+        return None
+    found = lookup(project, owner, name)
+    if found is None:
+        return None
+    holder, function = found
+    kind = "plain"
+    for decorator in function.decorator_list:
+        if not isinstance(decorator, ast.Name) or decorator.id not in ("staticmethod", "classmethod"):
+            return None
+        kind = decorator.id[: -len("method")]
+    if is_class and kind == "plain":
+        return None
+    if any(lookup(project, c, name) != found for c in project.subclasses(owner)):
+        return None  # which one runs is known at run time only
+    return Method(holder, function, receiver, kind)
+
+
+def method_of_new(project: Project, module: Module, call: ast.Call) -> tuple[Definition, ast.FunctionDef] | None:
+    """The method that a call runs on an object which it makes: ``Net(params)(x)`` or ``Net(params).build(x)``."""
+    made, name = (call.func.value, call.func.attr) if isinstance(call.func, ast.Attribute) else (call.func, "__call__")
+    owner = project.definition(module, made.func) if isinstance(made, ast.Call) else None
+    return lookup(project, owner, name) if owner is not None and isinstance(owner.node, ast.ClassDef) else None
+
+
+def _method_above(project: Project, module: Module, call: ast.Call, name: str) -> Method | None:
+    """The method of a base class that ``super().name`` or ``super(Net, self).name`` is, where no class has several bases."""
+    if not isinstance(call.func, ast.Name) or call.func.id != "super" or module.bindings(call.func):
+        return None
+    function = module.nearest(call, (ast.FunctionDef, ast.Lambda))
+    owner = module.parent(function) if function is not None else None
+    if not isinstance(function, ast.FunctionDef) or not isinstance(owner, ast.ClassDef) or not function.args.args:
+        return None
+    own, here = function.args.args[0].arg, Definition(module, owner)
+    named = [project.definition(module, call.args[0]), ast.unparse(call.args[1])] if len(call.args) == 2 else []
+    if function.decorator_list or (call.args or call.keywords) and named != [here, own]:
+        return None
+    family = [one.node for one in (here, *project.subclasses(here)) if isinstance(one.node, ast.ClassDef)]
+    above = project.definition(module, owner.bases[0]) if all(len(one.bases) == 1 for one in family) else None
+    found = lookup(project, above, name) if above is not None and isinstance(above.node, ast.ClassDef) else None
+    if found is None or found[1].decorator_list:
+        return None
+    return Method(found[0], found[1], call, "plain", own)
+
+
+def class_of(project: Project, module: Module, node: ast.expr) -> tuple[Definition | None, bool]:
+    """The class that an expression is an object of, or that it is itself (then True)."""
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return None, False
+    definition = project.definition(module, node)
+    if definition is not None and isinstance(definition.node, ast.ClassDef):
+        return definition, True
+    if not isinstance(node, ast.Name):
+        return None, False
+    bindings = module.bindings(node)
+    if len(bindings) != 1:
+        return None, False
+    bound = bindings[0].node
+    if isinstance(bound, ast.arg):
+        function = module.parent(module.parent(bound) or bound)
+        return _self_class(module, function, bound)
+    if isinstance(bound, ast.Name):
+        statement = module.statement(bound)
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and len(statement.targets) == 1:
+            made = project.definition(module, statement.value.func)
+            if made is not None and isinstance(made.node, ast.ClassDef) and statement.targets[0] is bound:
+                return made, False
+    return None, False
+
+
+def _self_class(module: Module, function: ast.AST | None, bound: ast.arg) -> tuple[Definition | None, bool]:
+    owner = module.parent(function) if isinstance(function, ast.FunctionDef) else None
+    if not isinstance(owner, ast.ClassDef) or not isinstance(function, ast.FunctionDef):
+        return None, False
+    if function.args.args[:1] != [bound]:
+        return None, False
+    names = [d.id for d in function.decorator_list if isinstance(d, ast.Name)]
+    if "staticmethod" in names:
+        return None, False
+    return Definition(module, owner), "classmethod" in names
+
+
+def own_method(owner: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    """The method that a class itself defines."""
+    return next((s for s in owner.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
+
+
+def lookup(project: Project, owner: Definition, name: str, depth: int = 0) -> tuple[Definition, ast.FunctionDef] | None:
+    """The method that a class has or inherits, with the class that defines it."""
+    assert isinstance(owner.node, ast.ClassDef)
+    own = own_method(owner.node, name)
+    if own is not None:
+        return owner, own
+    for base in owner.node.bases:
+        parent = project.definition(owner.module, base)
+        if parent is not None and isinstance(parent.node, ast.ClassDef) and depth < 8:
+            found = lookup(project, parent, name, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def may_run(project: Project, module: Module, node: ast.Attribute, method: ast.FunctionDef) -> bool:
+    """Whether an attribute of that name may be the method: its object may be of a class that has it."""
+    owner, is_class = class_of(project, module, node.value)
+    if owner is None or is_class:
+        return True
+    known = [lookup(project, one, node.attr) for one in (owner, *project.subclasses(owner))]
+    return any(found is not None and found[1] is method for found in known)
+
+
+def attributes(project: Project, method: Method) -> dict[str, list[ast.Attribute]]:
+    """What a method reads of its object, by attribute. Raises Stuck where the object is used as a whole or changed."""
+    if method.kind == "static":
+        return {}
+    function, module = method.function, method.module
+    name = function.args.args[0].arg
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in walk(function):
+        if not isinstance(node, ast.Name) or node.id != name:
+            continue
+        parent = module.parent(node)
+        if not isinstance(parent, ast.Attribute) or parent.value is not node:
+            raise Stuck(f"`{name}` is used as a whole", node)
+        if not isinstance(parent.ctx, ast.Load):
+            raise Stuck(f"`{name}.{parent.attr}` is set in a method that makes layers", parent)
+        found.setdefault(parent.attr, []).append(parent)
+    return found
+
+
+def fills(method: Method) -> bool:
+    """Whether a method puts something into a list or a dict that its object holds: ``self.end_points[name] = net``."""
+    if method.kind == "static":
+        return False
+    function, module = method.function, method.module
+    own = function.args.args[0].arg
+    for node in walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
+            parent = module.parent(node)
+            if isinstance(parent, ast.Subscript) and parent.value is node and not isinstance(parent.ctx, ast.Load):
+                return True
+            if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
+                call = module.parent(parent)
+                if isinstance(call, ast.Call) and call.func is parent:
+                    return True
+    return False
+
+
+def check_settled(project: Project, method: Method, names: set[str], module: Module, at: ast.AST) -> None:
+    """Raise Stuck unless the attributes have their last value when the code at `at` runs."""
+    owner = method.owner
+    for name in sorted(names):
+        if lookup(project, owner, name) is not None:
+            continue
+        assert isinstance(owner.node, ast.ClassDef)
+        stores = [
+            (other, node)
+            for other in project.modules.values()
+            if name.encode() in other.source
+            for node in walk(other.tree)
+            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, (ast.Store, ast.Del))
+        ]
+        constants = [t for s in owner.node.body if isinstance(s, ast.Assign) for t in s.targets]
+        if not stores and any(isinstance(t, ast.Name) and t.id == name for t in constants):
+            continue
+        if not stores:
+            raise Stuck(f"where `{name}` of the object is set is not seen", method.function)
+        for other, node in stores:
+            function = other.nearest(node, ast.FunctionDef)
+            if function is None or function.name != "__init__":
+                raise Stuck(f"`{name}` of the object may be set anew", node)
+            here = module.is_inside(at, function)
+            if here and (node.lineno, node.col_offset) > (at.lineno, at.col_offset):  # type: ignore[attr-defined]
+                raise Stuck(f"`{name}` of the object is set only later", node)

@@ -1,0 +1,274 @@
+"""Steps that take an object of the program apart: its methods become functions or parts of their callers, its attributes
+variables."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.globals import OuterNames, member
+from migrator.normalise.draft.roots import calls_below
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.inline import Inliner
+from migrator.normalise.functions.lift import keywords, method, module_name, snake
+from migrator.normalise.objects.built import Building
+from migrator.normalise.objects.inherited import called, calls_above, moved_down
+from migrator.normalise.objects.methods import Method, attributes, check_settled, class_of, fills, lookup, method_of
+from migrator.normalise.objects.properties import as_methods
+from migrator.normalise.objects.unbox import (
+    Box,
+    Unboxing,
+    ancestors,
+    base_call,
+    box,
+    is_getter,
+    makers,
+    method_calls,
+    optimizes,
+)
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition
+from migrator.resolve.syntax import walk
+
+Judge = Callable[[Definition], bool]
+
+
+class ObjectSteps:
+    """What is known of the objects, and the steps; see `Preparation`, which says what a call becomes."""
+
+    def __init__(self, drafts: Drafts, inlined: Judge, makes_layers: Judge) -> None:
+        self.drafts = drafts
+        self._inlined = inlined
+        self._makes_layers = makes_layers
+        self._stuck: dict[tuple[str, str, str], Stuck] = {}
+        self._taken_out: set[tuple[str, str]] = set()
+        self._opened: set[tuple[str, str]] = set()
+        """Files and names of objects some of whose methods are taken out."""
+
+    def _call(self, module: Module, call: ast.Call) -> list[Change]:
+        raise NotImplementedError
+
+    def _try(self, module: Module, node: ast.expr | ast.FunctionDef, step: Callable[[], list[Change]]) -> list[Change]:
+        holder = next((a.name for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), "")
+        key = (module.path, holder, module.segment(node))
+        if key in self._stuck:
+            return []
+        try:
+            changes = step()
+        except Stuck as reason:
+            self._stuck[key] = reason
+            self.drafts.obstacles[module.path, module.segment(node)] = reason.reason
+            return []
+        return changes
+
+    def _inner_calls(self, found: Method) -> list[Change]:
+        """The methods that a method calls on its own object come first."""
+        for call in calls_below(found.module, found.function):
+            changes = self._try(found.module, call, lambda: self._call(found.module, call))
+            if changes:
+                return changes
+        return []
+
+    def _inlined_method(self, module: Module, call: ast.Call, found: Method) -> list[Change]:
+        definition = Definition(found.module, found.function)
+        if found.kind == "static":
+            return self._inline(module, call, definition)
+        inliner = Inliner(self.drafts, module, call, definition, skip=1)
+        inliner.receiver = found.own or module.segment(found.receiver)
+        self._opened.add((module.path, inliner.receiver))
+        lineage = ancestors(self.drafts.project, found.owner)
+        self._taken_out |= {(owner.module.path, found.function.name) for owner in lineage}  # abstract ones, too
+        return inliner.changes()
+
+    def _method_calls(self, found: Method) -> list[tuple[Module, ast.Call]]:
+        """All calls of a method in the project."""
+        name, project = found.function.name, self.drafts.project
+        calls = []
+        for module, call in project.calls():
+            last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            if last == name or (name == "__call__" and isinstance(call.func, ast.Name)):
+                other = method_of(project, module, call.func)
+                if other is not None and other.function is found.function:
+                    calls.append((module, call))
+        return calls
+
+    def _lifted_calls(self, found: Method, calls: list[tuple[Module, ast.Call]]) -> list[Change]:
+        """A method that is called several times becomes a function with the attributes as arguments."""
+        inner = self._inner_calls(found)
+        if inner:
+            return inner
+        for module, call in calls:
+            if module.is_inside(call, found.function):
+                raise Stuck("a method that calls itself is not followed", call)
+        module, call = calls[0]
+        extra, new, changes = self._lifted(found, module, call)
+        for module, call in calls:
+            receiver = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            self._opened.add((module.path, module.segment(receiver)))
+            reference, imports = self._reference(found, module, call, new)
+            changes += [*imports, Change(module.edit(call.func, reference))]
+            if extra:
+                text = module.segment(receiver)
+                changes.append(
+                    Change(keywords(module, call, {name: f"{text}.{attribute}" for name, attribute in extra.items()}))
+                )
+        return changes
+
+    def _box(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
+        """An object that makes layers loses its methods, and then its attributes."""
+        project, name = self.drafts.project, statement.targets[0]
+        changes = self._inherited(definition, statement, owner)
+        if changes:
+            return changes
+        made = lookup(project, owner, "__init__")
+        builds = made is not None and self._makes_layers(Definition(made[0].module, made[1]))
+        opened = isinstance(name, ast.Name) and (definition.module.path, name.id) in self._opened
+        if not builds and not opened:
+            return []
+        found = box(project, definition, statement, owner)
+        if builds:
+            try:
+                changes = self._built(found)
+            except Stuck:
+                changes = []
+            if changes:
+                return changes
+        for call in method_calls(project, found):
+            method = method_of(project, found.module, call.func)
+            if method is None:
+                raise Stuck(f"which method `{found.module.segment(call.func)}` is, is not seen", call)
+            if is_getter(method.function) or fills(method):
+                return self._inlined_method(found.module, call, method)
+            try:
+                return self._lifted_calls(method, self._method_calls(method))
+            except Stuck:
+                return self._inlined_method(found.module, call, method)
+        base = base_call(project, found)
+        if base is not None and base[1] is not None:
+            inliner = Inliner(self.drafts, found.home.module, base[0], base[1], skip=1)
+            inliner.receiver = found.made.args.args[0].arg
+            return inliner.changes()
+        if base is not None:
+            module = found.home.module
+            return [Change(module.delete_statement(module.statement(base[0])))]
+        inner = as_methods(project, owner, [found.made]) or self._own_calls(found) if builds else []
+        if inner:
+            return inner
+        changes = Unboxing(self.drafts, found).changes()
+        key = definition.module.path, definition.name
+        if not optimizes(owner):
+            several = self.drafts.model_classes.get(key, owner.name) != owner.name
+            self.drafts.model_classes[key] = "" if several else owner.name
+        self._taken_out |= {(base.module.path, base.name) for base in ancestors(project, owner)}
+        return changes
+
+    def _inherited(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
+        """Methods of bases that make layers by what the class of an object has anew move into it, and so on down."""
+        project, name = self.drafts.project, statement.targets[0]
+        assert isinstance(name, ast.Name)
+        calls = [call.func for call in calls_below(definition.module, definition.node)]
+        used = [
+            f.attr
+            for f in calls
+            if isinstance(f, ast.Attribute) and class_of(project, definition.module, f.value)[0] == owner
+        ]
+        for first in (lookup(project, owner, each) for each in dict.fromkeys(["__init__", *used])):
+            if first is None or first[1].decorator_list:
+                continue
+            found = Method(*first, name, "plain")
+            reached = list(called(project, owner, found))
+            if not any(self._makes_layers(Definition(*each)) or self._inlined(Definition(*each)) for each in reached):
+                continue
+            changes = as_methods(project, owner, [function for _, function in reached])
+            for module, call, above in calls_above(project, definition.module, found):
+                changes = changes or self._try(module, call, lambda: self._inlined_method(module, call, above))
+            for _, function in reached:
+                home = lookup(project, owner, function.name)
+                if home is not None:
+                    changes = changes or moved_down(self.drafts, definition.module, Method(*home, name, "plain"))
+            if changes:
+                return changes
+        return []
+
+    def _own_calls(self, found: Box) -> list[Change]:
+        """The methods that `__init__` calls on its own object become a part of it."""
+        module, own = found.home.module, found.made.args.args[0].arg
+        for call in calls_below(module, found.made):
+            function = call.func
+            if (
+                isinstance(function, ast.Attribute)
+                and isinstance(function.value, ast.Name)
+                and function.value.id == own
+            ):
+                method = method_of(self.drafts.project, module, function)
+                if method is not None:
+                    return self._inlined_method(module, call, method)
+        return []
+
+    def _built(self, found: Box) -> list[Change]:
+        """A class of another file whose `__init__` takes tensors becomes a function, with all objects of it."""
+        project, owner = self.drafts.project, found.owner
+        if owner.module is found.module or found.home != owner or self._inlined(Definition(owner.module, found.made)):
+            return []
+        building = Building(self.drafts, owner, [box(project, f, s, owner) for f, s in makers(project, owner)])
+        for module, call, getter in building.getters():
+            return self._inlined_method(module, call, getter)
+        return self._own_calls(found) or building.changes()
+
+    def _lifted(
+        self, found: Method, module: Module, at: ast.AST, taken: frozenset[str] = frozenset(), root: bool = False
+    ) -> tuple[dict[str, str], str, list[Change]]:
+        """New parameters with the attributes that they stand for, the method's name as a function, and the edits that move it.
+
+        None of the parameters has a name of `taken`. `root` says that the method is a model_fn.
+        """
+        reads = attributes(self.drafts.project, found)
+        check_settled(self.drafts.project, found, set(reads), module, at)
+        own = {n.id for n in walk(found.function) if isinstance(n, ast.Name)}
+        own |= {a.arg for a in walk(found.function) if isinstance(a, ast.arg)}
+        own |= taken
+        owner = snake(found.owner.name)
+        plain = {attribute: attribute.strip("_") or attribute for attribute in reads}
+        for attribute, name in plain.items():
+            if name.isupper() and name.lower() not in own | set(plain.values()):  # a constant of the class
+                plain[attribute] = name.lower()
+        extra = {name if name not in own else f"{owner}_{name}": attribute for attribute, name in plain.items()}
+        clash = own & set(extra)
+        if clash or len(extra) < len(reads):
+            raise Stuck(f"`{sorted(clash)[0]}` names an attribute and a variable", found.function)
+        nodes = {id(node): name for name, attribute in extra.items() for node in reads[attribute]}
+        name = self._called_name(found) if root else snakeless(found)
+        new = module_name(found.module, name, found.owner.name) if name != found.function.name else name
+        if new in {n for n, b in found.module.analysis.root.bindings.items()}:
+            new = module_name(found.module, name, found.owner.name)
+        if module is not found.module and module.scope(at).lookup(new) is not None:  # the object has that name there
+            new = module_name(found.module, f"build_{name}", found.owner.name)
+        changes = method(self.drafts, found.module, found.function, new, list(extra), lambda node: nodes.get(id(node)))
+        return extra, new, changes
+
+    def _called_name(self, found: Method) -> str:
+        """The name of a model_fn as a function: ``net_model_fn`` for the ``__call__`` of ``Net``."""
+        name = snakeless(found)
+        if name == found.function.name:
+            return name
+        name = name if name.endswith("model_fn") else f"{name}_model_fn"
+        return name if name not in found.module.bound_names else f"build_{name}"
+
+    def _reference(self, found: Method, module: Module, at: ast.AST, new: str) -> tuple[str, list[Change]]:
+        """How the code at `at` names the function that a method becomes, and the imports that it takes."""
+        if module is found.module:
+            return new, []
+        names = OuterNames()
+        return member(self.drafts, module, at, found.module, new, names, found.function), names.changes
+
+    def _inline(self, module: Module, call: ast.Call, definition: Definition, skip: int = 0) -> list[Change]:
+        changes = Inliner(self.drafts, module, call, definition, skip).changes()
+        self._taken_out.add((definition.module.path, definition.name))
+        return changes
+
+
+def snakeless(found: Method) -> str:
+    """The name of a method as a function: that of its class for ``__call__``."""
+    name = found.function.name
+    return snake(found.owner.name) if name == "__call__" else name

@@ -1,0 +1,1 @@
+"""`migrate checkpoint`: turns checkpoints of Estimators into those of migrated programs."""

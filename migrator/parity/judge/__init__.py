@@ -1,0 +1,1 @@
+"""Compares what both sides recorded."""

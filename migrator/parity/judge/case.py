@@ -1,0 +1,118 @@
+"""What to compare: programs, arguments and tolerances."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from migrator.parity.judge.report import SECTIONS, Tolerance
+from migrator.vendor.vendoring import FILE_NAMES
+
+
+class CaseError(Exception):
+    """A case that cannot be run as given; the text says what to change."""
+
+
+class SideError(Exception):
+    """A side did not run to its end; the text has the tail of its log and says where the log is."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program: a file, or a folder with the file or module in it to start."""
+
+    path: Path
+    entry: str = ""
+    module: str = ""
+    args: tuple[str, ...] = ()
+    python: str = sys.executable
+
+    def __str__(self) -> str:
+        return str(self.path / self.entry) if self.entry else str(self.path)
+
+    @property
+    def folder(self) -> Path:
+        """What is copied into the sandbox."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    def start(self) -> str:
+        """The file to run, relative to `folder`; empty if a module is run. Raises CaseError if it is not clear."""
+        if self.module:
+            return ""
+        if self.path.is_file():
+            return self.path.name
+        if not self.path.exists():
+            raise CaseError(f"{self.path}: no such file or folder")
+        if self.entry:
+            if not (self.path / self.entry).is_file():
+                raise CaseError(f"{self.path / self.entry}: no such file (from --entry)")
+            return self.entry
+        files = sorted(path for path in self.path.glob("*.py") if path.name not in FILE_NAMES)
+        mains = [path for path in files if "__main__" in path.read_text("utf-8", "replace")]
+        usual = [path for path in mains or files if path.name in ("task.py", "main.py", "train.py", "trainer.py")]
+        for candidates in (mains or files, usual):
+            if len(candidates) == 1:
+                return candidates[0].name
+        names = ", ".join(path.name for path in mains or files) or "no Python file"
+        raise CaseError(f"{self.path}: which file starts the program? Give --entry FILE or -m MODULE (found: {names})")
+
+
+def given_program(path: Path, **start: Any) -> Program:
+    """The program that a path means: a file that imports the package it stands in is started as a module of that."""
+    if path.suffix == ".py" and path.is_file() and not start.get("entry") and not start.get("module"):
+        root = path.resolve().parent
+        while (root / "__init__.py").is_file():
+            root = root.parent
+        module = ".".join(path.resolve().relative_to(root).with_suffix("").parts)
+        if "." in module and {module.partition(".")[0], "."} & _imported(path):
+            return Program(root, **{**start, "module": module})
+    return Program(path, **start)
+
+
+def _imported(path: Path) -> set[str]:
+    """The first names of what a file imports; a dot for imports from its own package."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return set()
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add("." if node.level else (node.module or "").partition(".")[0])
+    return names
+
+
+@dataclass(frozen=True)
+class Case:
+    """One comparison. `new` is None where `old` is to be migrated first."""
+
+    name: str
+    old: Program
+    new: Program | None = None
+    steps: int = 0
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    mode: str = "replay"
+    compare: tuple[str, ...] = SECTIONS
+    dialect: str = "auto"
+    timeout: float = 600.0
+    variables: tuple[tuple[str, str], ...] = ()
+    """Known pairs of a TF1 variable name and a Keras attribute path; ``*`` is a running number."""
+    derived: tuple[tuple[tuple[str, str], ...], ...] = ()
+    """Such pairs as a migration of the old program knows them, for each of its models; those of the model count that fit
+    best, where they do."""
+    cluster: str = ""
+    """Processes to run on, such as ``ps:1w2ps``; empty: one."""
+    seeds: int = 5
+    """How often to train where trainers race each other."""
+    new_python: str = sys.executable
+    """Interpreter of the new side where `new` is None or comes from a file of cases."""
+
+    @property
+    def folder_name(self) -> str:
+        """Its name, as the name of a folder."""
+        return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in self.name)

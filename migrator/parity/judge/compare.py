@@ -1,0 +1,302 @@
+"""Judges two recordings: which numbers differ, at which step first, and which variable went first.
+
+Raises nothing for differing programs; what is missing on one side is a difference as much as a wrong number is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from migrator.parity.checkpoints.checkpoints import compare_checkpoints
+from migrator.parity.judge import batches
+from migrator.parity.judge.distances import array_distance, arrays_close, close, relative
+from migrator.parity.judge.exports import compare_exports
+from migrator.parity.judge.initial_values import compare_initial_values
+from migrator.parity.judge.loaded_values import compare_loaded_values
+from migrator.parity.judge.report import (
+    COULD_NOT_RUN,
+    DIFFERENT,
+    EQUAL,
+    SECTIONS,
+    ArrayRow,
+    CaseReport,
+    Difference,
+    LossRow,
+    Tolerance,
+    ValueRow,
+)
+from migrator.parity.judge.summaries import compare_summaries
+from migrator.parity.judge.unmoved import unmoved
+from migrator.parity.probe.recorded.store import Reader
+
+
+def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: Collection[str] = SECTIONS) -> None:
+    """Fill `report` from the recordings of both sides and set its verdict.
+
+    `steps` is how many training steps were asked for (0: as many as the old program takes).
+    """
+    tolerance = report.tolerance
+    for side, reader in ((report.old, old), (report.new, new)):
+        side.versions = next((event["versions"] for event in reader.of("meta")), {})
+    report.notes += list(dict.fromkeys(event["text"] for reader in (old, new) for event in reader.of("note")))
+    mapping = {(e["stream"], pair[0]): pair for e in new.of("mapping") for pair in e["pairs"]}
+    found: list[Difference] = []
+    streams = sorted({event["stream"] for side in (old, new) for event in side.of("step")})
+    for stream in streams:
+        name = f"model {stream + 1}, " if len(streams) > 1 else ""
+        left = [event for event in old.of("step") if event["stream"] == stream]
+        right = [event for event in new.of("step") if event["stream"] == stream]
+        rows = [_loss_row(stream, i + 1, a["loss"], b["loss"], tolerance) for i, (a, b) in enumerate(zip(left, right))]
+        idle = unmoved(old, new, stream) if all(row.equal for row in rows) else set()
+        if "losses" in what:
+            report.losses += rows
+            found += _loss_differences(name, rows, _first_variable(left, right, old, new, tolerance, idle), left, right)
+        if "steps" in what:
+            found += _step_differences(name, len(left), len(right), steps)
+        if "initial values" in what:
+            found += compare_initial_values(name, stream, old, new)
+        if "weights" in what:
+            report.weights += _excused(report, _weights(name, stream, old, new, mapping, tolerance), idle)
+    if "initial values" in what:
+        found += compare_loaded_values(report, old, new)
+    found += [
+        Difference("weights", row.where + row.name, _apart(row, tolerance)) for row in report.weights if not row.equal
+    ]
+    if "metrics" in what:
+        found += compare_metrics(report, old, new)
+    if "predictions" in what:
+        found += _predictions(report, old, new)
+    if "exports" in what:
+        found += compare_exports(report, old, new)
+    if "checkpoints" in what:
+        found += compare_checkpoints(report, old, new)
+    if "summaries" in what:
+        found += compare_summaries(report, old, new)
+    if report.mode == "live" and "batches" in what:
+        report.batches_compared, differences, notes = batches.compare_batches(old, new)
+        found += differences
+        report.notes += notes
+    report.differences += found
+    numbers = len(report.losses) + len(report.weights) + len(report.metrics)
+    numbers += len(report.predictions) + len(report.exports)
+    if not numbers and not report.batches_compared and not found:
+        report.verdict = COULD_NOT_RUN
+        report.problem = (
+            "nothing was compared: the old program trained, evaluated and predicted nothing through tf.estimator, or the "
+            "new one nothing through tf.keras.Model (fit, train_on_batch, evaluate, predict, predict_on_batch)"
+        )
+    else:
+        report.verdict = DIFFERENT if report.differences else EQUAL
+
+
+def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Tolerance) -> LossRow:
+    return LossRow(stream, step, old, new, relative(old, new), close(old, new, tolerance))
+
+
+def _first_variable(
+    left: list[dict[str, Any]],
+    right: list[dict[str, Any]],
+    old: Reader,
+    new: Reader,
+    tolerance: Tolerance,
+    idle: set[str],
+) -> str:
+    """A phrase on the variable that went apart first, but for those in `idle`, and after which step; empty if none did."""
+    for index, (a, b) in enumerate(zip(left, right)):
+        worst: tuple[float, str] | None = None
+        for name, sums in a["sums"].items():
+            if name not in b["sums"] or name in idle:
+                continue
+            if name in a["values"] and name in b["values"]:
+                distance = array_distance(old.array(a["values"][name]), new.array(b["values"][name]))
+            else:
+                distance = array_distance(sums, b["sums"][name])
+            if not arrays_close(*distance, tolerance) and (worst is None or distance[1] > worst[0]):
+                worst = (distance[1], name)
+        if worst:
+            return f"weights first differ after step {index + 1}, most in {worst[1]} (relative {worst[0]:.2g})"
+    return ""
+
+
+def _loss_differences(
+    name: str, rows: list[LossRow], variable: str, left: list[dict[str, Any]], right: list[dict[str, Any]]
+) -> list[Difference]:
+    found = []
+    for side, events in (("old", left), ("new", right)):
+        broken = [i + 1 for i, event in enumerate(events) if not math.isfinite(event["loss"])]
+        if broken:
+            found.append(
+                Difference(
+                    "losses", f"{name}step {broken[0]}", f"the loss of the {side} program is not a finite number"
+                )
+            )
+    first = next((row for row in rows if not row.equal), None)
+    if first is not None:
+        count = sum(not row.equal for row in rows)
+        message = f"first loss that differs: old {first.old:.9g}, new {first.new:.9g}, relative {first.relative:.2g}"
+        message += f"; {count} of {len(rows)} steps differ"
+        message += f"; {variable}" if variable else "; no weight differed before"
+        found.append(Difference("losses", f"{name}step {first.step}", message))
+    elif variable:
+        found.append(Difference("losses", name.rstrip(", "), f"losses are equal, but {variable}"))
+    return found
+
+
+def _step_differences(name: str, old: int, new: int, asked: int) -> list[Difference]:
+    found = []
+    if old and not new:
+        found.append(Difference("steps", name.rstrip(", "), f"the old program trained {old} steps, the new one none"))
+    elif old != new:
+        more = "at least " if new > old else ""
+        found.append(
+            Difference(
+                "steps", name.rstrip(", "), f"the old program took {old} training steps, the new one {more}{new}"
+            )
+        )
+    if asked and old < asked:
+        found.append(
+            Difference("steps", name.rstrip(", "), f"{asked} steps were asked for, the old program took {old}")
+        )
+    return found
+
+
+def _weights(
+    name: str, stream: int, old: Reader, new: Reader, mapping: dict[Any, Any], tolerance: Tolerance
+) -> list[ArrayRow]:
+    sides = []
+    for reader in (old, new):
+        finals = [event["variables"] for event in reader.of("final") if event["stream"] == stream]
+        sides.append(finals[-1] if finals else {})
+    rows = []
+    for variable, reference in sides[0].items():
+        pair = mapping.get((stream, variable))
+        if variable not in sides[1] or pair is None:
+            if sides[1]:
+                rows.append(ArrayRow(name, variable, "missing", tuple(reference["shape"]), math.inf, math.inf, False))
+            continue
+        distance = array_distance(old.array(reference), new.array(sides[1][variable]))
+        equal = arrays_close(*distance, tolerance)
+        rows.append(ArrayRow(name, variable, pair[1], tuple(reference["shape"]), *distance, equal, pair[2]))
+    return rows
+
+
+def _excused(report: CaseReport, rows: list[ArrayRow], idle: set[str]) -> list[ArrayRow]:
+    """The rows, those of variables that only rounding moved counted as equal, with a note that names them."""
+    names = [row.name for row in rows if row.name in idle and not row.equal and math.isfinite(row.max_abs)]
+    if names:
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        report.notes.append(
+            f"{', '.join(names[:3])}{more}: moved by far less than other weights, as rounding moves weights without a gradient; "
+            "all losses are equal, so that they may differ"
+        )
+    return [replace(row, equal=True) if row.name in names else row for row in rows]
+
+
+def _apart(row: ArrayRow, tolerance: Tolerance) -> str:
+    if math.isinf(row.max_abs):
+        return "missing, of another shape, or not a number"
+    return f"differs by {row.max_abs:.2g} (relative {row.max_rel:.2g}, allowed {tolerance.array_rtol:.0e})"
+
+
+def _text(value: Any) -> str:
+    array = np.asarray(value)
+    if array.size == 1:
+        item = array.reshape(-1)[0]
+        return f"{item:.9g}" if array.dtype.kind == "f" else str(item)
+    return f"{array.dtype.name}{list(array.shape)}"
+
+
+def compare_metrics(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+    """Fill the metrics of `report`, and return the differences among them."""
+    left = {event["call"]: event["metrics"] for event in old.of("metrics")}
+    right = {event["call"]: event["metrics"] for event in new.of("metrics")}
+    with_old = {event["call"]: event["metrics"] for event in new.of("metrics_with_old_weights")}
+    found = _calls("metrics", "evaluate", left, right)
+    names = {event["call"]: event.get("name") for event in old.of("metrics")}
+    for event in new.of("metrics"):  # those of programs that evaluate by names
+        name = names.get(event["call"])
+        if name is not None and event.get("name", name) != name:
+            message = f"old name {name!r}, new {event['name']!r}: results go to other folders"
+            found.append(Difference("metrics", f"evaluate call {event['call']}", message))
+    for event in new.of("longer"):
+        where = f"evaluate call {event['call']}"
+        found.append(Difference("metrics", where, f"the new program evaluates more than {event['recorded']} batches"))
+    for call in sorted(set(left) & set(right)):
+        where = f"evaluate call {call}"
+        for key in sorted(set(left[call]) | set(right[call])):
+            if key not in right[call] or key not in left[call]:
+                if key != "global_step":
+                    side = "new" if key not in right[call] else "old"
+                    found.append(Difference("metrics", where, f"{key!r} is missing in the {side} program"))
+                continue
+            a, b = old.array(left[call][key]), new.array(right[call][key])
+            distance = array_distance(a, b)
+            if a.size == 1 and b.size == 1 and a.dtype != object and b.dtype != object:
+                x, y = float(a.reshape(-1)[0]), float(b.reshape(-1)[0])
+                row = ValueRow(call, key, _text(a), _text(b), relative(x, y), close(x, y, report.tolerance))
+            else:
+                row = ValueRow(call, key, _text(a), _text(b), distance[1], arrays_close(*distance, report.tolerance))
+            if not row.equal and key in with_old.get(call, {}) and _may_jump(key, a, b):
+                c = new.array(with_old[call][key])
+                if arrays_close(*array_distance(a, c), Tolerance(report.tolerance.rtol / 10, report.tolerance.atol)):
+                    row = replace(row, equal=True, with_old_weights=_text(c))
+                    report.notes.append(
+                        f"{where}: {key} counts examples beyond thresholds and moved by rounding, from {row.old} to {row.new}; "
+                        f"computed from the weights of the old program it is {row.with_old_weights}, as it should be"
+                    )
+            report.metrics.append(row)
+            if not row.equal:
+                found.append(Difference("metrics", where, f"{key}: old {row.old}, new {row.new}"))
+    return found
+
+
+LARGEST_JUMP = 0.02
+"""How far rounding may move a metric that counts examples beyond thresholds."""
+
+
+def _may_jump(key: str, old: Any, new: Any) -> bool:
+    """Whether a difference may be an example or two that rounding moved across a threshold; a loss has none."""
+    if key == "loss" or old.size != 1 or new.size != 1 or old.dtype == object:
+        return False
+    return bool(abs(float(old.reshape(-1)[0]) - float(new.reshape(-1)[0])) <= LARGEST_JUMP)
+
+
+def _predictions(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+    left = {event["call"]: event for event in old.of("predictions")}
+    right = {event["call"]: event for event in new.of("predictions")}
+    found = _calls("predictions", "predict", left, right)
+    for call in sorted(set(left) & set(right)):
+        where = f"predict call {call}"
+        a, b = left[call]["outputs"], right[call]["outputs"]
+        for key in sorted(set(a) | set(b)):
+            if key not in a or key not in b:
+                side = "new" if key not in b else "old"
+                found.append(Difference("predictions", where, f"{key!r} is missing in the {side} program"))
+                continue
+            x, y = old.array(a[key]), new.array(b[key])
+            if not left[call]["complete"]:  # the old program stopped reading: compare what it read
+                y = y[: len(x)]
+            if x.dtype.kind in "biufc" and x.dtype != y.dtype:
+                found.append(Difference("predictions", where, f"{key}: old {x.dtype}, new {y.dtype}"))
+            distance = array_distance(x, y)
+            equal = arrays_close(*distance, report.tolerance)
+            report.predictions.append(ArrayRow(where, key, key, tuple(x.shape), *distance, equal))
+            if len(x) != len(y):
+                found.append(Difference("predictions", where, f"{key}: old {len(x)} rows, new {len(y)} rows"))
+            elif not equal:
+                message = f"{key} differs by {distance[0]:.2g} (relative {distance[1]:.2g})"
+                found.append(Difference("predictions", where, message))
+    return found
+
+
+def _calls(section: str, kind: str, left: dict[int, Any], right: dict[int, Any]) -> list[Difference]:
+    found = []
+    for call in sorted(set(left) ^ set(right)):
+        side = "new" if call in left else "old"
+        found.append(Difference(section, f"{kind} call {call}", f"is missing in the {side} program"))
+    return found

@@ -1,0 +1,119 @@
+"""Compares the SavedModels that both sides exported: signatures, names, types, and what they compute for the same inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from migrator.parity.judge.distances import array_distance, arrays_close
+from migrator.parity.judge.report import ArrayRow, CaseReport, Difference
+from migrator.parity.probe.recorded.store import Reader
+
+NOT_WATCHED = (
+    "not compared: the SavedModels that the program exports, as the new one writes none with tf.saved_model.save"
+)
+
+
+def compare_exports(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+    """Fill the outputs of SavedModels of `report`, and return the differences among them."""
+    left, right = _by_folder(old), _by_folder(new)
+    if left and not right:
+        if not any(event["found"] for event in new.of("saved models")):
+            folders = ", ".join(sorted(left))
+            return [Difference("exports", f"export to {folders}", "the new program writes no SavedModel")]
+        report.notes.append(NOT_WATCHED)
+        return []
+    if len(left) == len(right) == 1:  # whatever it is called
+        right = {name: events for name in left for events in right.values()}
+    found = []
+    for folder in sorted(set(left) | set(right)):
+        where = f"export to {folder}"
+        if folder not in left or folder not in right:
+            side = "new" if folder in left else "old"
+            found.append(Difference("exports", where, f"is missing in the {side} program"))
+            continue
+        ours, theirs = left[folder], right[folder]
+        if len(ours) != len(theirs):  # a BestExporter of TensorFlow 1 may know the first evaluation already
+            report.notes.append(f"{where}: old {len(ours)} times, new {len(theirs)} times; the last ones are compared")
+        pairs = list(zip(ours[::-1], theirs[::-1]))[::-1]
+        for number, (a, b) in enumerate(pairs, 1):
+            found += _export(report, f"{where} {number}" if len(pairs) > 1 else where, a, b, old, new)
+    return found + _kept(old, new)
+
+
+def _kept(old: Reader, new: Reader) -> list[Difference]:
+    """The folders in which other exports are left at the end, or other files beside one of them."""
+    sides = [{event["folder"]: event for event in reader.of("kept exports")} for reader in (old, new)]
+    if len(sides[0]) == len(sides[1]) == 1:  # whatever it is called
+        sides[1] = dict(zip(sides[0], sides[1].values()))
+    found = []
+    for folder in sorted(sides[0].keys() & sides[1].keys()):
+        where, events = f"export to {folder}", [side[folder] for side in sides]
+        both = min(event["written"] for event in events)
+        left = [{int(age): files for age, files in event["left"].items() if int(age) < both} for event in events]
+        if left[0].keys() != left[1].keys():
+            texts = [_ages(ages, both) for ages in left]
+            found.append(Difference("exports", where, f"kept at the end: old {texts[0]}; new {texts[1]}"))
+            continue
+        for age in sorted(left[0]):
+            for name in sorted(left[0][age].keys() | left[1][age].keys()):
+                if left[0][age].get(name) != left[1][age].get(name):
+                    problem = "differs" if name in left[0][age] and name in left[1][age] else "is on one side only"
+                    found.append(Difference("exports", where, f"the file {name} beside the model {problem}"))
+    return found
+
+
+def _ages(left: Collection[int], written: int) -> str:
+    """Which of `written` exports are left, counted from the first."""
+    numbers = ", ".join(str(written - age) for age in sorted(left, reverse=True))
+    return f"number {numbers} of {written}" if left else f"none of {written}"
+
+
+def _by_folder(reader: Reader) -> dict[str, list[dict[str, Any]]]:
+    """The exports of one side, in order, by the name of the folder that they go to."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for event in reader.of("export"):
+        found.setdefault(event["folder"], []).append(event)
+    return found
+
+
+def _export(
+    report: CaseReport, where: str, a: dict[str, Any], b: dict[str, Any], old: Reader, new: Reader
+) -> list[Difference]:
+    """The differences of two exports."""
+    if "problem" in a:  # a note says so
+        return []
+    if "problem" in b:
+        return [Difference("exports", where, b["problem"])]
+    found = []
+    ours, theirs = a["signatures"], b["signatures"]
+    for name in sorted(set(ours) | set(theirs)):
+        if name not in ours or name not in theirs:
+            side = "new" if name not in theirs else "old"
+            found.append(Difference("exports", where, f"the signature {name!r} is missing in the {side} program"))
+        else:
+            values = {**theirs[name], "values": theirs[name]["values"].get(str(a["call"]), {})}
+            found += _signature(report, f"{where}, {name}", ours[name], values, old, new)
+    return found
+
+
+def _signature(
+    report: CaseReport, where: str, a: dict[str, Any], b: dict[str, Any], old: Reader, new: Reader
+) -> list[Difference]:
+    """The differences of one signature."""
+    for side in ("inputs", "outputs"):
+        if a[side] != b[side]:
+            texts = [", ".join(f"{key}: {kind}" for key, kind in sorted(part[side].items())) for part in (a, b)]
+            return [Difference("exports", where, f"{side}: old {texts[0]}; new {texts[1]}")]
+    found = []
+    for key in sorted(a.get("values", {})):
+        x, y = old.array(a["values"][key]), new.array(b["values"][key])
+        distance = array_distance(x, y)
+        equal = x.shape == y.shape and arrays_close(*distance, report.tolerance)
+        report.exports.append(ArrayRow(where, key, key, tuple(x.shape), *distance, equal))
+        if x.shape != y.shape:
+            found.append(Difference("exports", where, f"{key}: old shape {list(x.shape)}, new {list(y.shape)}"))
+        elif not equal:
+            message = f"{key} differs by {distance[0]:.2g} (relative {distance[1]:.2g})"
+            found.append(Difference("exports", where, message))
+    return found

@@ -1,0 +1,80 @@
+"""Recordings of old programs that are kept, so that what needs an old TensorFlow runs once and not for each comparison."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from migrator.parity.judge.case import Case
+from migrator.parity.judge.report import SideReport
+from migrator.parity.run.sandbox import LINK_FROM_BYTES, program_files
+
+MANIFEST = "recording.json"
+FORMAT = 6
+"""Counts up when what is recorded changes."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A side that ran: where its recording is, and what the report says of it."""
+
+    folder: Path
+    side: SideReport
+
+
+class Recordings:
+    """A folder with one recording for each case."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()  # programs run in folders of their own
+
+    def find(self, case: Case) -> Recorded | None:
+        """The recording of a case; None if there is none, or it is of another state of the program or its arguments.
+
+        Raises CaseError if the program has too many files.
+        """
+        folder = self._place(case)
+        try:
+            manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+            side = SideReport(str(case.old), {}, float(manifest["seconds"]))
+            return Recorded(folder, side) if manifest["stamp"] == self._stamp(case) else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def keep(self, case: Case, recorded: Recorded) -> None:
+        """Copy a recording into the folder, in place of an older one of the case."""
+        place = self._place(case)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        copy = Path(tempfile.mkdtemp(prefix=".recording-", dir=self.folder))
+        try:
+            shutil.copytree(recorded.folder, copy, dirs_exist_ok=True)
+            manifest = {"stamp": self._stamp(case), "program": case.old.path.name, "seconds": recorded.side.seconds}
+            (copy / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
+            shutil.rmtree(place, ignore_errors=True)
+            os.replace(copy, place)  # whole or not at all, should this process end here
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+
+    def _stamp(self, case: Case) -> str:
+        return _stamp(case, self.folder)
+
+    def _place(self, case: Case) -> Path:
+        return self.folder / case.folder_name
+
+
+def _stamp(case: Case, skip: Path) -> str:
+    """A checksum of the program's files, without those in `skip`, and of how it is run. Of large files the size counts."""
+    old = case.old
+    how = (old.path.name, old.entry, old.module, old.args, case.steps, case.mode, case.dialect)
+    found = hashlib.sha256(repr((FORMAT, *how)).encode())
+    for path in sorted(program_files(old.folder, skip)):
+        size = path.stat().st_size
+        found.update(f"\n{path.relative_to(old.folder).as_posix()} {size}\n".encode())
+        if size < LINK_FROM_BYTES:
+            found.update(path.read_bytes())
+    return found.hexdigest()

@@ -1,0 +1,66 @@
+"""Compares what both sides wrote for TensorBoard: the tags in each folder, their steps, and the values of scalars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from migrator.parity.judge.distances import close
+from migrator.parity.judge.phrases import folder_text, steps_text
+from migrator.parity.judge.report import CaseReport, Difference, Tolerance
+from migrator.parity.probe.recorded.store import Reader
+
+NOT_WRITTEN = "not compared: summaries, as the new program writes none to the folders of the old one"
+_UNLIKE = re.compile(
+    r"(^|/)(global_step/sec|examples/sec|checkpoint_path)$|fraction_(over_\d+_)?of_\d+_full$|^(graph|queue)/"
+)
+"""Tags whose values depend on time, or that only an Estimator has."""
+_KIND = re.compile(r"/(image|audio)(/\d+)?$")
+"""What the summary ops of TensorFlow 1 add to a tag, and those of TensorFlow 2 do not."""
+_COPY = re.compile(r"_\d+$")
+"""What a graph adds to a tag if another op has its name."""
+
+
+def compare_summaries(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+    """The differences. What the new side writes besides is none."""
+    left, right = ({event["folder"]: event["tags"] for event in side.of("summaries")} for side in (old, new))
+    if left and not set(left) & set(right):
+        report.notes.append(NOT_WRITTEN)
+        return []
+    found = []
+    for folder, tags in left.items():
+        others = right.get(folder, {})
+        for tag, series in tags.items():
+            if _UNLIKE.search(tag):
+                continue
+            message = _apart(series, _partner(tag, others), report.tolerance)
+            if message:
+                found.append(Difference("summaries", f"{folder_text(folder)}: {tag}", message))
+    return found
+
+
+def _partner(tag: str, others: Mapping[str, Any]) -> Any:
+    plain = _KIND.sub("", tag)
+    for name in (tag, plain, _COPY.sub("", tag), _COPY.sub("", plain)):
+        if name in others:
+            return others[name]
+    return None
+
+
+def _apart(old: list[Any], new: list[Any] | None, tolerance: Tolerance) -> str:
+    """How two series of steps and values differ; empty if they do not."""
+    if new is None:
+        return "is missing in the new program"
+    ours, theirs = dict(map(tuple, old)), dict(map(tuple, new))
+    if ours.keys() != theirs.keys():
+        return f"old at steps {steps_text(ours)}; new at steps {steps_text(theirs)}"
+    wide = Tolerance(tolerance.array_rtol, tolerance.atol)
+    for step, value in sorted(ours.items()):
+        other = theirs[step]
+        if value is None or (value != value and other != other):
+            continue
+        if other is None or not close(value, other, wide):
+            shown = "no number" if other is None else f"{other:.9g}"
+            return f"step {step}: old {value:.9g}, new {shown}"
+    return ""

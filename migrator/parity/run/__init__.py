@@ -1,0 +1,1 @@
+"""Runs both sides of a comparison in processes of their own."""

@@ -1,0 +1,58 @@
+"""Migrates a scratch copy of a program, in place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from migrator.vocabulary.diagnostics import Outcome, ProgramUnit
+
+
+class MigrationError(Exception):
+    """The program could not be migrated; the text says where and why."""
+
+
+def migrate_copy(folder: Path, start: str = "") -> tuple[ProgramUnit, ...]:
+    """Migrate the Python files below `folder` and write the results there.
+
+    Args:
+      folder: a copy of the program.
+      start: the file that starts it, relative to `folder`. Other programs in the folder, which are not connected with
+        it by imports, may stay unmigrated. Empty: all count.
+
+    Returns:
+      What the migration says of the models of the program.
+
+    Raises:
+      MigrationError: nothing was migrated, or a model of this program was left as it was.
+    """
+    from migrator.engine.runner import migrate
+    from migrator.vocabulary.settings import Settings
+
+    outcomes = migrate([str(folder)], Settings(apply=True)).outcomes
+    mine = _of_program(outcomes, str(folder / start)) if start else outcomes
+    units = tuple(unit for outcome in mine for unit in outcome.units)
+    changed = [outcome for outcome in mine if outcome.status in ("changed", "created")]
+    manual = [unit for unit in units if unit.tier == "manual"]
+    left = not units and any(b".estimator." in (outcome.after or outcome.before) for outcome in mine)
+    if manual or left or not changed:
+        reasons = [f"{unit.location}: {unit.name} was left as it is: {'; '.join(unit.reasons)}" for unit in manual]
+        reasons += [str(item) for outcome in mine for item in outcome.remaining if not manual]
+        text = "\n".join(f"  {reason.replace(str(folder) + '/', '')}" for reason in reasons[:20])
+        raise MigrationError("the program was not migrated" + (":\n" + text if text else ": no file needed a change"))
+    for outcome in outcomes:
+        if outcome.status in ("changed", "created"):
+            path = Path(outcome.path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(outcome.after)
+    return units
+
+
+def _of_program(outcomes: tuple[Outcome, ...], start: str) -> tuple[Outcome, ...]:
+    """The outcomes of the files that are connected by imports with the file `start`, and those of new files."""
+    from migrator.discover.components import components, import_graph
+
+    contents = {outcome.path: Path(outcome.path).read_bytes() for outcome in outcomes if outcome.status != "created"}
+    for part in components(contents, import_graph(contents)):
+        if start in part.files:
+            return tuple(o for o in outcomes if o.path in part.files or o.status == "created")
+    return outcomes

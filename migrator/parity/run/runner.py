@@ -1,0 +1,186 @@
+"""Runs a case: record the old program, replay the new one, compare."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from migrator.parity.judge.case import Case, CaseError, Program, SideError
+from migrator.parity.judge.compare import compare
+from migrator.parity.judge.recordings import Recorded, Recordings
+from migrator.parity.judge.report import COULD_NOT_RUN, DIFFERENT, EQUAL, REPLAYED, CaseReport, Difference, SideReport
+from migrator.parity.probe.recorded.store import Reader
+from migrator.parity.run import process, sandbox
+from migrator.parity.run.cluster_runner import compare_on_cluster
+from migrator.parity.run.migrate import MigrationError, migrate_copy
+from migrator.parity.run.progress import Progress
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+def run_side(
+    side: str, program: Program, root: Path, progress: Progress, case: Case, recording: Path | None
+) -> Recorded:
+    """Run one side (``old`` or ``new``) in a sandbox at `root`. Raises SideError, CaseError.
+
+    The new side needs `recording`, the folder of what the old one recorded.
+    """
+    start = program.start()
+    root = root.resolve()
+    box = sandbox.make(root, program)
+    start = sandbox.script_of(box, start)
+    config: dict[str, Any] = {
+        "output": str(box.recording),
+        "progress": str(box.progress),
+        "sandbox": str(box.root),
+        "folder": str(box.program),
+        "entry": str(box.program / start) if start else "",
+        "module": program.module,
+        "args": list(program.args),
+        "steps": case.steps,
+        "mode": case.mode,
+        "dialect": case.dialect,
+        "variables": [list(pair) for pair in case.variables],
+        "derived": [[list(pair) for pair in pairs] for pairs in case.derived],
+        "recording": str(recording) if recording else "",
+    }
+    config_file = box.root / "config.json"
+    config_file.write_text(json.dumps(config, indent=1), "utf-8")
+    env = process.environment(str(box.temporary))
+    if side == "old":
+        env.pop("TF_USE_LEGACY_KERAS", None)
+    command = [program.python, str(HERE / "probe_entry.py"), side, str(config_file)]
+    with progress.side(case.name, side, box.progress) as on_poll:
+        try:
+            ended = process.run(side, command, str(box.log), str(box.program), env, case.timeout, on_poll)
+        except OSError as error:
+            raise SideError(f"the {side} program could not be started: {error}") from error
+    tail = process.tail(str(box.log))
+    report = SideReport(str(program), {}, ended.seconds, str(box.log), tail)
+    if ended.returncode or ended.timed_out:
+        raise SideError(_failure(side, program, ended, box))
+    return Recorded(box.recording, report)
+
+
+_GRAPHS = "It counts on the graphs of TensorFlow 1, which TensorFlow 2 makes only when told to: try --old-dialect v1."
+
+
+def _failure(side: str, program: Program, ended: process.Ended, box: sandbox.Sandbox) -> str:
+    if box.recording.exists() and not ended.timed_out:
+        for event in Reader(str(box.recording)).of("mismatch"):
+            return str(event["text"])
+    how = (
+        f"ran longer than {ended.seconds:.0f} s and was ended" if ended.timed_out else f"ended with {ended.returncode}"
+    )
+    what, lines = process.error(str(box.log), str(box.program))
+    text = "\n".join("  | " + line for line in lines)
+    asked = side == "old" and any("eager execution" in line for line in lines)
+    advice = f"\n{_GRAPHS}" if asked else ""
+    return f"the {side} program {program} {how}; {what} its log ({ended.log}):\n{text}{advice}"
+
+
+def run_case(
+    case: Case, progress: Progress, keep: Path | None = None, recordings: Recordings | None = None
+) -> CaseReport:
+    """Run one case. Everything that can go wrong with the programs ends up in the report.
+
+    With `recordings` the old program runs only if there is none of it in its present state.
+    """
+    report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode)
+    report.old.program, report.new.program = str(case.old), str(case.new or "migrated")
+    root = (keep / case.folder_name).resolve() if keep else Path(tempfile.mkdtemp(prefix="parity-"))
+    root.mkdir(parents=True, exist_ok=True)
+    try:
+        case = _migrated(case, root) if case.new is None else _with_names(case, root)
+        if case.cluster:
+            report = compare_on_cluster(case, root, progress)
+        else:
+            recorded = recordings.find(case) if recordings else None
+            again = recorded is None
+            if recorded is None:
+                recorded = run_side("old", case.old, root / "old", progress, case, None)
+                if recordings:
+                    recordings.keep(case, recorded)
+            report = replay_and_compare(case, recorded, root / "new", progress)
+            if not again:
+                report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
+    except (CaseError, SideError, MigrationError) as error:
+        report.problem = str(error)
+    except BaseException:
+        shutil.rmtree(root, ignore_errors=True) if keep is None else None
+        raise
+    if keep is None and not (
+        report.verdict == COULD_NOT_RUN
+        and any(log.stat().st_size for place in ("*/log.txt", "*/logs/*.log") for log in root.glob(place))
+    ):
+        shutil.rmtree(root, ignore_errors=True)
+        report.old.log = report.new.log = ""
+    return report
+
+
+def replay_and_compare(case: Case, recorded: Recorded, root: Path, progress: Progress) -> CaseReport:
+    """Replay ``case.new`` in a sandbox at `root` against what was recorded of the old program."""
+    assert case.new is not None
+    report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode, old=replace(recorded.side))
+    report.new.program = str(case.new)
+    failure = ""
+    try:
+        replayed = run_side("new", case.new, root, progress, case, recorded.folder)
+        report.new = replayed.side
+    except (CaseError, SideError) as error:
+        failure = str(error)
+        report.new.log = str(root / "log.txt")
+        if not _diverged(root / "recording"):
+            report.problem = failure
+            return report
+    compare(report, Reader(str(recorded.folder)), Reader(str(root / "recording")), case.steps, case.compare)
+    if failure:
+        report.differences.append(Difference("steps", "", failure.split(":\n")[0]))
+        report.verdict = DIFFERENT
+    if report.verdict == EQUAL and case.mode == "replay":
+        report.notes.append(REPLAYED)
+    return report
+
+
+def _diverged(recording: Path) -> bool:
+    """Whether a side that failed had trained to a loss that is no number: that is a finding, not an accident."""
+    try:
+        steps = list(Reader(str(recording)).of("step"))
+    except OSError:
+        return False
+    return any(not math.isfinite(event["loss"]) for event in steps)
+
+
+def _with_names(case: Case, root: Path) -> Case:
+    """The case with the pairs of variables that a migration of the old program knows, if there is one."""
+    target = root / "named"
+    try:
+        sandbox.copy_program(case.old.folder, target, skip=root)
+        units = migrate_copy(target, case.old.start())
+    except (CaseError, MigrationError):
+        return case
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+    return replace(case, derived=tuple(unit.variables for unit in units))
+
+
+def _migrated(case: Case, root: Path) -> Case:
+    """The case with a migrated copy of the old program, and the pairs of variables that the migration knows."""
+    target = root / "migrated"
+    if target.exists():
+        shutil.rmtree(target)
+    sandbox.copy_program(case.old.folder, target, skip=root)
+    start = case.old.start()
+    units = migrate_copy(target, start)
+    path = target / start if start and case.old.path.is_file() else target
+    entry = "" if case.old.path.is_file() else start
+    program = replace(case.old, path=path, entry=entry, python=case.new_python)
+    if len(units) > 1:  # whose models may have variables of the same names
+        return replace(case, new=program, derived=tuple(unit.variables for unit in units))
+    pairs = tuple(pair for unit in units for pair in unit.variables)
+    return replace(case, new=program, variables=case.variables + pairs)

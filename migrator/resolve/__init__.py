@@ -1,0 +1,1 @@
+"""What source code says: syntax, scopes, which library name an expression stands for, modules seen together."""

@@ -1,0 +1,1 @@
+"""What hooks and exporters of Estimators did."""

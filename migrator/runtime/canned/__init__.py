@@ -1,0 +1,1 @@
+"""The canned Estimators as Keras models, and their heads."""

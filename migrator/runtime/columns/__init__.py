@@ -1,0 +1,1 @@
+"""Feature columns, and the same on Keras preprocessing layers."""

@@ -1,0 +1,1 @@
+"""SavedModels with the signatures of an Estimator."""

@@ -1,0 +1,1 @@
+"""What `tf.contrib` gave to graphs of TensorFlow 1."""

@@ -1,0 +1,1 @@
+"""A model_fn that stays a graph of TensorFlow 1 inside a Keras model."""

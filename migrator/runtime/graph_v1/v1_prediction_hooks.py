@@ -1,0 +1,70 @@
+"""Predictions of a `GraphModel` with hooks of TensorFlow 1 around their batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Callable
+
+import tensorflow as tf
+
+from migrator.runtime.graph_v1.v1_graph import Graph, GraphModel
+from migrator.runtime.graph_v1.v1_hooks import GraphHook, GraphHooks, GraphSession
+from migrator.runtime.graph_v1.v1_tensors import flat_tensors
+from migrator.runtime.training.prediction import predict
+
+
+def predict_with_hooks(
+    model: GraphModel, input_fn: Callable[..., Any], *args: Any, callbacks: Iterable[GraphHook] = (), **named: Any
+) -> Iterator[Any]:
+    """`predict` with the hooks that the callbacks bring, and those of the EstimatorSpec. Other arguments are its own."""
+    step, state = HookedStep(model, list(callbacks)), model.run_state
+    predictions, end = predict(model, input_fn, *args, **named), object()
+    while True:
+        compiled, state.predict_step = state.predict_step, step
+        try:
+            prediction = next(predictions, end)
+        finally:
+            state.predict_step = compiled  # other predictions may go on before the next one of these
+        if prediction is end:
+            break
+        yield prediction
+    step.graph.hooks.end()
+
+
+class HookedStep:
+    """The predictions of one batch after the other, in a graph of their own."""
+
+    graph: HookedGraph
+
+    def __init__(self, model: GraphModel, given: list[GraphHook]) -> None:
+        self.model, self.given = model, given
+
+    def get_concrete_function(self, spec: Any) -> None:
+        """Traces the graph, which creates the variables."""
+        self.graph = HookedGraph(self.model, spec, self.given)
+
+    def __call__(self, features: Any) -> Any:
+        values, stop = self.graph.hooks.run(flat_tensors(features))
+        if stop:
+            raise NotImplementedError("A hook cannot end predictions early.")
+        return tf.nest.map_structure(tf.convert_to_tensor, values)
+
+
+class HookedGraph(Graph):
+    """The graph of the predictions for features of these types. `callbacks` bring the first hooks."""
+
+    hooks: GraphHooks
+
+    def __init__(self, model: GraphModel, features: Any, callbacks: list[GraphHook]) -> None:
+        self.callbacks = callbacks
+        super().__init__(model, "infer", (features, None))
+
+    def all_hooks(self) -> list[Any]:
+        """Those that `predict` was given, then those of the EstimatorSpec."""
+        return [*(callback.hook for callback in self.callbacks), *(self.result.prediction_hooks or ())]
+
+    def prepare(self, session: GraphSession, inputs: list[Any]) -> None:
+        """Does what the Scaffold says, and binds the hooks."""
+        super().prepare(session, inputs)
+        early = [callback.hook for callback in self.callbacks if callback.steps_behind]
+        self.hooks = GraphHooks(self.all_hooks(), session, inputs, self.result.predictions, early)

@@ -1,0 +1,1 @@
+"""Layers that Keras lacks or computes otherwise, recurrent ones among them."""

@@ -1,0 +1,393 @@
+"""Recurrent cells of ``tf.compat.v1.nn.rnn_cell`` and the loops around them, with TensorFlow 1's variables and equations.
+
+Keras's ``LSTM`` and ``GRU`` order the gates otherwise, keep two kernels where TensorFlow 1 has one over ``[inputs, h]``, add
+the forget bias to the initial bias instead of to the gate, and repeat the last output behind the end of a sequence, where
+TensorFlow 1 gives zeros. Equations: ``tensorflow/python/keras/layers/legacy_rnn/rnn_cell_impl.py``.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+from typing import Any
+
+import tensorflow as tf
+
+from migrator.runtime.layers.rnn_kernel import end_sequences, run_lstm
+
+LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ("c", "h"))
+"""State of an LSTM: the memory and the output, each ``[batch, units]``."""
+
+
+class RecurrentCell(tf.keras.layers.Layer):
+    """Calls with ``inputs [batch, depth]`` and a state give ``(outputs, new state)``. ``state_size`` is a structure of
+    sizes, ``output_size`` the last axis of the outputs."""
+
+    state_size: Any
+    output_size: int
+    built: bool
+
+    def zero_state(self, batch_size: Any, dtype: Any = tf.float32) -> Any:
+        """The state before the first step."""
+        return tf.nest.map_structure(lambda size: tf.zeros([batch_size, size], dtype), self.state_size)
+
+    def build_in_scope(self, depth: int) -> None:
+        """Make the variables for inputs of this depth, once, under the name of the cell."""
+        if not self.built:
+            with tf.name_scope(self.name):
+                self.build((None, depth))
+            self.built = True
+
+    def has_kernel(self, dtype: Any) -> bool:
+        """Whether ``unroll`` runs a whole sequence of this dtype in one kernel."""
+        return False
+
+    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        """The outputs and the states after each step of ``inputs [time, batch, depth]``, all with the axes of the inputs.
+
+        Only where ``has_kernel`` says so.
+        """
+        raise NotImplementedError
+
+    def add_kernel_and_bias(
+        self, depth: int, units: int, initializer: Any, bias_initializer: Any = "zeros", prefix: str = ""
+    ) -> tuple[Any, Any]:
+        """One kernel over inputs and previous output, and its bias."""
+        prefix = prefix.replace("/", "_") if hasattr(tf.keras, "ops") else prefix  # Keras 3 allows no slash
+        kernel = self.add_weight(
+            name=prefix + "kernel", shape=(depth + self.output_size, units), initializer=initializer or "glorot_uniform"
+        )
+        return kernel, self.add_weight(name=prefix + "bias", shape=(units,), initializer=bias_initializer)
+
+
+class LSTMCell(RecurrentCell):
+    """``LSTMCell`` and ``BasicLSTMCell`` of TensorFlow 1; gates in the order input, candidate, forget, output.
+
+    Args:
+        num_units: size of the state and of the output.
+        initializer: of the kernel; Glorot's uniform one by default.
+        forget_bias: added to the forget gate in each step.
+        activation: of the candidate and of the output.
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        initializer: Any = None,
+        forget_bias: float = 1.0,
+        activation: Any = "tanh",
+        name: str = "lstm_cell",
+    ) -> None:
+        super().__init__(name=name)
+        self.output_size = num_units
+        self.state_size = LSTMStateTuple(num_units, num_units)
+        self.initializer = initializer
+        self.forget_bias = forget_bias
+        self.activation = tf.keras.activations.get(activation)
+
+    def build(self, input_shape: Any) -> None:
+        self.kernel, self.bias = self.add_kernel_and_bias(input_shape[-1], 4 * self.output_size, self.initializer)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        memory, output = state
+        gates = tf.nn.bias_add(tf.matmul(tf.concat([inputs, output], 1), self.kernel), self.bias)
+        entering, candidate, kept, shown = tf.split(gates, 4, axis=1)
+        memory = memory * tf.sigmoid(kept + self.forget_bias) + tf.sigmoid(entering) * self.activation(candidate)
+        output = self.activation(memory) * tf.sigmoid(shown)
+        return output, LSTMStateTuple(memory, output)
+
+    def has_kernel(self, dtype: Any) -> bool:
+        on_tpu = isinstance(tf.distribute.get_strategy(), tf.distribute.TPUStrategy)
+        return (
+            self.activation in (tf.keras.activations.tanh, tf.tanh) and dtype in (tf.float16, tf.float32) and not on_tpu
+        )
+
+    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        memories, outputs = run_lstm(inputs, state, self.kernel, self.bias, self.forget_bias)
+        return outputs, LSTMStateTuple(memories, outputs)
+
+
+class GRUCell(RecurrentCell):
+    """``GRUCell`` of TensorFlow 1: the reset gate is applied before the matrix product; the bias of the gates starts at one.
+
+    Args:
+        num_units: size of the state, which is the output.
+        activation: of the candidate.
+        kernel_initializer: of both kernels; Glorot's uniform one by default.
+        bias_initializer: of both biases; ones for the gates and zeros for the candidate by default.
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Any = "tanh",
+        kernel_initializer: Any = None,
+        bias_initializer: Any = None,
+        name: str = "gru_cell",
+    ) -> None:
+        super().__init__(name=name)
+        self.output_size = self.state_size = num_units
+        self.activation = tf.keras.activations.get(activation)
+        self.kernel_initializer = kernel_initializer
+        self.bias_initializer = bias_initializer
+
+    def build(self, input_shape: Any) -> None:
+        depth, units, kernel = input_shape[-1], self.output_size, self.kernel_initializer
+        self.gate_kernel, self.gate_bias = self.add_kernel_and_bias(
+            depth, 2 * units, kernel, self.bias_initializer or "ones", "gates/"
+        )
+        self.candidate_kernel, self.candidate_bias = self.add_kernel_and_bias(
+            depth, units, kernel, self.bias_initializer or "zeros", "candidate/"
+        )
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        gates = tf.nn.bias_add(tf.matmul(tf.concat([inputs, state], 1), self.gate_kernel), self.gate_bias)
+        reset, update = tf.split(tf.sigmoid(gates), 2, axis=1)
+        candidate = tf.matmul(tf.concat([inputs, reset * state], 1), self.candidate_kernel)
+        candidate = self.activation(tf.nn.bias_add(candidate, self.candidate_bias))
+        output = update * state + (1.0 - update) * candidate
+        return output, output
+
+
+class BasicRNNCell(RecurrentCell):
+    """``BasicRNNCell`` of TensorFlow 1: ``activation([inputs, state] @ kernel + bias)``.
+
+    Args:
+        num_units: size of the state, which is the output.
+        activation: of the output.
+    """
+
+    def __init__(self, num_units: int, activation: Any = "tanh", name: str = "basic_rnn_cell") -> None:
+        super().__init__(name=name)
+        self.output_size = self.state_size = num_units
+        self.activation = tf.keras.activations.get(activation)
+
+    def build(self, input_shape: Any) -> None:
+        self.kernel, self.bias = self.add_kernel_and_bias(input_shape[-1], self.output_size, None)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        sums = tf.nn.bias_add(tf.matmul(tf.concat([inputs, state], 1), self.kernel), self.bias)
+        output = self.activation(sums)
+        return output, output
+
+
+class MultiRNNCell(RecurrentCell):
+    """Cells on top of each other; the state is the tuple of theirs."""
+
+    def __init__(self, cells: Any, name: str = "multi_rnn_cell") -> None:
+        super().__init__(name=name)
+        self.cells = list(cells)
+        self.state_size = tuple(cell.state_size for cell in self.cells)
+        self.output_size = self.cells[-1].output_size
+
+    def build(self, input_shape: Any) -> None:
+        depth = input_shape[-1]
+        for number, cell in enumerate(self.cells):
+            with tf.name_scope(f"cell_{number}"):
+                cell.build_in_scope(depth)
+            depth = cell.output_size
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        states = []
+        for cell, one in zip(self.cells, state):
+            inputs, new = cell(inputs, one)
+            states.append(new)
+        return inputs, tuple(states)
+
+    def has_kernel(self, dtype: Any) -> bool:
+        return all(cell.has_kernel(dtype) for cell in self.cells)
+
+    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        states = []
+        for cell, one in zip(self.cells, state):
+            inputs, new = cell.unroll(inputs, one)
+            states.append(new)
+        return inputs, tuple(states)
+
+
+class DropoutWrapper(RecurrentCell):
+    """``DropoutWrapper`` of TensorFlow 1: drops elements of what goes into a cell and comes out of it, anew in each step.
+
+    Args:
+        cell: the cell.
+        input_keep_prob: probability to keep an element of the inputs.
+        output_keep_prob: of the outputs.
+        state_keep_prob: of the new state; of an LSTM, only of its output.
+        only_in_training: whether nothing is dropped outside of training.
+    """
+
+    def __init__(
+        self,
+        cell: RecurrentCell,
+        input_keep_prob: float = 1.0,
+        output_keep_prob: float = 1.0,
+        state_keep_prob: float = 1.0,
+        only_in_training: bool = True,
+    ) -> None:
+        super().__init__(name=cell.name)
+        self.cell = cell
+        self.state_size, self.output_size = cell.state_size, cell.output_size
+        self.keep = input_keep_prob, output_keep_prob, state_keep_prob
+        self.only_in_training = only_in_training
+
+    def build_in_scope(self, depth: int) -> None:
+        self.cell.build_in_scope(depth)
+        self.built = True
+
+    def call(self, inputs: Any, state: Any, training: Any = False) -> Any:
+        if self.only_in_training and not training:
+            return self.cell(inputs, state)
+        before, after, kept = self.keep
+        output, new = self.cell(dropped(inputs, before), state)
+        return dropped(output, after), dropped_state(new, kept)
+
+
+def dropped(values: Any, keep_prob: float) -> Any:
+    """`values`, of which each is kept with a probability."""
+    return values if keep_prob >= 1.0 else tf.nn.dropout(values, rate=1.0 - keep_prob)
+
+
+def dropped_state(state: Any, keep_prob: float) -> Any:
+    """The state of a cell, of which each element is kept with a probability; the memory of an LSTM is kept whole."""
+    if isinstance(state, LSTMStateTuple):
+        return LSTMStateTuple(state.c, dropped(state.h, keep_prob))
+    if isinstance(state, tuple):
+        return tuple(dropped_state(part, keep_prob) for part in state)
+    return dropped(state, keep_prob)
+
+
+class ResidualWrapper(RecurrentCell):
+    """``ResidualWrapper`` of TensorFlow 1: adds the inputs of a cell to its outputs."""
+
+    def __init__(self, cell: RecurrentCell) -> None:
+        super().__init__(name=cell.name)
+        self.cell = cell
+        self.state_size, self.output_size = cell.state_size, cell.output_size
+
+    def build_in_scope(self, depth: int) -> None:
+        self.cell.build_in_scope(depth)
+        self.built = True
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        output, new = self.cell(inputs, state)
+        return inputs + output, new
+
+
+def run_step(cell: RecurrentCell, inputs: Any, time: Any, sequence_length: Any, state: Any) -> Any:
+    """Apply a cell to ``inputs [batch, depth]`` of one step: gives the output and the new state; see ``run_cell``."""
+    output, new = cell(inputs, state)
+    if sequence_length is None:
+        return output, new
+    # One row of the condition for each row of the values: its gradient is far cheaper than that of `tf.where`.
+    running = time < tf.cast(sequence_length, tf.int32)
+    select = functools.partial(tf.raw_ops.Select, condition=running)
+    output = select(x=output, y=tf.zeros_like(output))
+    return output, tf.nest.map_structure(lambda later, held: select(x=later, y=held), new, state)
+
+
+def run_cell(cell: RecurrentCell, inputs: Any, sequence_length: Any, state: Any) -> Any:
+    """Apply a cell to ``inputs [time, batch, depth]``, step by step where no kernel takes them all.
+
+    Args:
+        cell: a built cell.
+        inputs: float tensor.
+        sequence_length: integers ``[batch]`` or None. Behind the end the outputs are zero and the state stands still.
+        state: the state before the first step, None for zeros.
+
+    Returns:
+        The outputs ``[time, batch, output_size]`` and the last state.
+    """
+    steps, batch = tf.unstack(tf.shape(inputs)[:2])
+    state = cell.zero_state(batch, inputs.dtype) if state is None else state
+    if cell.has_kernel(inputs.dtype):
+        outputs, states = cell.unroll(inputs, state)
+        return end_sequences(outputs, state, states, sequence_length)
+    by_time = tf.TensorArray(inputs.dtype, size=steps).unstack(inputs)
+    outputs = tf.TensorArray(inputs.dtype, size=steps, element_shape=[inputs.shape[1], cell.output_size])
+
+    def step(time: Any, outputs: Any, state: Any) -> Any:
+        output, state = run_step(cell, by_time.read(time), time, sequence_length, state)
+        return time + 1, outputs.write(time, output), state
+
+    _, outputs, state = tf.while_loop(lambda time, *_: time < steps, step, (0, outputs, state))
+    result = outputs.stack()
+    result.set_shape([*inputs.shape[:2], cell.output_size])
+    return result, state
+
+
+def swap_time(values: Any) -> Any:
+    """``[batch, time, depth]`` from ``[time, batch, depth]``, and the other way round."""
+    return tf.transpose(values, [1, 0, 2])
+
+
+class DynamicRNN(tf.keras.layers.Layer):
+    """``tf.compat.v1.nn.dynamic_rnn``: gives ``(outputs, state)``; see ``run_cell``. With ``time_major``, the first axis of
+    inputs and outputs is time."""
+
+    def __init__(self, cell: RecurrentCell, time_major: bool = False, name: str | None = None) -> None:
+        super().__init__(name=name)
+        self.cell = cell
+        self.time_major = time_major
+
+    def build(self, input_shape: Any) -> None:
+        self.cell.build_in_scope(input_shape[-1])
+        self.built = True
+
+    def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
+        if self.time_major:
+            return run_cell(self.cell, inputs, sequence_length, initial_state)
+        outputs, state = run_cell(self.cell, swap_time(inputs), sequence_length, initial_state)
+        return swap_time(outputs), state
+
+
+class StaticRNN(DynamicRNN):
+    """``tf.compat.v1.nn.static_rnn``: takes and gives a list with one tensor ``[batch, depth]`` per step."""
+
+    def build(self, input_shape: Any) -> None:
+        super().build(input_shape[0])
+
+    def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
+        if self.cell.has_kernel(inputs[0].dtype):
+            together, state = run_cell(self.cell, tf.stack(inputs), sequence_length, initial_state)
+            return tf.unstack(together, num=len(inputs)), state
+        outputs, state = [], initial_state
+        if state is None:
+            state = self.cell.zero_state(tf.shape(inputs[0])[0], inputs[0].dtype)
+        for time, values in enumerate(inputs):
+            output, state = run_step(self.cell, values, time, sequence_length, state)
+            outputs.append(output)
+        return outputs, state
+
+
+class BidirectionalRNN(tf.keras.layers.Layer):
+    """``tf.compat.v1.nn.bidirectional_dynamic_rnn``: gives the pair of outputs and the pair of states, forward first. With
+    ``time_major``, the first axis of inputs and outputs is time."""
+
+    def __init__(
+        self, cell_fw: RecurrentCell, cell_bw: RecurrentCell, time_major: bool = False, name: str | None = None
+    ) -> None:
+        super().__init__(name=name)
+        self.forward, self.backward = cell_fw, cell_bw
+        self.time_major = time_major
+
+    def build(self, input_shape: Any) -> None:
+        for scope, cell in (("fw", self.forward), ("bw", self.backward)):
+            with tf.name_scope(scope):
+                cell.build_in_scope(input_shape[-1])
+        self.built = True
+
+    def call(
+        self, inputs: Any, sequence_length: Any = None, initial_state_fw: Any = None, initial_state_bw: Any = None
+    ) -> Any:
+        def reverse(values: Any) -> Any:
+            if sequence_length is None:
+                return tf.reverse(values, axis=[0])
+            return tf.reverse_sequence(values, sequence_length, seq_axis=0, batch_axis=1)
+
+        inputs = inputs if self.time_major else swap_time(inputs)
+        forward, state_fw = run_cell(self.forward, inputs, sequence_length, initial_state_fw)
+        backward, state_bw = run_cell(self.backward, reverse(inputs), sequence_length, initial_state_bw)
+        backward = reverse(backward)
+        if not self.time_major:
+            forward, backward = swap_time(forward), swap_time(backward)
+        return (forward, backward), (state_fw, state_bw)

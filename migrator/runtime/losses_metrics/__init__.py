@@ -1,0 +1,1 @@
+"""Losses and metrics that Keras lacks or computes otherwise."""

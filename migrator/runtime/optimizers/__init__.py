@@ -1,0 +1,1 @@
+"""Optimizers and schedules with the numbers of TensorFlow 1."""

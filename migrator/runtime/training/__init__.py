@@ -1,0 +1,1 @@
+"""Trains, evaluates and predicts with a compiled model, and says how it goes."""

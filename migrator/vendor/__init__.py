@@ -1,0 +1,1 @@
+"""Copies helpers from `migrator.runtime` into migrated programs, trimmed to what each uses."""

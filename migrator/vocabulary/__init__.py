@@ -1,0 +1,1 @@
+"""What every part of the tool speaks of: diagnostics, settings, problems. Plain data, which imports no other part."""

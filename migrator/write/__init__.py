@@ -1,0 +1,1 @@
+"""Writes results: whole programs or nothing, and what takes them back."""

@@ -1,0 +1,1 @@
+"""Programs whose model_fn stays a graph of TensorFlow 1."""

@@ -1,0 +1,143 @@
+"""The bridge: a program whose model_fn native cannot hold keeps it, as a TF1 graph inside a Keras model.
+
+The model_fn and its helpers change in names only: what TensorFlow 2 lacks becomes `tf.compat.v1.X`. All else of the
+program, such as input, training loop and configuration, moves as in any other program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.normalise.draft.draft import Drafts
+from migrator.resolve.module import Module
+from migrator.resolve.text import spans_of
+from migrator.vocabulary.diagnostics import Edit, ProgramUnit
+
+from ..distribute import tpu
+from ..distribute.strategies import trains_on_tpu
+from ..estimator_calls import warm_starts
+from ..estimator_calls.driver import Driver
+from ..estimator_calls.estimator_values import ESTIMATOR, Construction
+from ..hooks.prediction_hooks import predicts_with_hooks
+from ..hooks.watched_heads import settle_watched
+from ..inputs.symbolic_inputs import functions_of_specs, refuse_symbolic_inputs
+from ..model_fns.model_fns import model_fn_behind, refuse_unseen_module
+from ..program.helpers import Helpers
+from ..program.rewrite import ProgramRewrite
+from ..symbols.compat_v1 import SWITCHES
+from .graph_code import GraphCode
+from .reached import reached
+
+
+class BridgeRewrite(ProgramRewrite):
+    """A rewrite that keeps the model_fns; `reasons` say what stands in the way of the native tier, and where."""
+
+    keeps_graphs = True
+    plain_loops = False
+
+    def __init__(
+        self,
+        drafts: Drafts,
+        group: list[Module],
+        constructions: list[Construction],
+        reasons: list[str],
+        several: bool | None = True,
+    ) -> None:
+        super().__init__(drafts, group, constructions, several=several)
+        self.reasons = reasons
+
+    @property
+    def first(self) -> Construction:
+        """The first Estimator that has a model_fn."""
+        return next(c for c in self.constructions if c.name == ESTIMATOR)
+
+    def class_names(self) -> list[str]:
+        """The one class that runs all model_fns, and the functions that make other models."""
+        return ["a GraphModel around its model_fn", *super().class_names()]
+
+    def units(self) -> Iterator[ProgramUnit]:
+        """One unit for each Estimator."""
+        yield from super().units()
+        files = tuple(sorted(self._drivers))
+        for construction in self.constructions:
+            if construction.name != ESTIMATOR:
+                continue
+            node = construction.arguments["model_fn"]
+            location = construction.module.location(construction.call)
+            reason, others = self.reasons[0], tuple(self.reasons[1:])
+            yield ProgramUnit(construction.module.segment(node), location, "bridge", reason, files, others=others)
+
+    def _rewrite(self) -> None:
+        obstacles = self.obstacles
+        for construction in self.constructions:
+            self.at = construction.module
+            if construction.name != ESTIMATOR:
+                continue
+            with obstacles:
+                if "model_fn" not in construction.arguments:
+                    raise Unsupported("the arguments of Estimator are not seen", construction.call)
+                refuse_unseen_module(construction.module, construction.arguments["model_fn"])
+                driver = self._driver(construction.module)
+                if (at := trains_on_tpu(self.project.modules.values())) is not None:
+                    raise Unsupported("a model_fn that stays a graph does not train on TPUs", at)
+                if construction.tpu:
+                    tpu.construction(driver, construction.call, construction.arguments)
+                else:
+                    warm_starts.graph_model(driver, construction.call, construction.arguments)
+        obstacles.refuse()
+        self._methods()
+        reached = self._reached()
+        with obstacles:
+            refuse_symbolic_inputs(functions_of_specs(reached))
+        beside = [c for c in self.constructions if c.name != ESTIMATOR]
+        with obstacles:
+            self._others.rewrite_beside(beside, reached)
+        for construction in beside:
+            self._driver(construction.module).handled.add(construction.call.func)
+        for module in reached:
+            self.at = module
+            driver = self._driver(module)
+            with obstacles:
+                self._code(module).specs()
+            self._module(module)
+            self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
+        obstacles.refuse()
+        settle_watched(self._drivers.values(), [], [], self._driver)
+
+    def _driver(self, module: Module) -> Driver:
+        driver = super()._driver(module)
+        if not driver.graph and self._predicts_with_hooks:
+            driver.readers = {**driver.readers, "predict": "predict_with_hooks"}
+        driver.graph = True
+        return driver
+
+    @cached_property
+    def _predicts_with_hooks(self) -> bool:
+        return predicts_with_hooks(self.project)
+
+    def _reached(self) -> list[Module]:
+        """The modules of the program, with those of a model_fn that its Estimator gets from elsewhere."""
+        start = [*self.group, *(self.project.modules[path] for path in self._drivers)]
+        own = [c for c in self.constructions if c.name == ESTIMATOR]
+        handed = any(model_fn_behind(self.project, c.module, c.arguments["model_fn"]) is None for c in own)
+        return reached(self.project, start, handed)
+
+    def _base_edits(self, module: Module) -> list[Edit]:
+        return [edit for fix in self._code(module).fixes() for edit in fix.edits]
+
+    def _code(self, module: Module) -> GraphCode:
+        return GraphCode(self.project, self._driver(module), self.obstacles)
+
+    def _finished(self, module: Module, driver: Driver, helpers: Helpers) -> list[Edit]:
+        switches = [node for node, name in module.references() if name[len("tensorflow.") :] in SWITCHES]
+        own = dict.fromkeys([*driver.edits, *(module.delete_statement(module.statement(node)) for node in switches)])
+        taken = spans_of(own)
+        code = self._code(module)
+        for fix in code.fixes():
+            if not any(taken.touch((edit.start, edit.end)) for edit in fix.edits):
+                for edit in fix.edits:
+                    own[edit] = None
+                    taken.add((edit.start, edit.end))
+        return [*own, *code.left(taken), *helpers.import_edits()]

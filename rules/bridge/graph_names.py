@@ -1,0 +1,150 @@
+"""Names that a graph gives to scopes and tensors.
+
+TensorFlow 2 has name scopes in the place of variable scopes, and no names for tensors without a graph.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.analyse.function.translate import is_none
+from migrator.analyse.variables.scopes import VARIABLE_SCOPE
+from migrator.resolve.module import Module
+from migrator.resolve.symbols import dotted
+from migrator.resolve.syntax import statements, walk
+from migrator.vocabulary.diagnostics import Fix
+
+from ..model_fns.translations import is_refused, needs_graph
+from ..program.unused_code import GRAPH_SCOPES
+
+SCOPE = "tensorflow.get_variable_scope"
+
+
+def graph_name_fixes(module: Module) -> list[Fix]:
+    """Rewrites for files that move as a whole.
+
+    ``tf.get_variable_scope().name`` becomes ``tf.get_current_name_scope()`` where only an error says it, and the default
+    ``name = tensor.name`` of a parameter of that name becomes ``getattr(tensor, "name", None)``. Around no variables,
+    ``with tf.variable_scope("attention"):`` becomes ``with tf.name_scope("attention"):``.
+    """
+    fixes: list[Fix] = []
+    if b"variable_scope" in module.source:
+        fixes += scope_fixes(module)
+    if b"get_variable_scope" in module.source:
+        fixes += [_fix(module, node) for node in _scope_names(module)]
+    if b"name is None" in module.source:
+        for node in _tensor_names(module):
+            text = f'getattr({module.segment(node.value)}, "name", None)'
+            fixes.append(Fix("tensors may have no name", (module.edit(node, text),)))
+    return fixes
+
+
+def scope_fixes(module: Module) -> Iterator[Fix]:
+    """The scopes of functions that make no variables: these name ops alone."""
+    graphs = _with_variables(module)
+    for statement in statements(module.tree):
+        function = module.nearest(statement, ast.FunctionDef) if isinstance(statement, ast.With) else None
+        if not isinstance(statement, ast.With) or function is None or function in graphs:
+            continue
+        for item in statement.items:
+            call = item.context_expr
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or item.optional_vars:
+                continue
+            name = _name_of_scope(module, call) if module.resolve(call.func) == VARIABLE_SCOPE else None
+            if name is not None:
+                text = f"{module.segment(call.func.value)}.name_scope({name})"
+                yield Fix("name operations", (module.edit(call, text),))
+
+
+def _name_of_scope(module: Module, call: ast.Call) -> str | None:
+    """The text of the name that a variable scope gives; None where it is entered anew, or numbered."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    given.update(zip(("name_or_scope", "default_name"), call.args))
+    name, default = given.get("name_or_scope"), given.get("default_name")
+    if name is None or is_none(name):
+        return None if default is None or is_none(default) else module.segment(default)
+    text = module.segment(name)
+    if isinstance(name, ast.Call) and module.resolve(name.func) == SCOPE:
+        return None
+    if default is None or is_none(default) or isinstance(name, (ast.Constant, ast.JoinedStr, ast.BinOp)):
+        return text
+    return f"{text} or {module.segment(default)}"
+
+
+def _with_variables(module: Module) -> set[ast.FunctionDef]:
+    """The functions that name what only graphs have beside scopes, and those that call such a function at the top."""
+    found: set[ast.FunctionDef] = set()
+    callers: dict[str, list[ast.FunctionDef]] = {}
+    for function in module.nodes(ast.FunctionDef):
+        names = {name for _, name in module.references_in(function)}
+        if any(name not in GRAPH_SCOPES and (is_refused(name) or needs_graph(name)) for name in names):
+            found.add(function)
+        for node in walk(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                callers.setdefault(node.func.id, []).append(function)
+    waiting = list(found)
+    while waiting:
+        function = waiting.pop()
+        if module.parent(function) is module.tree:
+            calling = [caller for caller in callers.pop(function.name, ()) if caller not in found]
+            found.update(calling)
+            waiting += calling
+    return found
+
+
+def _tensor_names(module: Module) -> Iterator[ast.Attribute]:
+    """``tensor.name`` of ``if name is None: name = tensor.name``, of a parameter whose shape the function reads."""
+    for node in statements(module.tree):
+        if not isinstance(node, ast.If):
+            continue
+        test, body = node.test, node.body
+        statement = body[0] if len(body) == 1 and not node.orelse else None
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Attribute):
+            continue
+        value, target = statement.value, statement.targets[0]
+        if value.attr != "name" or not isinstance(value.value, ast.Name) or not isinstance(target, ast.Name):
+            continue
+        if not isinstance(test, ast.Compare) or ast.unparse(test) != f"{target.id} is None":
+            continue
+        bindings = module.bindings(value.value)
+        function = module.nearest(node, ast.FunctionDef)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.arg) and function is not None:
+            shapes = [n for n in walk(function) if isinstance(n, ast.Attribute) and n.attr in ("shape", "get_shape")]
+            if any(isinstance(n.value, ast.Name) and n.value.id == value.value.id for n in shapes):
+                yield value
+
+
+def said_in_error(module: Module, call: ast.Call) -> bool:
+    """Whether a call asks for the scope to tell its name in an error, and for nothing else."""
+    return any(node.value is call for node in _scope_names(module))
+
+
+def _fix(module: Module, node: ast.Attribute) -> Fix:
+    assert isinstance(node.value, ast.Call)
+    library = (dotted(node.value.func) or "tf").rpartition(".")[0]
+    return Fix("name the scope of the layer", (module.edit(node, f"{library}.get_current_name_scope()"),))
+
+
+def _scope_names(module: Module) -> Iterator[ast.Attribute]:
+    for node in module.nodes(ast.Attribute):
+        call = node.value
+        named = node.attr == "name" and isinstance(node.ctx, ast.Load) and isinstance(call, ast.Call)
+        if named and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            if module.resolve(call.func) == SCOPE and not call.args and not call.keywords and _is_said(module, node):
+                yield node
+
+
+def _is_said(module: Module, node: ast.expr) -> bool:
+    """Whether a value goes into errors only, perhaps by way of a name."""
+    if module.nearest(node, ast.Raise) is not None:
+        return True
+    statement = module.parent(node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or len(module.bindings(target)) != 1:
+        return False
+    scope = module.scope(target)
+    reads = [n for n in module.loads(target.id) if module.scope(n).lookup(target.id) is scope]
+    return all(module.nearest(n, ast.Raise) is not None for n in reads)

@@ -1,0 +1,73 @@
+"""What only variables of a TensorFlow 1 graph say: the operation that holds them, and, asked for truth, that they are there."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit, Fix
+
+_AVERAGES = b"ExponentialMovingAverage"
+
+
+def variable_fixes(module: Module) -> list[Fix]:
+    """For graphs of TensorFlow 1 whose variables are those of TensorFlow 2, which live outside of the graph.
+
+    ``variable.op.name`` becomes the name without its number of the output; ``average if average else variable``, with what
+    an `ExponentialMovingAverage` has for a variable, asks for None, as TensorFlow 2 asks for the value.
+    """
+    edits: list[Edit] = []
+    if b".op.name" in module.source:
+        edits += _names(module)
+    if _AVERAGES in module.source and b".average(" in module.source:
+        edits += _presence(module)
+    return [Fix("read variables that are outside of the graph", (edit,)) for edit in edits]
+
+
+def _names(module: Module) -> list[Edit]:
+    if any(node.attr == "op" and isinstance(node.ctx, ast.Store) for node in module.nodes(ast.Attribute)):
+        return []  # objects of the program have one
+    edits: dict[ast.AST, Edit] = {}
+    for node in module.nodes(ast.Attribute):
+        holder = node.value
+        if node.attr != "name" or not isinstance(node.ctx, ast.Load):
+            continue
+        if not isinstance(holder, ast.Attribute) or holder.attr != "op" or module.resolve(node) is not None:
+            continue
+        text = module.nearest(node, ast.JoinedStr)
+        if text is not None:  # whose parts have no reliable place
+            written = module.segment(text)
+            quote = '"' if '"' not in written else "'"
+            if quote not in written:
+                edits[text] = module.edit(text, written.replace(".op.name", f".name.split({quote}:{quote})[0]"))
+            continue
+        end = module.span(node)[1]
+        edits[node] = module.edit((module.span(holder.value)[1], end), '.name.split(":")[0]')
+    return list(edits.values())
+
+
+def _presence(module: Module) -> list[Edit]:
+    edits = []
+    for node in walk(module.tree):
+        if not isinstance(node, (ast.IfExp, ast.If)):
+            continue
+        test, sign = node.test, "is not"
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, sign = test.operand, "is"
+        if isinstance(test, ast.Name) and _is_average(module, test):
+            edits.append(module.edit(node.test, f"{test.id} {sign} None"))
+    return edits
+
+
+def _is_average(module: Module, node: ast.Name) -> bool:
+    """Whether a name is what a moving average has for a variable, and nothing else."""
+    values = [getattr(module.parent(binding.node), "value", None) for binding in module.bindings(node)]
+    return bool(values) and all(
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == "average"
+        and len(value.args) == 1
+        and not value.keywords
+        for value in values
+    )

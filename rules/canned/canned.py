@@ -1,0 +1,221 @@
+"""Canned Estimators: `tf.estimator.DNNClassifier(…)` becomes a call of `dnn_classifier(…)`, with every default written out.
+
+TensorFlow 1 and 2 have classes of the same names with other defaults: TensorFlow 1 adds the losses of a batch up,
+TensorFlow 2 averages them; a DNN is trained by Adagrad at 0.05 in the one and at 0.001 in the other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from migrator.analyse.function.translate import bind, is_none
+from migrator.resolve.calls import (
+    argument_span,
+    arguments,
+    delete_arguments,
+    merge_insertions,
+    name_argument,
+    parentheses,
+)
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
+
+from ..estimator_calls.estimator_values import PREFIX, Construction
+from ..inputs.foreign_columns import refuse_foreign_columns
+from .canned_heads import CONTRIB, loss_reduction
+from .canned_optimizers import OptimizerArguments
+
+_CLASSIFIER = "model_dir n_classes weight_column label_vocabulary"
+_REGRESSOR = "model_dir label_dimension weight_column"
+_NETWORK = "optimizer activation_fn dropout input_layer_partitioner config warm_start_from"
+_LINEAR = "optimizer config partitioner warm_start_from loss_reduction sparse_combiner"
+_WIDE_DEEP = (
+    "model_dir linear_feature_columns linear_optimizer dnn_feature_columns dnn_optimizer dnn_hidden_units "
+    "dnn_activation_fn dnn_dropout"
+)
+_WIDE_DEEP_END = "input_layer_partitioner config warm_start_from loss_reduction batch_norm linear_sparse_combiner"
+_LINE_LENGTH = 100
+_PARTITIONERS = ("input_layer_partitioner", "partitioner")
+
+
+@dataclass(frozen=True)
+class Canned:
+    """One canned Estimator."""
+
+    factory: str
+    """The vendored function."""
+    signature: str
+    """Parameters of the class of TensorFlow 1; that of TensorFlow 2 has no partitioners."""
+    optimizers: tuple[tuple[str, str, float, float | None], ...]
+    """Argument, its default, and the learning rate of an optimizer given by name, in TensorFlow 1 and 2 (None: its own)."""
+
+
+_DNN = (("optimizer", "Adagrad", 0.05, None),)
+_FTRL = (("optimizer", "Ftrl", 0.2, 0.2),)
+_BOTH = (("linear_optimizer", "Ftrl", 0.005, 0.005), ("dnn_optimizer", "Adagrad", 0.001, 0.001))
+_BASELINE = (("optimizer", "Ftrl", 0.3, 0.3),)
+
+CANNED: dict[str, Canned] = {
+    PREFIX + name: Canned(*row)
+    for name, row in {
+        "DNNClassifier": (
+            "dnn_classifier",
+            f"hidden_units feature_columns {_CLASSIFIER} {_NETWORK} loss_reduction batch_norm",
+            _DNN,
+        ),
+        "DNNRegressor": (
+            "dnn_regressor",
+            f"hidden_units feature_columns {_REGRESSOR} {_NETWORK} loss_reduction batch_norm",
+            _DNN,
+        ),
+        "DNNEstimator": (
+            "dnn_estimator",
+            f"head hidden_units feature_columns model_dir {_NETWORK} batch_norm",
+            _DNN,
+        ),
+        "LinearClassifier": ("linear_classifier", f"feature_columns {_CLASSIFIER} {_LINEAR}", _FTRL),
+        "LinearRegressor": ("linear_regressor", f"feature_columns {_REGRESSOR} {_LINEAR}", _FTRL),
+        "LinearEstimator": (
+            "linear_estimator",
+            "head feature_columns model_dir optimizer config partitioner sparse_combiner warm_start_from",
+            _FTRL,
+        ),
+        "DNNLinearCombinedClassifier": (
+            "dnn_linear_combined_classifier",
+            f"{_WIDE_DEEP} n_classes weight_column label_vocabulary {_WIDE_DEEP_END}",
+            _BOTH,
+        ),
+        "DNNLinearCombinedRegressor": (
+            "dnn_linear_combined_regressor",
+            f"{_WIDE_DEEP} label_dimension weight_column {_WIDE_DEEP_END}",
+            _BOTH,
+        ),
+        "DNNLinearCombinedEstimator": (
+            "dnn_linear_combined_estimator",
+            f"head {_WIDE_DEEP} input_layer_partitioner config batch_norm linear_sparse_combiner",
+            _BOTH,
+        ),
+        "BaselineClassifier": ("baseline_classifier", f"{_CLASSIFIER} optimizer config loss_reduction", _BASELINE),
+        "BaselineRegressor": ("baseline_regressor", f"{_REGRESSOR} optimizer config loss_reduction", _BASELINE),
+        "BaselineEstimator": ("baseline_estimator", "head model_dir optimizer config", _BASELINE),
+    }.items()
+}
+CANNED.update(
+    {CONTRIB + name: CANNED[PREFIX + name] for name in ("DNNEstimator", "LinearEstimator", "BaselineEstimator")}
+)
+CANNED[CONTRIB + "DNNLinearCombinedEstimator"] = CANNED[PREFIX + "DNNLinearCombinedEstimator"]
+
+
+def arguments_of(call: ast.Call, name: str, dialect: str) -> dict[str, ast.expr]:
+    """The arguments by parameter. Raises Unsupported."""
+    signature = CANNED[name].signature
+    if dialect == "v2":
+        signature = " ".join(word for word in signature.split() if word not in _PARTITIONERS)
+    return bind(call, signature, "tf." + name.split(".", 1)[1])
+
+
+def replaced(construction: Construction) -> Iterator[ast.AST]:
+    """What stands in arguments that go or become text."""
+    for keyword in construction.call.keywords:
+        if keyword.arg in (*_PARTITIONERS, "loss_reduction"):
+            yield from walk(keyword.value)
+
+
+def rewrite(
+    construction: Construction,
+    optimizers: OptimizerArguments,
+    need: Callable[[str, ast.AST], str],
+    remark: Callable[[ast.AST, str], None],
+) -> list[Edit]:
+    """The edits of one construction. Raises Unsupported."""
+    module, call, dialect = construction.module, construction.call, construction.dialect
+    kind = CANNED[construction.name]
+    given = arguments_of(call, construction.name, dialect)
+    short = construction.name.rsplit(".", 1)[1]
+    refuse_foreign_columns(optimizers.project, module, given)
+    warm = not is_none(given.get("warm_start_from"))
+    factory = need(kind.factory, call)
+    edits = [module.edit(call.func, need("with_warm_start", call) if warm else factory)]
+    added: list[str] = []
+    doomed: list[ast.expr | ast.keyword] = []
+    names = {id(value): name for name, value in given.items()}
+    for argument in arguments(call):
+        value = argument.value if isinstance(argument, ast.keyword) else argument
+        name = names[id(value)]
+        if (name == "warm_start_from" and not warm) or name in _PARTITIONERS:
+            doomed.append(argument)
+            if not is_none(value):
+                remark(
+                    value,
+                    f"{name} is dropped, as it changes no number: parameter servers share tables of 64 MiB and more",
+                )
+        elif isinstance(argument, ast.expr):
+            edits.append(name_argument(module, call, argument, name))
+    said = []
+    for name, default, rate_1, rate_2 in kind.optimizers:
+        if short.startswith("DNNLinear") and is_none(given.get(name.replace("optimizer", "feature_columns"))):
+            continue
+        rate = rate_2 if dialect == "v2" else rate_1
+        part = "linear" if name.startswith("linear") or short.startswith("Linear") else "dnn"
+        part = "baseline" if short.startswith("Baseline") else part
+        if name not in given:
+            added.append(f"{name}={optimizers.by_name(default, rate, part)}")
+            said.append(f"{default} at {optimizers.rate_of(default, rate)}")
+        else:
+            edits += optimizers.edits(module, given[name], f"`{name}` of {short}", rate, part)
+    if "loss_reduction" in kind.signature.split():
+        if "loss_reduction" in given:
+            edits.append(module.edit(given["loss_reduction"], loss_reduction(module.resolve, given["loss_reduction"])))
+        else:
+            added.append(f'loss_reduction="{"sum_over_batch_size" if dialect == "v2" else "sum"}"')
+            said.append("losses averaged over the batch" if dialect == "v2" else "losses summed over the batch")
+    else:
+        edits += optimizers.head_edits(module, given.get("head"), f"`head` of {short}")
+    if dialect == "v2" and "n_classes" in kind.signature.split() and _may_be_binary(given.get("n_classes")):
+        added.append("interpolate_auc=True")
+    if dialect == "v2" and (not short.startswith("Baseline") or {"head", "loss_reduction"} & given.keys()):
+        added.append('summary_tags="v2"')
+    if said:
+        reason = construction.dialect_reason
+        remark(call, f"{short} is that of TensorFlow {dialect[1]}, as {reason}: {', '.join(said)}")
+    return merge_insertions([*_finish(module, call, doomed, added, factory if warm else ""), *edits])
+
+
+def _finish(
+    module: Module, call: ast.Call, doomed: list[ast.expr | ast.keyword], added: list[str], first: str
+) -> list[Edit]:
+    """Deletions, and additions in the layout of the call: one argument a line where it has that or would get long.
+
+    `first` is what to write in front of all arguments, if anything.
+    """
+    kept = [argument for argument in arguments(call) if argument not in doomed]
+    opening, closing = parentheses(module, call)
+    if not kept:
+        return [module.edit((opening + 1, closing), ", ".join(added))]
+    edits = delete_arguments(module, call, doomed)
+    gap = module.segment((opening + 1, module.span(arguments(call)[0])[0]))
+    head = f"{gap[gap.rindex(module.newline) :]}{first}," if module.newline in gap else f"{first}, "
+    opened = [module.insert(opening + 1, head)] if first else []
+    if not added:
+        return [*opened, *edits]
+    start, end = argument_span(module, call, kept[-1])
+    line = module.segment(module.line_span((start, end))).rstrip()
+    indent = line[: len(line) - len(line.lstrip())]
+    if not module.segment((module.line_span((start, start))[0], start)).strip():
+        return [*opened, *edits, module.insert(end, "".join(f",{module.newline}{indent}{item}" for item in added))]
+    text = "".join(f", {item}" for item in added)
+    if len(line) + len(text) <= _LINE_LENGTH or b"\n" in module.source[opening:closing]:
+        return [*opened, *edits, module.insert(end, text)]
+    inner = f"{module.newline}{indent}    "
+    text = "".join(f",{inner}{item}" for item in added) + f",{module.newline}{indent}"
+    for one, other in zip(kept, kept[1:]) if not doomed else ():
+        between = argument_span(module, call, one)[1], argument_span(module, call, other)[0]
+        edits.append(module.edit(between, f",{inner}"))
+    return [module.insert(opening + 1, inner + (f"{first},{inner}" if first else "")), *edits, module.insert(end, text)]
+
+
+def _may_be_binary(n_classes: ast.expr | None) -> bool:
+    return not (isinstance(n_classes, ast.Constant) and n_classes.value != 2)

@@ -1,0 +1,132 @@
+"""Heads of Estimators, and how a loss is reduced."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import Resolve, Value, bind, is_none
+from migrator.resolve.calls import add_keyword, arguments, delete_arguments, name_argument, parentheses
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Edit
+
+# Names of tf.losses.Reduction and tf.keras.losses.Reduction, and their values as text.
+_REDUCTIONS = {
+    "SUM": "sum",
+    "SUM_OVER_BATCH_SIZE": "sum_over_batch_size",
+    "SUM_BY_NONZERO_WEIGHTS": "sum_by_nonzero_weights",
+    "SUM_OVER_NONZERO_WEIGHTS": "sum_by_nonzero_weights",
+    "MEAN": "mean",
+    "AUTO": "sum_over_batch_size",
+    "sum": "sum",
+    "weighted_sum": "sum",
+    "sum_over_batch_size": "sum_over_batch_size",
+    "weighted_sum_over_batch_size": "sum_over_batch_size",
+    "weighted_sum_by_nonzero_weights": "sum_by_nonzero_weights",
+    "weighted_mean": "mean",
+}
+CONTRIB = "tensorflow.contrib.estimator."
+HEADS = {
+    "tensorflow.estimator.BinaryClassHead": "BinaryClassHead",
+    "tensorflow.estimator.MultiClassHead": "MultiClassHead",
+    "tensorflow.estimator.RegressionHead": "RegressionHead",
+    "tensorflow.estimator.MultiLabelHead": "MultiLabelHead",
+    "tensorflow.estimator.PoissonRegressionHead": "poisson_regression_head",
+    "tensorflow.estimator.LogisticRegressionHead": "logistic_regression_head",
+    f"{CONTRIB}binary_classification_head": "BinaryClassHead",
+    f"{CONTRIB}multi_class_head": "MultiClassHead",
+    f"{CONTRIB}regression_head": "RegressionHead",
+    f"{CONTRIB}multi_label_head": "MultiLabelHead",
+    f"{CONTRIB}poisson_regression_head": "poisson_regression_head",
+    f"{CONTRIB}logistic_regression_head": "logistic_regression_head",
+}
+"""Heads, and what they become."""
+SEVERAL = frozenset({f"{CONTRIB}multi_head", "tensorflow.estimator.MultiHead"})
+"""Heads that are made of others."""
+SEVERAL_SIGNATURE = "heads head_weights"
+_MULTI_LABEL = "classes_for_class_based_metrics name"
+_SIGNATURES = {
+    "BinaryClassHead": "weight_column thresholds label_vocabulary loss_reduction loss_fn name",
+    "MultiClassHead": "n_classes weight_column label_vocabulary loss_reduction loss_fn name",
+    "MultiLabelHead": f"n_classes weight_column thresholds label_vocabulary loss_reduction loss_fn {_MULTI_LABEL}",
+    "RegressionHead": "label_dimension weight_column loss_reduction loss_fn inverse_link_fn name",
+    "PoissonRegressionHead": "label_dimension weight_column loss_reduction compute_full_loss name",
+    "regression_head": "weight_column label_dimension loss_reduction loss_fn inverse_link_fn name",
+    "poisson_regression_head": "weight_column label_dimension loss_reduction compute_full_loss name",
+    "logistic_regression_head": "weight_column loss_reduction name",
+}
+_GONE = ("name", "inverse_link_fn")
+"""Arguments that go where they are None; others ask for another helper."""
+_NAMED = "named_head"
+# What heads of TensorFlow 2 do besides those of `tf.contrib`.
+_OF_TENSORFLOW_2 = {
+    "BinaryClassHead": ("interpolate_auc=True",),
+    "MultiLabelHead": ("interpolate_auc=True", "predict_classes=True"),
+}
+
+
+def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, ast.AST], str]) -> list[Edit]:
+    """Edits of a call that makes the head called `name`, with each default written out. Raises Unsupported."""
+    helper, given = _bound(call, name)
+    head, named = need(helper, call), not is_none(given.get("name"))
+    edits = [module.edit(call.func, need(_NAMED, call) if named else head)]
+    if named:
+        edits.append(module.insert(parentheses(module, call)[0] + 1, f"{head}, "))
+    names = {id(value): parameter for parameter, value in given.items()}
+    doomed: list[ast.expr | ast.keyword] = []
+    for argument in arguments(call):
+        parameter = names[id(argument.value if isinstance(argument, ast.keyword) else argument)]
+        if parameter in _GONE and is_none(given[parameter]):
+            doomed.append(argument)
+        elif isinstance(argument, ast.expr):
+            edits.append(name_argument(module, call, argument, parameter))
+    added = []
+    if "loss_reduction" in given:
+        edits.append(module.edit(given["loss_reduction"], loss_reduction(module.resolve, given["loss_reduction"])))
+    else:
+        added.append('loss_reduction="sum_over_batch_size"')
+    if not name.startswith(CONTRIB):
+        added += _OF_TENSORFLOW_2.get(helper, ())
+    text = ", ".join(added)
+    if doomed and len(doomed) == len(given):
+        opening, closing = parentheses(module, call)
+        return [*edits, module.edit((opening + 1, closing), text)]
+    edits += delete_arguments(module, call, doomed)
+    return [*edits, add_keyword(module, call, text)] if text else edits
+
+
+def heads_of(call: ast.Call, name: str) -> list[ast.expr]:
+    """The heads that one is made of. Raises Unsupported where they are not seen."""
+    heads = bind(call, SEVERAL_SIGNATURE, name.replace("tensorflow", "tf", 1)).get("heads")
+    if not isinstance(heads, (ast.List, ast.Tuple)) or any(isinstance(head, ast.Starred) for head in heads.elts):
+        raise Unsupported("the heads that one is made of are not seen", heads if heads is not None else call)
+    return heads.elts
+
+
+def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, list[tuple[str, Value]]]:
+    """The vendored head for a call that makes the head called `name` in a model_fn, and its arguments. Raises Unsupported."""
+    helper, given = _bound(call, name)
+    values: dict[str, Value] = {**given}
+    reduction = given.get("loss_reduction")
+    values["loss_reduction"] = '"sum_over_batch_size"' if reduction is None else loss_reduction(resolve, reduction)
+    kept = [(key, value) for key, value in values.items() if key not in _GONE or not is_none(given[key])]
+    more = () if name.startswith(CONTRIB) else _OF_TENSORFLOW_2.get(helper, ())
+    return helper, [*kept, *((key, value) for key, _, value in (text.partition("=") for text in more))]
+
+
+def _bound(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:
+    """The vendored head, and the arguments by parameter."""
+    helper, short = HEADS[name], name.rsplit(".", 1)[1]
+    given = bind(call, _SIGNATURES.get(short) or _SIGNATURES[helper], name.replace("tensorflow", "tf", 1))
+    return helper if is_none(given.get("inverse_link_fn")) else "LinkedRegressionHead", given
+
+
+def loss_reduction(resolve: Resolve, value: ast.expr) -> str:
+    """The text of a reduction for the vendored heads. Raises Unsupported."""
+    name = resolve(value)
+    if isinstance(value, ast.Constant) and value.value in _REDUCTIONS:
+        return f'"{_REDUCTIONS[value.value]}"'
+    if name is not None and ".losses.Reduction." in name and name.rsplit(".", 1)[1] in _REDUCTIONS:
+        return f'"{_REDUCTIONS[name.rsplit(".", 1)[1]]}"'
+    raise Unsupported("`loss_reduction` is none of tf.losses.Reduction that is seen here", value)

@@ -1,0 +1,252 @@
+"""Heads in a model_fn: ``head.create_estimator_spec(…)`` spelled out as the specs that it makes, so that native migrates them.
+
+What it computes is `create_estimator_spec` of the heads of TensorFlow 1.15. The methods that the statements call are those
+of the vendored heads, but for two that only mark what takes their place: `METRICS` and `EXPORTS`.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import Expression, Writing, bind, is_none
+from migrator.emit.render import Renderer
+from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.stuck import Stuck
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.syntax import walk
+
+from ..symbols.tensorflow_names import whole_name
+from .canned_heads import CONTRIB, HEADS, head_arguments, head_edits
+
+if TYPE_CHECKING:
+    from ..estimator_calls.driver import Driver
+
+METHOD = "create_estimator_spec"
+SIGNATURE = "features mode logits labels optimizer train_op_fn regularization_losses"
+_SIGNATURE_2 = "features mode logits labels optimizer trainable_variables train_op_fn update_ops regularization_losses"
+"""Of heads of TensorFlow 2."""
+METRICS = "estimator_metric_ops"
+EXPORTS = "estimator_export_outputs"
+_ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+_PLAIN_REDUCTION = "SUM_OVER_BATCH_SIZE"
+
+
+def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
+    """The statements that do what ``head.create_estimator_spec(…)`` does; none for other calls. Raises Stuck."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != METHOD:
+        return []
+    names = _checked_heads(project, call)
+    new = _of_tensorflow_2(project, call)
+    try:
+        bound = bind(call, _SIGNATURE_2 if new else SIGNATURE, METHOD)
+        given = {name: value for name, value in bound.items() if not is_none(value)}
+    except Unsupported as problem:
+        raise Stuck(problem.reason, call) from problem
+    if new and not {"trainable_variables", "optimizer"}.isdisjoint(given):
+        raise Stuck("an optimizer of Keras takes the step of a head", given.get("optimizer", call))
+    return _Spelling(module, call, call.func.value, given, names, new).changes()
+
+
+def _of_tensorflow_2(project: Project, call: ast.Call) -> bool:
+    """Whether the heads of a program are those of TensorFlow 2. Raises Stuck where they are of both."""
+    names = [name for module in project.modules.values() for _, name in module.references() if name in HEADS]
+    kinds = {not name.startswith(CONTRIB) for name in names}
+    if len(kinds) > 1:
+        raise Stuck("heads of both TensorFlows make the EstimatorSpecs", call)
+    return True in kinds
+
+
+def _checked_heads(project: Project, call: ast.Call) -> list[ast.expr | None]:
+    """The names of the heads of a program.
+
+    Refuses heads that are not known, and those that also write summaries of their losses.
+    """
+    names: list[ast.expr | None] = []
+    for module in project.modules.values():
+        if any(function.name == METHOD for function in module.nodes(ast.FunctionDef)):
+            raise Stuck("a head of the program's own makes the EstimatorSpec", call)
+        for node, name in module.references():
+            if name not in HEADS and not (name.startswith(CONTRIB) and name.endswith("_head")):
+                continue
+            made = module.parent(node)
+            if name not in HEADS or not isinstance(made, ast.Call):
+                raise Stuck(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+            name_of_head = next((k.value for k in made.keywords if k.arg == "name"), None)
+            names.append(None if is_none(name_of_head) else name_of_head)
+            if names[-1] is not None and any(k.arg == "regularization_losses" for k in call.keywords):
+                raise Stuck("a head with a name in a model_fn with `regularization_losses`", made)
+            reduction = next((k.value for k in made.keywords if k.arg == "loss_reduction"), None)
+            if reduction is not None and not (module.resolve(reduction) or "").endswith(_PLAIN_REDUCTION):
+                raise Stuck("a head in a model_fn with this `loss_reduction` writes summaries of its own", reduction)
+    if not names:
+        raise Stuck("the head that makes the EstimatorSpec is not seen", call)
+    return names
+
+
+@dataclass
+class _Spelling:
+    """A call of `create_estimator_spec`, and the statements that take its place."""
+
+    module: Module
+    call: ast.Call
+    head: ast.expr
+    given: dict[str, ast.expr]
+    names: list[ast.expr | None]
+    """Those of the heads that it may be a method of; None for one without."""
+    new: bool
+    """Whether these are heads of TensorFlow 2, which run no update ops but those that they are given."""
+
+    def changes(self) -> list[Change]:
+        """The statements in the place of the one that returns the spec, or gives it a name."""
+        module, statement = self.module, self.module.statement(self.call)
+        indent = module.indent(statement)
+        target = ""
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = module.segment(statement.targets[0]) + " = "
+        if (
+            module.parent(self.call) is not statement
+            or indent is None
+            or not isinstance(statement, (ast.Assign, ast.Return))
+        ):
+            raise Stuck("the spec of a head is neither returned nor given a name", self.call)
+        lines = self._lines("return " if isinstance(statement, ast.Return) else target)
+        text = module.newline.join(indent + line if i else line for i, line in enumerate(lines))
+        return [Change(module.edit(statement, text)), *self._units()]
+
+    def _lines(self, start: str) -> list[str]:
+        given, tf = self.given, self._tensorflow()
+        head = self._unused("head") if isinstance(self.head, ast.Call) else self._text(self.head)
+        for name in ("mode", "logits", "features"):
+            if name not in given:
+                raise Stuck(f"{METHOD} lacks `{name}`", self.call)
+        mode, features, loss = self._text(given["mode"]), self._text(given["features"]), self._unused("loss")
+        predictions, labels = self._unused("predictions"), given.get("labels")
+        spec, modes = f"{start}{tf}.estimator.EstimatorSpec({mode}, ", f"{tf}.estimator.ModeKeys."
+        lines = [f"{head} = {self._text(self.head)}"] if isinstance(self.head, ast.Call) else []
+        lines += [
+            f"{predictions} = {head}.predictions({self._text(given['logits'])})",
+            f"if {mode} == {modes}PREDICT:",
+            f"    {spec}predictions={predictions}, export_outputs={head}.{EXPORTS}({predictions}))",
+        ]
+        if labels is None:  # the branch of a program for predictions alone
+            return lines
+        batch = f"{features}, {self._text(labels)}, {predictions}"
+        metrics = f"{head}.{METRICS}({batch})"
+        inner, penalty = [f"{loss} = {head}.loss({batch})"], given.get("regularization_losses")
+        if penalty is not None:
+            added = self._unused("regularization_loss")
+            inner = [f"{added} = {tf}.add_n({self._text(penalty)})", f"{loss} = {head}.loss({batch}) + {added}"]
+            metrics = f"dict({metrics}, regularization_loss={tf}.metrics.mean({added}))"
+        inner += [f"if {mode} == {modes}EVAL:", f"    {spec}loss={loss}, eval_metric_ops={metrics})"]
+        train = [f'{tf}.summary.scalar("regularization_loss", {added})'] if penalty is not None else []
+        train += self._train(loss, spec, tf)
+        if start == "return ":
+            return [*lines, *inner, *train]
+        inner += ["else:", *(f"    {line}" for line in train)]
+        return [*lines, "else:", *(f"    {line}" for line in inner)]
+
+    def _train(self, loss: str, spec: str, tf: str) -> list[str]:
+        """The train op, together with the update ops that the graph has collected."""
+        optimizer, function = self.given.get("optimizer"), self.given.get("train_op_fn")
+        if (optimizer is None) == (function is None):
+            return [f'raise ValueError("{METHOD} takes either an optimizer or a train_op_fn")']
+        if optimizer is not None:
+            if not isinstance(optimizer, _ATOMS):
+                raise Stuck("the optimizer of a head is not seen", optimizer)
+            made = f"{self._text(optimizer)}.minimize({loss}, global_step={tf}.train.get_global_step())"
+        else:
+            assert function is not None
+            made = self._applied(function, loss)
+        name = self._unused("train_op")
+        updates = f"*{tf}.get_collection({tf}.GraphKeys.UPDATE_OPS)"
+        lines = [f"{name} = {made}"]
+        scope = {
+            node.value if isinstance(node, ast.Constant) else "head" if node is None else None for node in self.names
+        }
+        scope = {"training"} if self.new else scope
+        if len(scope) == 1 and isinstance(named := scope.pop(), str):  # whose summaries have it before their tags
+            lines = [f'with {tf}.name_scope("{named}"):', f"    {name} = {made}"]
+        if self.new:
+            given = self.given.get("update_ops")
+            if given is None:
+                return [*lines, f"{spec}loss={loss}, train_op={name})"]
+            updates = f"*{self._text(given)}"
+        return [*lines, f"{spec}loss={loss}, train_op={tf}.group({name}, {updates}))"]
+
+    def _applied(self, function: ast.expr, loss: str) -> str:
+        """The call of the function that makes the train op; the body of a lambda with the loss in it."""
+        if not isinstance(function, ast.Lambda):
+            return f"{self._text(function)}({loss})"
+        arguments = function.args
+        plain = len(arguments.args) == 1 and not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
+        if not plain or any(isinstance(node, (ast.Lambda, ast.comprehension)) for node in walk(function.body)):
+            raise Stuck("the train_op_fn of a head is not followed", function)
+        name = arguments.args[0].arg
+
+        def value(node: ast.AST) -> str | None:
+            return loss if isinstance(node, ast.Name) and node.id == name else None
+
+        return Renderer(self.module).expression(function.body, value)
+
+    def _units(self) -> list[Change]:
+        """The number of logits has another name in the vendored heads."""
+        function = next(a for a in self.module.ancestors(self.call) if isinstance(a, ast.FunctionDef))
+        statement = self.module.statement(self.call)
+        found = []
+        for node in walk(function):
+            if isinstance(node, ast.Attribute) and node.attr == "logits_dimension":
+                if ast.dump(node.value) == ast.dump(self.head) and self.module.statement(node) is not statement:
+                    end = self.module.span(node)[1]
+                    found.append(Change(self.module.edit((end - len(node.attr), end), "units")))
+        return found
+
+    def _text(self, node: ast.expr) -> str:
+        text = self.module.segment(node)
+        return text if isinstance(node, (*_ATOMS, ast.Constant, ast.List, ast.Tuple, ast.Dict)) else f"({text})"
+
+    def _unused(self, name: str) -> str:
+        return self.module.unused_name(name, self.call)
+
+    def _tensorflow(self) -> str:
+        """How the file names TensorFlow 1 as a whole."""
+        name = whole_name(self.module)
+        if name is None:
+            raise Stuck("the file has no name for TensorFlow as a whole", self.call)
+        return name
+
+
+def _made(name: str) -> Expression:
+    """The translation of a call that makes a head."""
+
+    def translate(call: ast.Call, writing: Writing) -> str:
+        helper, given = head_arguments(call, name, writing.resolve)
+        texts = [f"{key}={writing.text(value)}" for key, value in given]
+        function = writing.need(helper)
+        if any(key == "name" for key, _ in given):
+            function, texts = writing.need("named_head"), [function, *texts]
+        return f"{function}({', '.join(texts)})"
+
+    return translate
+
+
+EXPRESSIONS: dict[str, Expression] = {name: _made(name) for name in HEADS}
+
+
+def head_reference(driver: Driver, node: ast.expr, name: str) -> bool:
+    """Migrate a head that is made outside of the model_fn which it is for; False for other names."""
+    call = driver.module.parent(node)
+    if name not in EXPRESSIONS or not isinstance(call, ast.Call) or call.func is not node:
+        return False
+    reductions = [k.value for k in call.keywords if k.arg == "loss_reduction"]
+    driver.handled.update((node, *reductions))
+    driver.edits += head_edits(driver.module, call, name, driver.need)
+    return True
+
+
+def is_left_head(driver: Driver, node: ast.expr, name: str) -> bool:
+    """Whether a reference makes a head that no canned Estimator has taken, though the program has some."""
+    return name in EXPRESSIONS and all((edit.start, edit.end) != driver.module.span(node) for edit in driver.edits)

@@ -1,0 +1,142 @@
+"""``--strategy``: the program is told another strategy in its own words, before it is migrated like any other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import is_none
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.calls import Argument, add_keyword, arguments, delete_arguments
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
+
+from ..estimator_calls.task_fields import names_configuration, names_estimator
+from ..symbols.tensorflow_names import whole_name
+from .replaced_replication import replace_replication
+from .strategies import is_strategy
+
+_STRATEGIES = {
+    "none": "get_strategy()",
+    "mirrored": "MirroredStrategy()",
+    "multi_worker": "experimental.MultiWorkerMirroredStrategy()",
+    "parameter_server": "",  # of the cluster, which TF_CONFIG describes
+    "tpu": "experimental.TPUStrategy({0})",
+}
+_CONFIG_THIRD = ("Estimator", "TPUEstimator")
+"""Estimators whose third argument is their RunConfig."""
+_FIELDS = ("train_distribute", "eval_distribute", "experimental_distribute")
+
+
+def choose_strategy(drafts: Drafts, group: Iterable[Module], strategy: str, several: bool | None) -> None:
+    """Let every RunConfig of a program ask for `strategy`, a value of the option, and every Estimator have a RunConfig.
+
+    A program that gets no helpers for `several` devices has one without being told. Raises Unsupported.
+    """
+    if strategy == "auto":
+        return
+    paths = [module.path for module in group]
+    told = "" if strategy == "none" and not several else _STRATEGIES[strategy]
+    drafts.apply([Change(edit) for path in paths for edit in _told(drafts.project.modules[path], told)])
+    drafts.apply([Change(edit) for path in paths for edit in _idle(drafts.project.modules[path])])
+    replace_replication(drafts, paths, strategy, _root)
+
+
+def _told(module: Module, told: str) -> Iterator[Edit]:
+    for node in walk(module.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = module.resolve(node.func) or ""
+        if names_configuration(name):
+            yield from _configured(module, node, told, complete=True)
+        elif isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
+            yield from _configured(module, node, told, complete=False)
+        elif names_estimator(name):
+            yield from _with_config(module, node, told)
+
+
+def _configured(module: Module, call: ast.Call, told: str, complete: bool) -> Iterator[Edit]:
+    """The edits of a call that makes or changes a RunConfig; where `complete`, it must name the strategy."""
+    given: dict[str, Argument] = {a.arg: a for a in arguments(call) if isinstance(a, ast.keyword) and a.arg in _FIELDS}
+    wanted = _strategy(module, call, told) if given or complete else ""
+    if given and wanted:
+        yield module.edit(given.pop(next(iter(given))), f"train_distribute={wanted}")
+    elif wanted:
+        yield add_keyword(module, call, f"train_distribute={wanted}")
+    if given:
+        yield from delete_arguments(module, call, list(given.values()))
+
+
+def _with_config(module: Module, call: ast.Call, told: str) -> Iterator[Edit]:
+    """An Estimator that got no RunConfig gets one."""
+    wanted = _strategy(module, call, told)
+    config: Argument | None = next((k for k in call.keywords if k.arg == "config"), None)
+    if (module.resolve(call.func) or "").rsplit(".", 1)[-1] in _CONFIG_THIRD and len(call.args) > 2:
+        config = call.args[2]
+    hidden = any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
+    value = config.value if isinstance(config, ast.keyword) else config
+    if not wanted or hidden or (value is not None and not is_none(value)):
+        return
+    text = f"{_root(module, call)}.estimator.RunConfig(train_distribute={wanted})"
+    yield module.edit(value, text) if value is not None else add_keyword(module, call, f"config={text}")
+
+
+def _strategy(module: Module, at: ast.Call, told: str) -> str:
+    """The text of the strategy; none where a program is told nothing. A TPU is the one that a configuration names, if it does."""
+    resolver = next((module.segment(k.value) for k in at.keywords if k.arg == "cluster" and not is_none(k.value)), "")
+    chosen = told.format(resolver)
+    return f"{_root(module, at)}.distribute.{chosen}" if chosen else ""
+
+
+def _root(module: Module, call: ast.AST) -> str:
+    name = whole_name(module)
+    if name is None:
+        raise Unsupported("--strategy needs a name for TensorFlow as a whole in each file of the program", call)
+    return name
+
+
+def _idle(module: Module) -> Iterator[Edit]:
+    """Deletions of what gives a name to strategies that nothing reads any more."""
+    doomed: set[ast.AST] = set()
+    for node in walk(module.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _makes(module, node.value):
+            name = node.targets[0].id
+            holder = module.scope(node.targets[0]).holder(name)
+            if not module.loads_of(name, holder):
+                values = [module.statement(binding.node) for binding in holder.bindings[name]]
+                doomed |= {s for s in values if isinstance(s, ast.Assign) and _is_value(module, s.value)}
+    gone = {node for node in walk(module.tree) if _is_idle(node, doomed)}
+    for node in gone:
+        if module.parent(node) not in gone and isinstance(node, ast.stmt):
+            yield module.delete_statement(node)
+
+
+def _is_idle(node: ast.AST, doomed: set[ast.AST]) -> bool:
+    """Whether a statement is doomed, or a condition around nothing else."""
+    if isinstance(node, ast.If) and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(node.test)):
+        return all(_is_idle(inner, doomed) for inner in (*node.body, *node.orelse))
+    return node in doomed
+
+
+def _is_value(module: Module, node: ast.expr) -> bool:
+    return is_none(node) or _makes(module, node)
+
+
+def refuse_other_strategies(module: Module) -> None:
+    """Raises Unsupported where a program makes a strategy for something else than its RunConfig."""
+    for node in walk(module.tree):
+        parent = module.parent(node)
+        if _makes(module, node) and not (isinstance(parent, ast.keyword) and parent.arg == "train_distribute"):
+            raise Unsupported(
+                "--strategy replaces what a RunConfig asks for; this strategy is made for more than that", node
+            )
+
+
+def _makes(module: Module, node: ast.AST) -> bool:
+    """Whether an expression is a new strategy, or none under some condition."""
+    if isinstance(node, ast.IfExp):
+        arms = (node.body, node.orelse)
+        return all(_is_value(module, arm) for arm in arms) and any(_makes(module, arm) for arm in arms)
+    return isinstance(node, ast.Call) and is_strategy(module.resolve(node.func) or "")

@@ -1,0 +1,34 @@
+"""Whether a program may train on several devices or machines, and so needs what is only for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from migrator.resolve.module import Module
+from migrator.vendor import vendoring
+
+_WORDS = re.compile(
+    rb"[.\"']train_and_evaluate|import\b[^\n(]*(\([^)]*)?\btrain_and_evaluate|learn_runner|\bExperiment\b|"
+    rb"Strategy\b|get_strategy|distribute\b|device_fn|device_setter|"
+    rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|TPU|tpu\b|horovod|"
+    rb"partitioner|num_worker_replicas|num_ps_replicas|is_chief|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
+    rb"global_id_in_cluster|input_context|session_creation_timeout"
+)
+"""What asks for several of them. In TensorFlow 1 only `train_and_evaluate`, and what calls it, starts a server of TF_CONFIG;
+a function of the program may have that name, too."""
+_WHATEVER_IS_CHOSEN = re.compile(rb"partitioner|\.(train|eval)_distribute\b")
+"""What needs their helpers on one device, too."""
+TRAINING = frozenset({"train", "evaluate", "predict"})
+"""Methods by which a program shows that it uses its Estimator itself."""
+
+
+def speaks_of_several(modules: Iterable[Module], strategy: str) -> bool | None:
+    """Whether a program is for several devices or machines; `strategy` is the value of the option.
+
+    None: its files name nothing that is, so only those who import its Estimators may have it train there.
+    """
+    words = {"auto": _WORDS, "none": _WHATEVER_IS_CHOSEN}.get(strategy)
+    if words is None or any(words.search(m.source) and not vendoring.is_vendored(m.text) for m in modules):
+        return True
+    return None if strategy == "auto" else False

@@ -1,0 +1,1 @@
+"""The code around a model_fn: Estimators, their configuration, training, evaluation, export."""

@@ -1,0 +1,46 @@
+"""Which expressions of a program are Estimators: the calls that make them, and every place that reads one."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrator.resolve.module import Module
+
+PREFIX = "tensorflow.estimator."
+ESTIMATOR = PREFIX + "Estimator"
+EXTENDERS = frozenset(
+    family + name
+    for family in (PREFIX, "tensorflow.contrib.estimator.")
+    for name in ("add_metrics", "forward_features")
+)
+"""Functions that return the Estimator they are given, with more to it."""
+
+
+@dataclass(eq=False)
+class Construction:
+    """One `Estimator(…)` call, or a call that makes another kind of Estimator."""
+
+    module: Module
+    call: ast.Call
+    arguments: dict[str, ast.expr]
+    """Of `Estimator`, by parameter."""
+    name: str = ESTIMATOR
+    """Qualified name of what is called."""
+    dialect: str = "v1"
+    """``v1`` or ``v2``: the TensorFlow whose class it is, where they differ."""
+    dialect_reason: str = ""
+    """Why, as a phrase."""
+    tpu: bool = False
+    """Whether it is a TPUEstimator."""
+
+
+@dataclass
+class Values:
+    """All Estimators of a project: where they are made, and each place that reads one."""
+
+    constructions: list[Construction] = field(default_factory=list)
+    reads: list[tuple[Module, ast.expr]] = field(default_factory=list)
+    """Expressions whose value is an Estimator, constructions included."""
+    lost: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
+    """Where an Estimator goes out of sight, and how."""

@@ -1,0 +1,149 @@
+"""Edits of what exports a model: exporters, receivers and the placeholders in them, `export_saved_model`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind
+from migrator.resolve.calls import is_literal
+from migrator.resolve.syntax import walk
+
+if TYPE_CHECKING:
+    from migrator.resolve.module import Module
+
+    from .file_edits import FileEdits
+
+_RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
+_BUILDERS = ("build_parsing_serving_input_receiver_fn", "build_raw_serving_input_receiver_fn")
+EXPORTS = {"export_saved_model": "experimental_mode", "export_savedmodel": "strip_default_attrs"}
+EXPORT_SIGNATURE = "export_dir_base serving_input_receiver_fn assets_extra as_text checkpoint_path"
+EXPORT_KEPT = ("export_dir_base", "serving_input_receiver_fn", "assets_extra", "checkpoint_path")
+_EXPORTERS = {
+    "FinalExporter": "name serving_input_receiver_fn assets_extra as_text",
+    "LatestExporter": "name serving_input_receiver_fn assets_extra as_text exports_to_keep",
+    "BestExporter": (
+        "name serving_input_receiver_fn event_file_pattern compare_fn assets_extra as_text exports_to_keep"
+    ),
+}
+OUTPUTS = tuple(f"tensorflow.estimator.export.{kind}Output" for kind in ("Predict", "Classification", "Regression"))
+"""What a model_fn makes for `export_outputs`."""
+_PLACEHOLDERS = ("placeholder", "placeholder_with_default", "sparse_placeholder", "sparse.placeholder")
+
+
+def exporting_reference(driver: FileEdits, node: ast.expr, short: str) -> bool:
+    """Migrate one reference to a name under `tensorflow.estimator` that has to do with exports."""
+    module = driver.module
+    parent = module.parent(node)
+    call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+    family, _, last = short.rpartition(".")
+    if short in _EXPORTERS and call is not None:
+        what = f"tf.estimator.{short}"
+        driver.replace(node, driver.need(short, node))
+        kept = [name for name in _EXPORTERS[short].split() if name != "as_text"]
+        driver.arguments(call, _EXPORTERS[short], kept, what, {"as_text": (False, True)})
+        if _is_true(bind(call, _EXPORTERS[short], what).get("as_text")):
+            driver.edits.append(module.insert(module.span(call)[0], f"{driver.need('exported_as_text', call)}("))
+            driver.edits.append(module.insert(module.span(call)[1], ")"))
+        driver.exports = True
+        return True
+    if family == "export" and last in (*_RECEIVERS, *_BUILDERS):
+        driver.replace(node, driver.need(last, node))
+        if last in _RECEIVERS:
+            _placeholders(driver, node, "{}.compat.v1.")
+        elif last == _BUILDERS[1] and call is not None:
+            _placeholders(driver, node, None)
+        return True
+    return False
+
+
+def _is_true(value: ast.expr | None) -> bool:
+    return value is not None and is_literal(value, True)
+
+
+def export_function(call: ast.Call, method: str) -> str:
+    """The vendored function that does what a method of an Estimator does that exports a model. Raises Unsupported."""
+    given = bind(call, f"{EXPORT_SIGNATURE} {EXPORTS[method]}", f"Estimator.{method}")
+    return "export_as_text" if _is_true(given.get("as_text")) else "export_saved_model"
+
+
+def export_output(driver: FileEdits, node: ast.expr, name: str) -> None:
+    """Migrate a name of `OUTPUTS` in a model_fn that stays: predictions go without their class, the others keep theirs."""
+    module = driver.module
+    if name != OUTPUTS[0]:
+        driver.replace(node, driver.need(name.rpartition(".")[2], node))
+        return
+    call = module.parent(node)
+    if not isinstance(call, ast.Call) or call.func is not node:
+        raise Unsupported("PredictOutput is handed on without a call", node)
+    value = bind(call, "outputs", "PredictOutput").get("outputs")
+    if value is None:
+        raise Unsupported("PredictOutput without outputs", call)
+    (start, end), (first, last) = module.span(call), module.span(value)
+    enclosed = isinstance(value, (ast.Name, ast.Dict, ast.Call)) or value.lineno == value.end_lineno
+    driver.handled.add(node)
+    driver.edits += [module.edit((start, first), "" if enclosed else "("), module.edit((last, end), ")"[enclosed:])]
+
+
+def _placeholders(driver: FileEdits, node: ast.expr, prefix: str | None) -> None:
+    """Placeholders around `node`: those of a receiver stay, as it is called in a graph; others become specs."""
+    module = driver.module
+    functions = (ast.FunctionDef, ast.Lambda)
+
+    def function_of(inner: ast.AST) -> ast.AST:
+        return module.nearest(inner, functions) or module.tree
+
+    around = function_of(node)
+    for part in walk(around):
+        if not isinstance(part, (ast.Name, ast.Attribute)) or part in driver.handled:
+            continue
+        name = module.resolve(part) or ""
+        short = name.replace("tensorflow.", "", 1)
+        call = module.parent(part)
+        if short not in _PLACEHOLDERS or not isinstance(call, ast.Call) or call.func is not part:
+            continue
+        if prefix is not None:
+            text = prefix.format(driver.tensorflow()) + short
+            driver.replace(part, text.replace(".compat.v2.compat.v1.", "."))  # where the import stays that of version 1
+        elif function_of(part) is around:
+            if short != "placeholder" or not _is_only_kept(driver, call):
+                raise Unsupported("a placeholder outside of a receiver must be the entry of a dict", call)
+            _as_spec(driver, call)
+
+
+def _is_only_kept(driver: FileEdits, call: ast.Call) -> bool:
+    """Whether a placeholder is an entry of a dict, so that nothing computes with it."""
+    parent = driver.module.parent(call)
+    if isinstance(parent, ast.Assign):
+        return isinstance(parent.targets[0], ast.Subscript) or _is_only_put(driver.module, parent)
+    if isinstance(parent, ast.keyword):
+        outer = driver.module.parent(parent)
+        return isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "dict"
+    return isinstance(parent, (ast.Dict, ast.DictComp))
+
+
+def _is_only_put(module: Module, statement: ast.Assign) -> bool:
+    """Whether the name that is given here is read as an entry of a dict, and nowhere else."""
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or len(statement.targets) > 1:
+        return False
+    scope = module.scope(target)
+    loads = module.loads_of(target.id, scope)
+    alone = bool(loads) and scope is not module.analysis.root and len(module.bindings(loads[0])) == 1
+    return alone and all(isinstance(module.parent(load), ast.Dict) for load in loads)
+
+
+def _as_spec(driver: FileEdits, call: ast.Call) -> None:
+    """``tf.placeholder(dtype, shape, name)`` becomes ``tf.TensorSpec(shape, dtype, name)``."""
+    names = dict(zip(("dtype", "shape", "name"), call.args))
+    names.update({k.arg: k.value for k in call.keywords if k.arg is not None})
+    if "shape" not in names or len(names) != len(call.args) + len(call.keywords):
+        raise Unsupported("a placeholder without a shape is not migrated", call)
+    text = driver.module.segment
+    parts = [text(names["shape"]), text(names["dtype"])]
+    if "name" in names:
+        parts.append(f"name={text(names['name'])}")
+    driver.handled.update(walk(call))
+    tf = driver.tensorflow()
+    driver.edits.append(driver.module.edit(call, f"{tf}.TensorSpec({', '.join(parts)})"))

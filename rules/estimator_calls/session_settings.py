@@ -1,0 +1,82 @@
+"""Settings of sessions that a program makes for its RunConfig alone: they go with the argument."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Union
+
+from migrator.resolve.calls import arguments, delete_arguments
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
+
+_SETTINGS = frozenset({"tensorflow.ConfigProto", "tensorflow.GPUOptions", "tensorflow.OptimizerOptions"})
+Argument = Union[ast.expr, ast.keyword]
+
+
+def drop_settings(module: Module, call: ast.Call, doomed: Sequence[Argument]) -> list[Edit]:
+    """Edits that remove arguments of a RunConfig, and statements that only make the settings of sessions in them."""
+    replaces = isinstance(call.func, ast.Attribute) and call.func.attr == "replace"
+    if (
+        replaces and isinstance(call.func, ast.Attribute) and len(doomed) == len(arguments(call))
+    ):  # which is nothing now
+        edits = [module.edit((module.span(call.func.value)[1], module.span(call)[1]), "")]
+    else:
+        edits = delete_arguments(module, call, doomed)
+    for argument in doomed:
+        value = argument.value if isinstance(argument, ast.keyword) else argument
+        if isinstance(value, ast.Name):
+            made = _makers(module, value)
+            edits += _without(module, made) if made else []
+    return edits
+
+
+def _makers(module: Module, value: ast.Name) -> list[ast.stmt]:
+    """``settings = tf.ConfigProto()`` and ``settings.x.y = True``, in the block of the one read; none if there is more."""
+    made = module.assignment(value)
+    if made is None or not _is_plain(module, made.value):
+        return []
+    if not isinstance(made.value, ast.Call) or module.resolve(made.value.func) != "tensorflow.ConfigProto":
+        return []
+    found: list[ast.stmt] = [made]
+    for node in module.loads_of(value.id, module.scope(value).lookup(value.id)):
+        if node is value:
+            continue
+        statement = module.statement(node)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
+            return []
+        if _root(target) is not node or not _is_plain(module, statement.value):
+            return []
+        found.append(statement)
+    blocks = {module.parent(statement) for statement in found}
+    whole = next(iter(blocks))
+    return found if len(blocks) == 1 and len(getattr(whole, "body", ())) > len(found) else []
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def _is_plain(module: Module, node: ast.expr) -> bool:
+    """Whether an expression calls nothing but makers of settings."""
+    return all(module.resolve(n.func) in _SETTINGS for n in walk(node) if isinstance(n, ast.Call))
+
+
+def _without(module: Module, statements: list[ast.stmt]) -> list[Edit]:
+    """The removal of statements; of those that are a paragraph by themselves with its comment and the empty line below it."""
+    edits = [module.delete_statement(statement) for statement in statements]
+    start, end = min(edit.start for edit in edits), max(edit.end for edit in edits)
+    whole = sum(edit.end - edit.start for edit in edits) == end - start and not any(edit.text for edit in edits)
+    below = module.source[end:].split(b"\n", 1)
+    if not whole or len(below) < 2 or below[0].strip():
+        return edits
+    above = module.source[:start].splitlines(keepends=True)
+    while above and above[-1].lstrip().startswith(b"#"):
+        start -= len(above.pop())
+    if not above or above[-1].strip():
+        return edits
+    return [module.edit((start, end + len(below[0]) + 1), "")]

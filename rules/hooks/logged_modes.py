@@ -1,0 +1,39 @@
+"""Messages of a model_fn that say its mode: nothing calls a Keras model with one, so they go, and the report says so."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analyse.statements.loggers import called_function
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.returns import own_statements
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+
+_MODE = "mode"
+_LOGGERS = ("logging.", "tensorflow.logging.", "absl.logging.")
+
+
+def dropped(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The edits that take such messages out of a function."""
+    if _MODE not in {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}:
+        return []
+    changes: list[Change] = []
+    for statement in own_statements(function.body):
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and _is_message(module, call) and _says_mode(module, call):
+            drafts.remark(module, call, "a message with the mode is dropped: a Keras model is not told any")
+            changes.append(Change(module.delete_statement(statement)))
+    return changes
+
+
+def _is_message(module: Module, call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Name) and call.func.id == "print":
+        return not module.bindings(call.func)
+    return (called_function(module, call.func) or "").startswith(_LOGGERS)
+
+
+def _says_mode(module: Module, call: ast.Call) -> bool:
+    """Whether the mode is a part of the message, and not only compared."""
+    named = (n for n in walk(call) if isinstance(n, ast.Name) and n.id == _MODE and len(module.bindings(n)) == 1)
+    return any(not isinstance(module.parent(node), ast.Compare) for node in named)

@@ -1,0 +1,95 @@
+"""Names of the ops that a `LoggingTensorHook` logs, as far as the source shows them.
+
+``{"loss": "loss"}``, ``["loss"]``, ``{x: x for x in NAMES}``, ``dict((x, x) for x in NAMES)``, and names of such values.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.resolve.module import Module
+
+_NOT_SEEN = "the tensors that are logged are not seen"
+
+
+def logged_names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, ast.expr]:
+    """Names of the ops whose values are logged. Raises Unsupported where a value is none, or is not seen."""
+    found: dict[str, ast.expr] = {}
+    for part, text in _logged(module, node) if node is not None else ():
+        if text is None:
+            raise Unsupported("a tensor that is logged is not given by its name", part)
+        found[text.partition(":")[0].rpartition("/")[2]] = part
+    if not found:
+        raise Unsupported(_NOT_SEEN, node if node is not None else call)
+    return found
+
+
+def assigned_value(module: Module, node: ast.expr | None) -> ast.expr | None:
+    """The expression behind a name that is assigned once."""
+    if isinstance(node, ast.Name):
+        statement = module.assignment(node)
+        return statement.value if statement is not None else None
+    return node
+
+
+def _logged(module: Module, node: ast.expr) -> Iterator[tuple[ast.expr, str | None]]:
+    """What is logged: where it stands, and its name, None for anything but a name."""
+    value = assigned_value(module, node)
+    if isinstance(node, ast.Name):
+        yield from _added(module, node)
+    if isinstance(value, ast.Dict) and all(value.keys):
+        yield from ((part, _text(part, {})) for part in value.values)
+    elif isinstance(value, (ast.List, ast.Tuple)):
+        yield from ((part, _text(part, {})) for part in value.elts)
+    elif isinstance(value, (ast.ListComp, ast.DictComp)):
+        yield from _repeated(module, value)
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
+        if module.bindings(value.func) or None in [keyword.arg for keyword in value.keywords]:
+            raise Unsupported(_NOT_SEEN, value)
+        yield from ((keyword.value, _text(keyword.value, {})) for keyword in value.keywords)
+        for argument in value.args:
+            if not isinstance(argument, (ast.GeneratorExp, ast.ListComp)):
+                raise Unsupported(_NOT_SEEN, argument)
+            yield from _repeated(module, argument)
+    else:
+        raise Unsupported(_NOT_SEEN, node)
+
+
+def _added(module: Module, name: ast.Name) -> Iterator[tuple[ast.expr, str | None]]:
+    """What ``tensors["rate"] = "learning_rate"`` adds. Raises Unsupported for other changes of a value with a name."""
+    scope = module.scope(name).lookup(name.id)
+    for load in module.loads_of(name.id, scope):
+        parent = module.parent(load)
+        if isinstance(parent, ast.Attribute) and parent.attr not in ("keys", "values", "items"):
+            raise Unsupported(_NOT_SEEN, parent)
+        if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+            statement = module.statement(parent)
+            if not isinstance(statement, ast.Assign) or statement.targets != [parent]:
+                raise Unsupported(_NOT_SEEN, parent)
+            yield statement.value, _text(statement.value, {})
+
+
+def _repeated(
+    module: Module, value: ast.ListComp | ast.DictComp | ast.GeneratorExp
+) -> Iterator[tuple[ast.expr, str | None]]:
+    """What a comprehension over a list of names logs."""
+    loop = value.generators[0]
+    over = assigned_value(module, loop.iter)
+    whole = len(value.generators) == 1 and not loop.ifs and isinstance(loop.target, ast.Name)
+    if not whole or not isinstance(over, (ast.List, ast.Tuple)):
+        raise Unsupported(_NOT_SEEN, value)
+    made = value.value if isinstance(value, ast.DictComp) else value.elt
+    if isinstance(made, ast.Tuple) and len(made.elts) == 2 and not isinstance(value, ast.DictComp):
+        made = made.elts[1]  # of the pairs that `dict` takes
+    assert isinstance(loop.target, ast.Name)
+    for part in over.elts:
+        yield part, _text(made, {loop.target.id: _text(part, {})})
+
+
+def _text(node: ast.expr, known: Mapping[str, str | None]) -> str | None:
+    """The text of a string, or of the variable of a loop."""
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

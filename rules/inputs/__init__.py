@@ -1,0 +1,1 @@
+"""Input functions, feature columns and lookup tables."""

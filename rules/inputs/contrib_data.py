@@ -1,0 +1,51 @@
+"""Batches of `tf.contrib.data` that datasets have a method for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.engine.rule import Rule
+from migrator.resolve.calls import bind, call_of, value_span
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Diagnostic
+
+
+class BatchAndDropRemainder(Rule):
+    """Use `Dataset.batch(..., drop_remainder=True)` instead of `tf.contrib.data.batch_and_drop_remainder`.
+
+    ## What it does
+    Replaces `dataset.apply(tf.contrib.data.batch_and_drop_remainder(n))` by the method of the dataset.
+
+    ## Why
+    TensorFlow 2 has no `tf.contrib`.
+
+    ## Example
+        dataset = dataset.apply(tf.contrib.data.batch_and_drop_remainder(32))
+    becomes
+        dataset = dataset.batch(32, drop_remainder=True)
+
+    ## Fix safety
+    Safe: it is what the function did. Where it is not handed to `apply` at once, it is left alone.
+    """
+
+    code = "EST007"
+    name = "batch-and-drop-remainder"
+    symbols = ("tensorflow.contrib.data.batch_and_drop_remainder",)
+
+    def check(self, node: ast.expr, name: str, module: Module) -> Iterator[Diagnostic]:
+        """Look at one reference."""
+        call = call_of(module, node)
+        given = bind(call, ["batch_size"]) if call is not None else None
+        apply = module.parent(call) if call is not None else None
+        if call is None or given is None or set(given) != {"batch_size"}:
+            return
+        if not isinstance(apply, ast.Call) or apply.args != [call] or apply.keywords:
+            return
+        if not isinstance(apply.func, ast.Attribute) or apply.func.attr != "apply":
+            return
+        start, stop = value_span(module, call, given["batch_size"])
+        end = module.span(apply.func)[1]
+        before = module.edit((end - len("apply"), start), "batch(")
+        after = module.edit((stop, module.span(apply)[1]), ", drop_remainder=True)")
+        yield self.diagnostic(module, node, "tf.contrib is gone; datasets have a method for it", [before, after])

@@ -1,0 +1,250 @@
+"""Iterators that a hook initializes with arrays: the dataset is made of the arrays, and the hook goes.
+
+    images = tf.placeholder(X.dtype, X.shape)                         dataset = tf.data.Dataset.from_tensor_slices(X)
+    dataset = tf.data.Dataset.from_tensor_slices(images)              return dataset.make_one_shot_iterator().get_next()
+    iterator = dataset.make_initializable_iterator()
+    hook.initialize = lambda sess: sess.run(iterator.initializer, feed_dict={images: X})
+    return iterator.get_next()
+
+Anything else than this form stays, and is refused where iterators are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.functions.lift import removal
+from migrator.resolve.calls import delete_arguments
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
+
+from .one_shot import INITIALIZABLE, ONE_SHOT
+
+_HOOKS = frozenset(f"tensorflow.{place}.SessionRunHook" for place in ("train", "estimator"))
+_PLACEHOLDER = "tensorflow.placeholder"
+
+
+def settle_fed_iterators(drafts: Drafts, paths: list[str]) -> None:
+    """Make datasets of arrays where placeholders are fed with them, in the modules of a program."""
+    for path in paths:
+        module = drafts.project.modules[path]
+        changes: list[Change] = []
+        classes: set[Definition] = set()
+        for node in walk(module.tree) if INITIALIZABLE.encode() in module.source else ():
+            fed = _fed(drafts.project, module, node) if isinstance(node, ast.Assign) else None
+            found = fed.changes(drafts.project) if fed is not None else None
+            if fed is None or found is None:
+                continue
+            changes += found
+            classes.add(fed.owner)
+        drafts.apply([*changes, *_removed(drafts.project, classes, changes)])
+
+
+@dataclass(frozen=True)
+class _Fed:
+    """A hook that runs the initializer of an iterator with arrays."""
+
+    module: Module
+    hook: ast.Name
+    """Where the hook gets its name."""
+    owner: Definition
+    """The class of the hook."""
+    statement: ast.Assign
+    """What gives it the function that runs the initializer."""
+    made: ast.Call
+    """What makes the iterator."""
+    values: dict[ast.Assign, str]
+    """Statements that make placeholders, and what is fed."""
+
+    def changes(self, project: Project) -> list[Change] | None:
+        """The edits; None where the hook is used in another way than to be handed to trainings."""
+        module, edits = self.module, []
+        holder = module.scope(self.hook).lookup(self.hook.id)
+        for load in module.loads_of(self.hook.id, holder):
+            parent = module.parent(load)
+            if isinstance(parent, ast.Attribute) and module.parent(parent) is self.statement:
+                continue
+            if isinstance(parent, ast.Tuple) and isinstance(module.parent(parent), ast.Return):
+                changed = self._returned(project, parent, load)
+            else:
+                changed = _left_out(module, load)
+            if changed is None:
+                return None
+            edits += changed
+        edits += [_without(module, module.statement(self.hook)), _without(module, self.statement)]
+        function = self.made.func
+        assert isinstance(function, ast.Attribute)
+        end = module.span(function)[1]
+        edits.append(module.edit((end - len(function.attr), end), ONE_SHOT))
+        for statement, value in self.values.items():
+            name, placeholder = statement.targets[0], statement.value
+            loads = module.loads_of(name.id, module.scope(name)) if isinstance(name, ast.Name) else []
+            inside = {id(node) for node in walk(self.statement)}
+            if value.isidentifier():
+                edits.append(_without(module, statement))
+                edits += [module.edit(load, value) for load in loads if id(load) not in inside]
+            else:
+                edits.append(module.edit(placeholder, value))
+        return [Change(edit) for edit in dict.fromkeys(edits)]
+
+    def _returned(self, project: Project, pair: ast.Tuple, load: ast.Name) -> list[Edit] | None:
+        """``return input_fn, hook``: the edits there and at all calls; None if one of them does not take it apart."""
+        module = self.module
+        function = module.nearest(pair, ast.FunctionDef)
+        if function is None or len(pair.elts) != 2 or module.parent(function) is not module.tree:
+            return None
+        index = pair.elts.index(load)
+        if (
+            sum(isinstance(node, ast.Return) and module.scope(node) is module.scope(pair) for node in walk(function))
+            > 1
+        ):
+            return None
+        edits = [module.edit(pair, module.segment(pair.elts[1 - index]))]
+        for other in project.modules.values():
+            for use in project.uses(Definition(module, function), other):
+                call = other.parent(use)
+                statement = other.parent(call) if isinstance(call, ast.Call) and call.func is use else None
+                target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+                if not isinstance(target, ast.Tuple) or len(target.elts) != 2:
+                    return None
+                hook = target.elts[index]
+                if (
+                    not isinstance(hook, ast.Name)
+                    or not isinstance(statement, ast.Assign)
+                    or len(statement.targets) > 1
+                ):
+                    return None
+                edits.append(other.edit(target, other.segment(target.elts[1 - index])))
+                for read in other.loads_of(hook.id, other.scope(hook).lookup(hook.id)):
+                    changed = _left_out(other, read) if len(other.bindings(read)) == 1 else None
+                    if changed is None:
+                        return None
+                    edits += changed
+        return edits
+
+
+def _without(module: Module, statement: ast.stmt) -> Edit:
+    """The edit that deletes a statement and the comments right above it."""
+    edit = module.delete_statement(statement)
+    start = edit.start
+    while not edit.text and start == module.line_span((start, start))[0] and start:
+        above = module.line_span((start - 1, start - 1))[0]
+        if not module.source[above:start].lstrip().startswith(b"#"):
+            break
+        start = above
+    end = edit.end
+    while not edit.text and getattr(module.parent(statement), "body", [None])[0] is statement:
+        line = module.line_span((end, end))[1]
+        if end >= len(module.source) or module.source[end:line].strip():
+            break
+        end = line
+    return module.edit((start, end), edit.text)
+
+
+def _left_out(module: Module, hook: ast.Name) -> list[Edit] | None:
+    """The edits of a call with ``hooks=[hook]`` that make it do without the hook."""
+    listed = module.parent(hook)
+    keyword = module.parent(listed) if isinstance(listed, ast.List) else None
+    call = module.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "hooks" else None
+    if not isinstance(call, ast.Call) or not isinstance(keyword, ast.keyword) or not isinstance(listed, ast.List):
+        return None
+    if len(listed.elts) == 1:
+        return delete_arguments(module, call, [keyword])
+    rest = [module.segment(element) for element in listed.elts if element is not hook]
+    return [module.edit(listed, f"[{', '.join(rest)}]")]
+
+
+def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None:
+    """What ``hook.attribute = lambda session: session.run(iterator.initializer, feed_dict={…})`` feeds."""
+    target, run = statement.targets[0], statement.value
+    if len(statement.targets) > 1 or not isinstance(target, ast.Attribute) or not isinstance(run, ast.Lambda):
+        return None
+    hook = module.assignment(target.value)
+    made_hook = hook.value if hook is not None else None
+    owner = project.definition(module, made_hook.func) if isinstance(made_hook, ast.Call) else None
+    if hook is None or owner is None or not _only_initializes(owner, target.attr):
+        return None
+    call, given = run.body, run.args.args
+    if not isinstance(call, ast.Call) or len(given) != 1 or len(call.args) not in (1, 2) or run.args.defaults:
+        return None
+    feeds = next((k.value for k in call.keywords if k.arg == "feed_dict"), call.args[-1])
+    session, initializer = call.func, call.args[0]
+    if not (isinstance(session, ast.Attribute) and session.attr == "run" and isinstance(feeds, ast.Dict)):
+        return None
+    if ast.dump(session.value) != ast.dump(ast.Name(given[0].arg, ast.Load())):
+        return None
+    if not isinstance(initializer, ast.Attribute) or initializer.attr != "initializer":
+        return None
+    iterator = module.assignment(initializer.value)
+    made = iterator.value if iterator is not None else None
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != INITIALIZABLE:
+        return None
+    values: dict[ast.Assign, str] = {}
+    for key, value in zip(feeds.keys, feeds.values):
+        placeholder = module.assignment(key) if key is not None else None
+        text = _array(module, placeholder.value, value) if placeholder is not None else None
+        if placeholder is None or text is None:
+            return None
+        values[placeholder] = text
+    name = hook.targets[0]
+    return _Fed(module, name, owner, statement, made, values) if isinstance(name, ast.Name) and values else None
+
+
+def _array(module: Module, placeholder: ast.expr, value: ast.expr) -> str | None:
+    """What stands for a placeholder: the array, of the placeholder's type where that is another than the array's own."""
+    if not isinstance(placeholder, ast.Call) or module.resolve(placeholder.func) != _PLACEHOLDER:
+        return None
+    names = [node for node in walk(value) if isinstance(node, ast.Name)]
+    if not isinstance(value, (ast.Name, ast.Attribute)) or any(len(module.bindings(name)) != 1 for name in names):
+        return None
+    kind = next((k.value for k in placeholder.keywords if k.arg == "dtype"), (*placeholder.args, None)[0])
+    if kind is None:
+        return None
+    if isinstance(kind, ast.Attribute) and kind.attr == "dtype" and ast.dump(kind.value) == ast.dump(value):
+        return module.segment(value)
+    module_name = module.segment(placeholder.func).rpartition(".")[0]
+    return f"{module_name}.constant({module.segment(value)}, dtype={module.segment(kind)})" if module_name else None
+
+
+def _only_initializes(owner: Definition, attribute: str) -> bool:
+    """Whether a class is a hook that calls one function with a new session, and nothing else."""
+    module, node = owner.module, owner.node
+    if not isinstance(node, ast.ClassDef) or [module.resolve(base) in _HOOKS for base in node.bases] != [True]:
+        return False
+    for part in node.body:
+        if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant):
+            continue
+        if not isinstance(part, ast.FunctionDef) or part.name not in ("__init__", "after_create_session"):
+            return False
+        lines = [
+            line for line in part.body if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+        ]
+        texts = [ast.unparse(line) for line in lines]
+        if part.name == "__init__":
+            supers = ("super().__init__()", f"super({node.name}, self).__init__()")
+            if len(part.args.args) != 1 or any(text not in (*supers, f"self.{attribute} = None") for text in texts):
+                return False
+        elif len(part.args.args) != 3 or texts != [f"self.{attribute}({part.args.args[1].arg})"]:
+            return False
+    return True
+
+
+def _removed(project: Project, classes: set[Definition], changes: list[Change]) -> Iterator[Change]:
+    """The classes of hooks that nothing makes any more."""
+    gone = [(change.edit.path, change.edit.start, change.edit.end) for change in changes]
+    for owner in classes:
+        used = False
+        own = (owner.module.path, *owner.module.span(owner.node))  # where it calls its base class
+        for other in project.modules.values():
+            for use in project.uses(owner, other):
+                start, end = other.span(use)
+                used = used or not any(path == other.path and a <= start and end <= b for path, a, b in [*gone, own])
+            imports = any(e.target.endswith(f".{owner.name}") for e in other.imports)
+            used = used or (imports and other is not owner.module)
+        if not used and isinstance(owner.node, ast.ClassDef):
+            yield removal(owner.module, owner.node)

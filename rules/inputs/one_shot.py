@@ -1,0 +1,286 @@
+"""Input functions that end in an iterator: in TensorFlow 2 they return the dataset.
+
+One that has to be initialized counts as well, where the function leaves that to the initializers of tables.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
+
+from .dataset_attributes import dataset_attribute_edits
+
+ONE_SHOT = "make_one_shot_iterator"
+INITIALIZABLE = "make_initializable_iterator"
+_METHODS = (ONE_SHOT, INITIALIZABLE)
+_FUNCTIONS = frozenset(f"tensorflow.data.{method}" for method in _METHODS)
+_DICT_METHODS = frozenset({"pop", "get", "items", "keys", "values", "update", "setdefault"})
+_BY_HAND = (
+    "an initializable iterator is not migrated yet, as its session is gone: first return the dataset itself, made of the "
+    "arrays in place of placeholders, and drop what runs its initializer"
+)
+_TABLE_INITIALIZERS = "tensorflow.GraphKeys.TABLE_INITIALIZERS"
+
+
+def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
+    """Edits for all functions of a file, and the nodes that they take care of.
+
+    The edits are small, so that other fixes of the same lines still fit. Raises Unsupported where an iterator is used in
+    a way that is not followed.
+    """
+    edits = dataset_attribute_edits(module)
+    handled: set[ast.AST] = set()
+    for node in module.nodes(ast.Call):
+        if made_of(module, node) is None:
+            continue
+        function = module.nearest(node, (ast.FunctionDef, ast.Lambda))
+        if function is None:
+            raise Unsupported("an iterator outside of a function is not migrated yet", node)
+        initialized = _initialized(module, function, node)
+        edits += _edits(module, function, node, initialized)
+        for statement in (module.statement(node), *initialized):
+            handled.update(walk(statement))
+    for other in module.nodes(ast.Attribute):
+        if other.attr == INITIALIZABLE and other not in handled:
+            raise Unsupported(_BY_HAND, other)
+    return edits, handled
+
+
+def made_of(module: Module, node: ast.AST | None) -> ast.expr | None:
+    """The dataset of ``dataset.make_one_shot_iterator()``."""
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS and not node.args:
+            return node.func.value
+        if module.resolve(node.func) in _FUNCTIONS and len(node.args) == 1:
+            return node.args[0]
+    return None
+
+
+def _initialized(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call) -> list[ast.stmt]:
+    """The statements that hand the iterator's initializer to those of the tables. Raises Unsupported for another use."""
+    if not any(isinstance(n, ast.Attribute) and n.attr == INITIALIZABLE for n in walk(made.func)):
+        return []
+    target = getattr(module.statement(made), "targets", [None])[0]
+    found = []
+    for node in walk(function):
+        if not (isinstance(node, ast.Attribute) and node.attr == "initializer"):
+            continue
+        if not (isinstance(node.value, ast.Name) and isinstance(target, ast.Name) and node.value.id == target.id):
+            continue
+        call = module.parent(node)
+        if not isinstance(call, ast.Call) or call.args[1:] != [node] or call.keywords:
+            raise Unsupported(_BY_HAND, node)
+        if module.resolve(call.func) != "tensorflow.add_to_collection" or (
+            module.resolve(call.args[0]) != _TABLE_INITIALIZERS
+        ):
+            raise Unsupported(_BY_HAND, node)
+        if not isinstance(module.parent(call), ast.Expr):
+            raise Unsupported(_BY_HAND, node)
+        found.append(module.statement(call))
+    if not found:  # something that is not seen here initializes it
+        raise Unsupported(_BY_HAND, made)
+    return found
+
+
+def _fetched(node: ast.AST | None) -> ast.AST | None:
+    """What ``.get_next()`` is called on."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get_next":
+        return node.func.value
+    return None
+
+
+def _only(module: Module, whole: ast.expr, part: ast.expr) -> list[Edit]:
+    """Cut `whole` down to `part`."""
+    start, end = module.span(whole)
+    first, last = module.outer_span(part)
+    return [e for e in (module.edit((start, first), ""), module.edit((last, end), "")) if e.start < e.end]
+
+
+def _edits(
+    module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call, initialized: list[ast.stmt]
+) -> list[Edit]:
+    dataset = made_of(module, made)
+    assert dataset is not None
+    statement = module.statement(made)
+    edits: list[Edit] = []
+    iterator: str | None = None
+    if isinstance(statement, ast.Assign) and statement.value is made and isinstance(statement.targets[0], ast.Name):
+        iterator = statement.targets[0].id
+        if isinstance(dataset, ast.Name):
+            edits.append(module.delete_statement(statement))
+            name = dataset.id
+            _check_kept(module, function, statement, name)
+        else:
+            name = dataset_name(module, function, statement)
+            edits += [module.edit(statement.targets[0], name), *_only(module, made, dataset)]
+    fetches = [
+        n
+        for n in walk(function)
+        if (inner := _fetched(n)) is made or (isinstance(inner, ast.Name) and inner.id == iterator)
+    ]
+    reads = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == iterator and isinstance(n.ctx, ast.Load)]
+    if len(fetches) != 1 or (iterator is not None and len(reads) != 1 + len(initialized)):
+        raise Unsupported("the iterator is used for more than one get_next()", made)
+    fetch = fetches[0]
+    assert isinstance(fetch, ast.Call)
+    after = [statement for statement in initialized if statement.lineno > fetch.lineno]
+    edits += [module.delete_statement(statement) for statement in initialized if statement not in after]
+    shortened = [module.edit(fetch, name)] if iterator is not None else _only(module, fetch, dataset)
+    line = module.statement(fetch)
+    if isinstance(function, ast.Lambda) and function.body is fetch:
+        return [*edits, *shortened]
+    if isinstance(line, ast.Return) and line.value is fetch:
+        return [*edits, *shortened]
+    if not isinstance(line, ast.Assign) or line.value is not fetch or len(line.targets) != 1:
+        raise Unsupported("the batch of an iterator is used inside an expression", fetch)
+    block = block_of(module, line)
+    rest = block[block.index(line) + 1 :]
+    if not rest or not isinstance(rest[-1], ast.Return) or rest[-1].value is None:
+        raise Unsupported("the function does not return right after it has read the iterator", line)
+    target = line.targets[0]
+    returned = rest[-1].value
+    if len(rest) == 1 + len(after) and ast.unparse(target).strip("()") == ast.unparse(returned).strip("()"):
+        # `a, b = it.get_next(); return a, b`
+        edits.append(module.edit((module.span(line)[0], module.span(fetch)[0]), "return "))
+        gap = (module.span(line)[1], module.span(rest[-1])[1])
+        return [*edits, *shortened, module.edit(gap, "")]
+    if after:
+        raise Unsupported("an iterator whose initializer is collected after it is read is not followed", after[0])
+    if iterator is None and not isinstance(dataset, ast.Name):
+        raise Unsupported("the dataset of the iterator has no name", made)
+    name = name if iterator is not None else module.segment(dataset)
+    gone = [*initialized, *([statement] if iterator is not None and isinstance(dataset, ast.Name) else [])]
+    return [*edits, *_mapped(module, line, target, rest, name, gone)]
+
+
+def dataset_name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> str:
+    """A name for the dataset of an iterator: ``dataset``, unless that means something else from here on."""
+    scope = module.scope(statement)
+    names = ["dataset", "batches", "batched_dataset"]
+    if scope.lookup(names[0]) is scope:
+        others = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == names[0]]
+        looped = module.nearest(statement, (ast.For, ast.While)) is not None
+        if not looped and all(
+            module.scope(n) is scope and n.lineno <= (statement.end_lineno or statement.lineno) for n in others
+        ):
+            return names[0]
+    for name in names:
+        if scope.lookup(name) is None:
+            return name
+    raise Unsupported("the dataset of the iterator has no name", statement)
+
+
+def _mapped(
+    module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.stmt], dataset: str, gone: list[ast.stmt]
+) -> list[Edit]:
+    """What was done to the batch becomes a function that the dataset maps; the statements in `gone` are deleted."""
+    if any(isinstance(n, ast.Return) for s in rest[:-1] for n in walk(s)):
+        raise Unsupported("the function returns in more than one way after it has read the iterator", line)
+    elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    if not all(isinstance(e, ast.Name) for e in elements):
+        raise Unsupported("the batch of an iterator is unpacked in a way that is not followed", line)
+    if isinstance(target, ast.Name) and not _is_dict(module, rest, target.id):
+        raise Unsupported("whether the batch of the iterator is a tuple or a dict is not seen", line)
+    start, end = module.line_span(line)
+    at, until = module.span(line)
+    indent = module.source[start:at].decode()
+    name = "transform"
+    while name in module.bound_names:
+        name += "_batch"
+    head = f"def {name}({', '.join(module.segment(e) for e in elements)}):"
+    edits = [module.insert(start, "\n")] if _follows_code(module, line, gone) else []
+    first_line = module.line_span(rest[0])[0]
+    if not module.source[until:end].strip() and end <= first_line:  # the blank lines below go
+        gap = module.source[end:first_line]
+        while gap.strip(b" \t")[:1] in (b"\n", b"\r"):
+            end += gap.index(b"\n") + 1
+            gap = module.source[end:first_line]
+        edits.append(module.edit((at, end), f"{head}\n"))
+    else:
+        edits.append(module.edit(line, head))
+    body_end = module.span(rest[-1])[1]
+    frozen = {n for s in rest for n in _inside_strings(s)}
+    first = module.location(line).line + (line.end_lineno or line.lineno) - line.lineno + 1
+    unit = _unit(module, line)
+    for number in range(first, (rest[-1].end_lineno or 0) + 1):
+        begin = module.line_starts[number - 1]
+        if begin >= end and number not in frozen and module.source[begin : begin + 1] not in (b"\n", b"\r", b""):
+            edits.append(module.insert(begin, unit))
+    edits.append(module.insert(body_end, f"\n\n{indent}return {dataset}.map({name})"))
+    return edits
+
+
+def _unit(module: Module, line: ast.stmt) -> str:
+    """One level of indentation, as the function around `line` has it."""
+    function = module.nearest(line, ast.FunctionDef)
+    inner = function.body[0].col_offset - function.col_offset if function is not None else 0
+    start = module.line_span(line)[0]
+    return "\t" if module.source[start : start + 1] == b"\t" else " " * (inner if inner > 0 else 4)
+
+
+def _follows_code(module: Module, line: ast.stmt, gone: list[ast.stmt]) -> bool:
+    """Whether a statement that stays stands right above `line`, in the same block."""
+    if block_of(module, line)[0] is line:
+        return False
+    deleted = {number for s in gone for number in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
+    above = next(number for number in range(line.lineno - 1, 0, -1) if number not in deleted)
+    return bool(module.source[module.line_starts[above - 1] : module.line_starts[above]].strip())
+
+
+def _check_kept(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt, name: str) -> None:
+    """Refuse a dataset whose name gets another value once the iterator is made."""
+    for node in walk(function):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            if node.lineno > statement.lineno:
+                raise Unsupported(f"`{name}` gets another value after its iterator is made", node)
+
+
+def _is_dict(module: Module, rest: list[ast.stmt], name: str) -> bool:
+    """Whether a use of a batch, before its name gets another value, is one that only a dict has: ``batch.pop("key")``."""
+    for statement in rest:
+        nodes = [n for n in walk(statement) if isinstance(n, ast.Name) and n.id == name]
+        if any(_is_read_as_dict(module, n) for n in nodes if isinstance(n.ctx, ast.Load)):
+            return True
+        if any(isinstance(n.ctx, ast.Store) for n in nodes):
+            return False
+    return False
+
+
+def _is_read_as_dict(module: Module, node: ast.Name) -> bool:
+    parent = module.parent(node)
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        return isinstance(parent.slice, ast.Constant) and isinstance(parent.slice.value, str)
+    if isinstance(parent, ast.Attribute):
+        call = module.parent(parent)
+        return parent.attr in _DICT_METHODS and isinstance(call, ast.Call) and call.func is parent
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Name) and parent.func.id == "dict" and parent.args == [node]
+    if isinstance(parent, ast.Compare):
+        keyed = isinstance(parent.left, ast.Constant) and isinstance(parent.left.value, str)
+        return keyed and len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.In, ast.NotIn))
+    return False
+
+
+def _inside_strings(node: ast.AST) -> set[int]:
+    """Numbers of the lines that begin inside a string."""
+    found: set[int] = set()
+    for child in walk(node):
+        if isinstance(child, ast.JoinedStr) or (
+            isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))
+        ):
+            found.update(range(child.lineno + 1, (child.end_lineno or 0) + 1))
+    return found
+
+
+def block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements among which one stands. Raises Unsupported."""
+    parent = module.parent(statement)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    raise Unsupported("the batch of an iterator is read in a place that is not followed", statement)

@@ -1,0 +1,129 @@
+"""What becomes of code that calls an input_fn itself and takes its batch apart, where that returns a dataset from now on.
+
+    features, labels = read(path)                     dataset = read(path)
+    features["size"] = tf.size(features["x"])         def transform(features, labels):
+    return features, labels                               …
+                                                      return dataset.map(transform)
+
+Such a caller reads an iterator of its own, and so becomes what `one_shot` makes of that. Any other use is refused: what was one
+batch would be the dataset, or two batches by two names.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.returns import own_returns
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.syntax import walk
+
+from ..estimator_calls.following import Follower
+from .array_inputs import ARRAY_INPUTS
+from .dataset_attributes import DATASET_METHODS
+from .one_shot import ONE_SHOT, block_of, dataset_name, made_of
+
+Place = tuple[Module, ast.expr]
+_WORDS = (b"make_one_shot_iterator", b"make_initializable_iterator", b"_input_fn")
+
+
+def settle_read_batches(drafts: Drafts, paths: list[str]) -> None:
+    """Let callers that return what they make of a batch read it of an iterator, in the modules of a program."""
+    while changes := _changes(drafts.project, [drafts.project.modules[path] for path in paths]):
+        drafts.apply(changes)
+
+
+def refuse_read_batches(project: Project, modules: Iterable[Module]) -> None:
+    """Raise Unsupported where anything else uses the batch of an input_fn of `modules`."""
+    for module, node in _taken_apart(project, modules):
+        raise Unsupported(
+            f"`{module.segment(node)}` is a batch that is used here, and would be a dataset in TensorFlow 2: first use it in "
+            "input_fns only, which return what they make of it",
+            node,
+        )
+
+
+def _changes(project: Project, modules: list[Module]) -> list[Change]:
+    found = list(_taken_apart(project, modules))
+    edits = []
+    for module, node in found:
+        line = _assignment(module, node)
+        function = module.nearest(node, (ast.FunctionDef, ast.Lambda))
+        if line is None or module not in modules or not isinstance(function, ast.FunctionDef):
+            continue
+        block = block_of(module, line)
+        rest = block[block.index(line) + 1 :]
+        inner = set(walk(function))
+        others = [other for _, other in found if other in inner and _assignment(module, other) is not line]
+        if not rest or not isinstance(rest[-1], ast.Return) or rest[-1].value is None or others:
+            continue
+        value = line.value
+        if isinstance(value, ast.Name):
+            edits.append(module.edit(value, f"{value.id}.{ONE_SHOT}().get_next()"))
+            continue
+        try:
+            name = dataset_name(module, function, line)
+        except Unsupported:
+            continue
+        start, at = module.line_span(line)[0], module.span(line)[0]
+        indent = module.source[start:at].decode()
+        if indent.strip():
+            continue
+        edits.append(module.insert(at, f"{name} = {module.segment(value)}{module.newline}{indent}"))
+        edits.append(module.edit(value, f"{name}.{ONE_SHOT}().get_next()"))
+    return [Change(edit) for edit in dict.fromkeys(edits)]
+
+
+def _assignment(module: Module, node: ast.expr) -> ast.Assign | None:
+    """The statement by which the batch, or its parts, get their names."""
+    line = module.statement(node)
+    if isinstance(line, ast.Assign) and line.value is node:
+        return line if len(line.targets) == 1 else None
+    given = module.assignment(node)
+    return given if given is not None and isinstance(given.value, ast.Call) else None
+
+
+def _taken_apart(project: Project, modules: Iterable[Module]) -> Iterator[Place]:
+    """Where code wants something of the batch of an input_fn of `modules` that returns a dataset from now on."""
+    follower = Follower(project, [])
+    for module in modules:
+        if any(word in module.source for word in _WORDS):
+            _follow(follower, module)
+    values = follower.run()
+    lost = {node for _, node, _ in values.lost}
+    for module, node in values.reads:
+        if node in lost or _wants_part(module, node):
+            yield module, node
+
+
+def _follow(follower: Follower, module: Module) -> None:
+    """Follow the batches of the input functions of a module that return datasets from now on."""
+    functions = set()
+    for call in module.nodes(ast.Call):
+        if module.resolve(call.func) in ARRAY_INPUTS:
+            follower.follow_result(module, call)
+        elif made_of(module, call) is not None:
+            functions.add(module.nearest(call, (ast.FunctionDef, ast.Lambda)))
+    for function in functions:
+        if isinstance(function, ast.Lambda):
+            follower.follow(module, function.body, ())
+        elif isinstance(function, ast.FunctionDef):
+            for value in own_returns(function):
+                if value.value is not None:
+                    follower.follow(module, value.value, ())
+
+
+def _wants_part(module: Module, node: ast.expr) -> bool:
+    parent = module.parent(node)
+    if isinstance(parent, ast.keyword):
+        parent = module.parent(parent)
+    if isinstance(parent, ast.Attribute):
+        return parent.attr not in DATASET_METHODS
+    if isinstance(parent, ast.Call):
+        return parent.func is not node and (module.resolve(parent.func) or "").startswith("tensorflow.")
+    if isinstance(parent, (ast.For, ast.comprehension)):
+        return parent.iter is node
+    return isinstance(parent, ast.Subscript) and parent.value is node

@@ -1,0 +1,1 @@
+"""Layers and variables inside a model_fn."""

@@ -1,0 +1,167 @@
+"""`arg_scope` of slim around layers that stand in it: what it says is said to each of them, so that native migrates them.
+
+    with slim.arg_scope([slim.conv2d], padding="SAME"):
+        net = slim.conv2d(net, 4, 3)
+
+is ``net = slim.conv2d(net, 4, 3, padding="SAME")``. A scope that functions are called in which make layers stays: they would
+have to be told as well.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.roots import calls_below
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
+
+from ..symbols.tensorflow_names import CONTRIB_LAYERS
+
+_SCOPES = frozenset(
+    f"{package}arg_scope"
+    for package in (*CONTRIB_LAYERS, "tensorflow.contrib.framework.")
+    if package != CONTRIB_LAYERS[0]
+)
+_NAMES = {"convolution2d": "conv2d"}
+# Functions by other functions: what a scope tells the one, the other is told as well.
+_SAME = {"linear": "fully_connected", "relu": "fully_connected"}
+_PLAIN = (
+    ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp,
+    ast.Compare, ast.IfExp,
+)  # fmt: skip
+
+
+def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
+    """The edits that tell each layer in a scope what the scope says; none if that is not certain, or for other calls."""
+    item = module.parent(call)
+    scope = module.parent(item) if isinstance(item, ast.withitem) else None
+    if (
+        module.resolve(call.func) not in _SCOPES
+        or not isinstance(scope, ast.With)
+        or not isinstance(item, ast.withitem)
+    ):
+        return []
+    functions = call.args[0] if len(call.args) == 1 else None
+    if not isinstance(functions, (ast.List, ast.Tuple)) or item.optional_vars is not None or len(scope.items) > 1:
+        return []
+    told = {_layer(module, function) for function in functions.elts}
+    if None in told or not _may_be_repeated(module, call, scope):
+        return []
+    layers = _layers_told(project, module, scope, {name for name in told if name is not None})
+    lines = _without_head(module, scope)
+    if layers is None or not lines:
+        return []
+    edits = [edit for layer in layers for edit in _told(module, layer, call.keywords)]
+    return [Change(edit) for edit in (*lines, *edits)]
+
+
+def _layer(module: Module, node: ast.AST) -> str | None:
+    """The short name of a layer of `tf.contrib.layers`, by which two names of one function are the same."""
+    name = module.resolve(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    for package in CONTRIB_LAYERS:
+        short = (name or "")[len(package) :]
+        if name is not None and name.startswith(package) and "." not in short:
+            return _NAMES.get(short, short)
+    return None
+
+
+def _may_be_repeated(module: Module, call: ast.Call, scope: ast.With) -> bool:
+    """Whether what a scope says may be said anywhere in it: it makes nothing but initializers and the like."""
+    stored = {n.id for s in scope.body for n in walk(s) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            return False
+        for node in walk(keyword.value):
+            if isinstance(node, ast.Name) and node.id in stored:
+                return False
+            made = module.resolve(node.func) if isinstance(node, ast.Call) else ""
+            if isinstance(node, ast.Call) and not (made or "").endswith(("initializer", "regularizer")):
+                return False
+            if isinstance(node, ast.expr) and not isinstance(node, _PLAIN):
+                return False
+    return True
+
+
+def _layers_told(project: Project, module: Module, scope: ast.With, told: set[str]) -> list[ast.Call] | None:
+    """The calls in a scope that it tells something; None where it may tell others as well."""
+    found: list[ast.Call] = []
+    for node in (child for statement in scope.body for child in walk(statement)):
+        if isinstance(node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return None
+        if isinstance(node, ast.Call) and module.resolve(node.func) in _SCOPES:
+            return None  # the inner one goes first
+        short = _layer(module, node)
+        call = module.parent(node)
+        if short is not None and _SAME.get(short) in told:
+            return None
+        if short in told:
+            if not isinstance(call, ast.Call) or call.func is not node or any(k.arg is None for k in call.keywords):
+                return None
+            found.append(call)
+        elif isinstance(node, ast.Call) and any(
+            _makes_layers(project, *other) for other in _behind(project, module, node)
+        ):
+            return None
+    return found
+
+
+def _behind(project: Project, module: Module, call: ast.Call) -> Iterator[tuple[Module, ast.AST]]:
+    """The code of the program that a call runs, or may run: functions by their names, methods by theirs."""
+    definition = project.definition(module, call.func)
+    if definition is not None:
+        yield definition.module, definition.node
+    elif isinstance(call.func, ast.Attribute) and module.resolve(call.func) is None:
+        for other in project.modules.values():
+            for function in other.nodes(ast.FunctionDef):
+                if function.name == call.func.attr and isinstance(other.parent(function), ast.ClassDef):
+                    yield other, function
+    for value in (*call.args, *(k.value for k in call.keywords)):
+        handed = project.definition(module, value) if isinstance(value, (ast.Name, ast.Attribute)) else None
+        if handed is not None:
+            yield handed.module, handed.node
+
+
+def _makes_layers(project: Project, module: Module, node: ast.AST, depth: int = 8) -> bool:
+    """Whether code of the program names a layer that scopes tell something, itself or in what it calls."""
+    if any(_layer(module, child) is not None for child in walk(node)) or not depth:
+        return True
+    others = (other for call in calls_below(module, node) for other in _behind(project, module, call))
+    return any(other is not node and _makes_layers(project, at, other, depth - 1) for at, other in others)
+
+
+def _without_head(module: Module, scope: ast.With) -> list[Edit]:
+    """The edits that leave the statements of a scope in its place; none where that takes more than to move lines."""
+    outer, inner = module.indent(scope), module.indent(scope.body[0])
+    if outer is None or inner is None or not inner.startswith(outer) or scope.body[0].lineno == scope.lineno:
+        return []
+    frozen: set[int] = set()
+    for node in walk(scope):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and (node.end_lineno or 0) > node.lineno:
+            frozen |= set(range(node.lineno + 1, (node.end_lineno or 0) + 1))
+    starts = [*module.line_starts, len(module.source)]
+    head = scope.items[0].context_expr.end_lineno or scope.lineno
+    edits = [module.edit((starts[scope.lineno - 1], starts[head]), "")]
+    for number in range(head + 1, (scope.end_lineno or head) + 1):
+        line = module.source[starts[number - 1] : starts[number]]
+        if number not in frozen and line.startswith(inner.encode()):
+            first = starts[number - 1] + len(outer.encode())
+            edits.append(module.edit((first, starts[number - 1] + len(inner.encode())), ""))
+        elif number not in frozen and line.strip():
+            return []
+    return edits
+
+
+def _told(module: Module, call: ast.Call, keywords: list[ast.keyword]) -> Iterator[Edit]:
+    """The edit that gives a call what it does not say itself."""
+    own = {keyword.arg for keyword in call.keywords}
+    texts = [f"{k.arg}={module.segment(k.value)}" for k in keywords if k.arg not in own]
+    end = module.span(call)[1] - 1
+    before = module.source[module.span(call.func)[1] : end].rstrip()
+    if texts:
+        opening = "" if before.endswith(b"(") else " " if before.endswith(b",") else ", "
+        start = module.span(call.func)[1] + len(before)
+        yield module.edit((start, end), opening + ", ".join(texts))

@@ -1,0 +1,256 @@
+"""Classes of the program that derive from a layer: those of `tf.layers`, and those that make layers of `tf.layers` inside,
+become classes of Keras.
+
+Objects such as ``tf.layers.Dense(4)`` become Keras layers where they are. A layer that `call` makes and applies at once is
+made by `__init__`, under a name of its own. Dropout and normalization that are not told `training` stay off, as they were.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import Layer, Translations, Value, bind, format_call
+from migrator.analyse.layers.layerclass import LayerClass, layer_of
+from migrator.analyse.layers.objects import is_keras_class, training_default
+from migrator.analyse.statements.names import reads
+from migrator.emit.render import Renderer
+from migrator.normalise.functions.lift import snake
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import children, walk
+
+from ..estimator_calls.driver import Driver
+
+OLD = "tensorflow.layers."
+_GRAPH_ONLY = frozenset({"_reuse", "_scope", "graph", "scope_name", "apply", "updates", "get_updates_for"})
+_WEIGHT = "name shape dtype initializer regularizer trainable constraint"
+_NORMALIZATION = "tensorflow.keras.layers.BatchNormalization"
+_FILTERED = frozenset({"Conv1D", "Conv2D", "Conv3D"})
+
+
+def is_old_layer(name: str) -> bool:
+    """Whether a qualified name is a class of `tf.layers`."""
+    return name.startswith(OLD) and name[len(OLD) :][:1].isupper()
+
+
+def rewrite_layer_class(
+    found: LayerClass,
+    project: Project,
+    bodies: list[Definition],
+    translations: Translations,
+    driver: Driver,
+    renderer: Renderer,
+) -> None:
+    """Write a class in terms of Keras. Raises Unsupported where it does more, or other code uses it."""
+    functions = {id(body.node) for body in bodies}
+    for module in project.modules.values():
+        for node in project.uses(found.definition, module):
+            around = list(module.ancestors(node))
+            classes = (Definition(module, a) for a in around if isinstance(a, ast.ClassDef))
+            if any(id(a) in functions for a in around) or any(is_keras_class(translations, c) for c in classes):
+                continue
+            raise Unsupported("a layer class is used outside of the model_fn", node)
+    _Rewrite(found, project, translations, driver, renderer).run()
+
+
+class _Rewrite:
+    """The edits of one class."""
+
+    def __init__(
+        self, found: LayerClass, project: Project, translations: Translations, driver: Driver, renderer: Renderer
+    ) -> None:
+        self.found, self.project, self.translations = found, project, translations
+        self.driver, self.renderer = driver, renderer
+        self.module, self.node = found.module, found.node
+        self.old = any(is_old_layer(self.module.resolve(base) or "") for base in self.node.bases)
+        self.made: list[str] = []
+        """Statements of `__init__` for layers that `call` made."""
+        self.taken = {n.attr for n in walk(self.node) if isinstance(n, ast.Attribute) and self._is_self(n.value)}
+        self.taken |= {s.name for s in self.node.body if isinstance(s, ast.FunctionDef)}
+        self.switched: dict[str, str] = {}
+        """Attributes that hold layers which act otherwise in training, and what they are told by default."""
+        self.hidden: ast.AST | None = None
+        """Such a layer that is held by no attribute."""
+
+    def run(self) -> None:
+        """All edits. Raises Unsupported."""
+        node = self.node
+        if node.keywords or node.decorator_list:
+            raise Unsupported("a layer class with a metaclass or a decorator is not migrated yet", node)
+        for child in walk(node):
+            if isinstance(child, ast.Attribute) and child.attr in _GRAPH_ONLY and self._is_self(child.value):
+                raise Unsupported(f"`{child.attr}` of a layer works on a graph", child)
+            normalizes = isinstance(child, ast.Call) and self.module.resolve(child.func) == _NORMALIZATION
+            if normalizes and self.old and not self.found.updates_run:
+                raise Unsupported("nothing runs the updates of this layer, whose moving statistics stand still", child)
+            if isinstance(child, ast.keyword) and child.arg in ("_reuse", "_scope", "reuse"):
+                raise Unsupported("a layer class that is told to share its variables is not migrated yet", child.value)
+            regularizer = isinstance(child, ast.keyword) and (child.arg or "").endswith("regularizer")
+            if regularizer and not isinstance(child.value, (ast.Name, ast.Constant)):  # type: ignore[attr-defined]
+                raise Unsupported("a layer class that regularizes its variables is not migrated yet", child)
+        self._find_switched()
+        for part in (*node.bases, *node.body):
+            self._visit(part)
+        if self.made:
+            self._append()
+
+    # -- edits --------------------------------------------------------------------------------------------------------
+
+    def _visit(self, node: ast.AST) -> None:
+        text = self._text(node)
+        if text is not None:
+            self.driver.edits.append(self.module.edit(node, text))
+            self.driver.handled.update(child for child in walk(node) if isinstance(child, ast.expr))
+            return
+        for child in children(node):
+            self._visit(child)
+
+    def _text(self, node: ast.AST) -> str | None:
+        """What takes the place of a node; None to look below."""
+        layer = layer_of(self.translations, self.module, node)
+        if layer is not None:
+            assert isinstance(node, ast.Call)
+            if layer.weight or layer.helper is not None:
+                raise Unsupported("a layer class makes variables of the graph", node)
+            made = self._constructed(layer)
+            return made if layer.inputs is None else self._applied(node, layer, made)
+        if isinstance(node, ast.Attribute) and is_old_layer(self.module.resolve(node) or ""):
+            return f"{self.driver.tensorflow()}.keras.layers.{node.attr}"
+        if isinstance(node, ast.Call):
+            return self._weight(node) or self._constructor_of_base(node) or self._told(node)
+        return None
+
+    def _value(self, value: Value) -> str:
+        if isinstance(value, str):
+            return self.driver.tensorflow() + value[2:] if value.startswith("tf.") else value
+        if not hasattr(value, "lineno"):  # `1 - keep_prob`, made by a rule
+            assert isinstance(value, ast.BinOp)
+            return f"{ast.unparse(value.left)} - ({self._value(value.right)})"
+        return self.renderer.expression(value, self._text)
+
+    def _constructed(self, layer: Layer) -> str:
+        arguments = [(name, self._value(value)) for name, value in layer.arguments]
+        if layer.moving is not None and not self.found.updates_run:
+            arguments = [(name, text) for name, text in arguments if name != layer.moving]
+            arguments.append((layer.moving, "1.0"))
+        made = self.driver.need(layer.constructor, self.node) if layer.vendored else self._value(layer.constructor)
+        return format_call(made, arguments)
+
+    def _applied(self, call: ast.Call, layer: Layer, made: str) -> str:
+        """The call of a layer that `__init__` makes now."""
+        inside = list(self.module.ancestors(call))
+        method = next((a for a in inside if isinstance(a, ast.FunctionDef)), None)
+        within = inside[: inside.index(method)] if method is not None else []
+        if method is None or method.name != "call" or method is not self.found.method("call") or not self.old:
+            raise Unsupported("a layer class makes a layer outside of its `call`", call)
+        if any(isinstance(a, (ast.For, ast.While, ast.Lambda, ast.comprehension)) for a in within):
+            raise Unsupported("a layer class makes layers in a loop of its `call`", call)
+        constructor = self.found.method("__init__")
+        if constructor is None:
+            raise Unsupported("a layer class without `__init__` makes layers in its `call`", call)
+        this = method.args.args[0].arg
+        values = [value for _, value in layer.arguments if not isinstance(value, str)]
+        local = {a.arg for a in method.args.args[1:]} | {
+            n.id for n in walk(method) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        held = {n.attr for n in walk(constructor) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+        read = {n.attr for v in values for n in walk(v) if isinstance(n, ast.Attribute) and self._is_self(n.value)}
+        if reads(values) & local or not read <= held or constructor.args.args[0].arg != this:
+            raise Unsupported("a layer that `call` makes needs what `__init__` does not know", call)
+        if layer.name is not None and not isinstance(layer.name, ast.Constant):
+            raise Unsupported("a layer that `call` makes has a name that is no literal", layer.name)
+        assert layer.inputs is not None
+        given = [(n, self._value(v)) for n, v in layer.inputs]  # layers that are applied before are made before
+        name = layer.name.value if isinstance(layer.name, ast.Constant) else None
+        attribute = self._attribute(str(name) if name else snake(layer.scope))
+        self.made.append(f"{this}.{attribute} = {made}")
+        return format_call(f"{this}.{attribute}", given)
+
+    def _attribute(self, wanted: str) -> str:
+        wanted = wanted if wanted.isidentifier() else "layer"
+        name, number = wanted, 1
+        while name in self.taken:
+            name, number = f"{wanted}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+    def _append(self) -> None:
+        """Make the layers of `call` at the end of `__init__`."""
+        constructor = self.found.method("__init__")
+        assert constructor is not None
+        indent = self.renderer.indent_of(constructor.body[0])
+        end = self.module.span(constructor.body[-1])[1]
+        self.driver.edits.append(self.module.insert(end, "".join(f"\n{indent}{line}" for line in self.made)))
+
+    def _weight(self, call: ast.Call) -> str | None:
+        """``self.add_variable("w", shape)`` by the names of its arguments."""
+        function = call.func
+        if not isinstance(function, ast.Attribute) or function.attr not in ("add_variable", "add_weight"):
+            return None
+        if not self._is_self(function.value) or (function.attr == "add_weight" and not call.args):
+            return None
+        given = bind(call, _WEIGHT, function.attr)
+        values = {name: self._value(value) for name, value in given.items()}
+        return format_call(f"{self.module.segment(function.value)}.add_weight", values)
+
+    def _constructor_of_base(self, call: ast.Call) -> str | None:
+        """Refuse positional arguments that mean something else to the constructor of Keras's convolutions."""
+        function = call.func
+        named = isinstance(function, ast.Attribute) and function.attr == "__init__"
+        bases = {(self.module.resolve(base) or "").rpartition(".")[2] for base in self.node.bases}
+        if named and bases & _FILTERED and len(call.args) > 6:
+            raise Unsupported("Keras has another order of arguments for convolutions", call)
+        return None
+
+    # -- training -----------------------------------------------------------------------------------------------------
+
+    def _find_switched(self) -> None:
+        for child in walk(self.node):
+            default = self._default(child)
+            if default is None:
+                continue
+            statement = self.module.parent(child)
+            target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+            if isinstance(target, ast.Attribute) and self._is_self(target.value):
+                self.switched[target.attr] = default
+            else:
+                self.hidden = child
+
+    def _default(self, node: ast.AST) -> str | None:
+        """What the calls of an object are told of training unless they say so; None where that makes no difference."""
+        layer = layer_of(self.translations, self.module, node)
+        if layer is not None:
+            return "False" if layer.applied else None
+        if not isinstance(node, ast.Call):
+            return None
+        if self.translations.phased(ast.Expression(node), self.module.resolve):
+            return "False"
+        definition = self.project.definition(self.module, node.func)
+        if definition is None or not isinstance(definition.node, ast.ClassDef):
+            return None
+        return training_default(definition.node) if is_keras_class(self.translations, definition) else None
+
+    def _told(self, call: ast.Call) -> str | None:
+        """A call of such an object, told what it was told by saying nothing: Keras hands on what the outer call is told."""
+        function = call.func
+        if len(call.args) > 1 or any(k.arg in ("training", None) for k in call.keywords):
+            return None
+        if isinstance(function, ast.Attribute) and self._is_self(function.value):
+            default = self.switched.get(function.attr)
+            if default is None:
+                return None
+            given = [(None, self._value(a)) for a in call.args]
+            named = [(k.arg, self._value(k.value)) for k in call.keywords]
+            return format_call(self.module.segment(function), [*given, *named, ("training", default)])
+        local = isinstance(function, ast.Subscript) or (isinstance(function, ast.Name) and self._is_local(function))
+        if self.hidden is not None and local:
+            raise Unsupported("a layer with dropout or the like is called without saying `training`", call)
+        return None
+
+    def _is_local(self, node: ast.Name) -> bool:
+        scope = self.module.scope(node).lookup(node.id)
+        return scope is not None and scope.node is not self.module.analysis.root.node
+
+    @staticmethod
+    def _is_self(node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == "self"

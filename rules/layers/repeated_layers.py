@@ -1,0 +1,82 @@
+"""`repeat` and `stack` of `tf.contrib.layers` and slim: the layers that they apply one after another, written out.
+
+    net = slim.repeat(net, 2, slim.conv2d, 64, [3, 3], scope="conv1")
+
+is the layers ``conv1/conv1_1`` and ``conv1/conv1_2``, each applied to what the one before gives.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analyse.function.translate import is_none
+from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.spelled import spelled
+from migrator.resolve.module import Module
+
+from ..symbols.tensorflow_names import CONTRIB_LAYERS, whole_name
+
+_REPEAT = frozenset(f"{package}repeat" for package in CONTRIB_LAYERS)
+_STACK = frozenset(f"{package}stack" for package in CONTRIB_LAYERS)
+_STEMS = {"conv2d": "convolution2d", "convolution2d": "convolution2d", "fully_connected": "fully_connected"}
+_MOST = 20
+"""Layers that are written out at most."""
+
+
+def spelled_out(module: Module, call: ast.Call) -> list[Change]:
+    """The statements that apply each layer; none for other calls, and where the number of layers is not seen."""
+    name = module.resolve(call.func)
+    given = [(k.arg, module.segment(k.value)) for k in call.keywords if k.arg not in ("scope", None)]
+    scope = next((k.value for k in call.keywords if k.arg == "scope"), None)
+    tf = whole_name(module)
+    hidden = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    if name not in _REPEAT | _STACK or hidden or tf is None or len(call.args) < 3:
+        return []
+    if name in _REPEAT:
+        inputs, count, layer, *rest = call.args
+        times = count.value if isinstance(count, ast.Constant) and isinstance(count.value, int) else 0
+        arguments = [[module.segment(node) for node in rest]] * times
+    else:
+        inputs, layer, several, *rest = call.args
+        elements = several.elts if isinstance(several, (ast.List, ast.Tuple)) and not rest else []
+        arguments = [_arguments(module, element) for element in elements]
+    stem = _stem(module, layer, scope)
+    if (
+        stem is None
+        or not 0 < len(arguments) <= _MOST
+        or any(not isinstance(n, (ast.Name, ast.Subscript)) for n in [inputs])
+    ):
+        return []
+    default = "Repeat" if name in _REPEAT else "Stack"
+    named_scope = scope is not None and not is_none(scope)
+    opened = module.segment(scope) if scope is not None and named_scope else f'None, default_name="{default}"'
+    function, first = module.segment(layer), module.segment(inputs)
+
+    def lines(target: str, unit: str) -> list[str]:
+        found = [f"with {tf}.variable_scope({opened}):"]
+        source = first
+        for number, positional in enumerate(arguments, 1):
+            named = [f"{key}={value}" for key, value in given]
+            parts = ", ".join([source, *positional, *named, f'scope="{stem}_{number}"'])
+            found.append(f"{unit}{target} = {function}({parts})")
+            source = target
+        return found
+
+    return spelled(module, call, "net", lines)
+
+
+def _arguments(module: Module, element: ast.expr) -> list[str]:
+    """The arguments of one layer of a stack."""
+    several = element.elts if isinstance(element, (ast.List, ast.Tuple)) else [element]
+    return [module.segment(node) for node in several]
+
+
+def _stem(module: Module, layer: ast.expr, scope: ast.expr | None) -> str | None:
+    """What the scopes of the layers begin with: the scope around them, or the name of the layer."""
+    name = module.resolve(layer) or ""
+    short = next((name[len(package) :] for package in CONTRIB_LAYERS if name.startswith(package)), "")
+    if short not in _STEMS:
+        return None
+    if scope is None or is_none(scope):
+        return _STEMS[short]
+    return scope.value if isinstance(scope, ast.Constant) and isinstance(scope.value, str) else None

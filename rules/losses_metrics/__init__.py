@@ -1,0 +1,1 @@
+"""Losses, metrics and summaries inside a model_fn."""

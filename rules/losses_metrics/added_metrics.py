@@ -1,0 +1,111 @@
+"""`add_metrics` of `tf.contrib.estimator` around an Estimator with a model_fn: its metrics become those of the model_fn."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.specs import SPEC
+from migrator.analyse.function.translate import bind, is_none
+from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.returns import own_nodes
+from migrator.resolve.calls import arguments
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+
+from ..estimator_calls.estimator_values import ESTIMATOR, EXTENDERS, Construction
+from ..model_fns.model_fns import model_fn_behind
+
+_GIVEN = ("features", "labels")
+
+
+def added(project: Project, constructions: Callable[[], list[Construction]]) -> list[Change]:
+    """The edits for the first such call in a program of one Estimator; none if there is none that can be taken apart."""
+    for module in project.modules.values():
+        for node, name in module.references():
+            call = module.parent(node)
+            if name in EXTENDERS and name.endswith(".add_metrics") and isinstance(call, ast.Call) and call.func is node:
+                made = constructions()
+                changes = _added(project, module, call, made[0]) if len(made) == 1 else []
+                if changes:
+                    return changes
+    return []
+
+
+def _added(project: Project, module: Module, call: ast.Call, made: Construction) -> list[Change]:
+    try:
+        given = bind(call, "estimator metric_fn", "`add_metrics`")
+    except Unsupported:
+        return []
+    model_fn = model_fn_behind(project, made.module, made.arguments["model_fn"]) if made.name == ESTIMATOR else None
+    metric_fn = project.definition(module, given["metric_fn"]) if "metric_fn" in given else None
+    if model_fn is None or metric_fn is None or not isinstance(metric_fn.node, ast.FunctionDef):
+        return []
+    here = model_fn.module is module and metric_fn.module is module and metric_fn.node in module.tree.body
+    gone = (
+        _replaced(module, call, given["estimator"], made) if here and isinstance(given["metric_fn"], ast.Name) else []
+    )
+    changes = _specs(model_fn, metric_fn) if gone else []
+    return [*gone, *changes] if changes else []
+
+
+def _replaced(module: Module, call: ast.Call, estimator: ast.expr, made: Construction) -> list[Change]:
+    """The Estimator itself in the place of the call, where nothing else can use it."""
+    statement, target = module.statement(call), module.segment(estimator)
+    if estimator is made.call:
+        return [Change(module.edit(call, target))]
+    own = module.statement(made.call)
+    block = [getattr(module.parent(statement), field, []) for field in ("body", "orelse")]
+    together = any(own in part and statement in part and part.index(statement) == part.index(own) + 1 for part in block)
+    plain = isinstance(own, ast.Assign) and [module.segment(t) for t in own.targets] == [target]
+    if not together or not plain or made.module is not module:
+        return []
+    if isinstance(statement, ast.Return) and statement.value is call:
+        return [Change(module.edit(call, target))]
+    if isinstance(statement, ast.Assign) and [module.segment(t) for t in statement.targets] == [target]:
+        return [Change(module.delete_statement(statement))] if statement.value is call else []
+    return []
+
+
+def _specs(model_fn: Definition, metric_fn: Definition) -> list[Change]:
+    """The edits that let the specs of evaluations hold what the function returns."""
+    module, function = model_fn.module, model_fn.node
+    assert isinstance(function, ast.FunctionDef) and isinstance(metric_fn.node, ast.FunctionDef)
+    parameters = [argument.arg for argument in function.args.args]
+    stored = {n.id for n in own_nodes(function.body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    wanted = metric_fn.node.args
+    if wanted.vararg or wanted.kwarg or wanted.posonlyargs or metric_fn.node.decorator_list:
+        return []
+    changes = []
+    for call, fields in _evaluating(module, function):
+        texts = []
+        for argument in (*wanted.args, *wanted.kwonlyargs):
+            name = argument.arg
+            if name in _GIVEN and name in parameters and name not in stored:
+                texts.append(f"{name}={name}")
+            elif name == "predictions" and not is_none(fields.get("predictions")):
+                texts.append(f"{name}={module.segment(fields['predictions'])}")
+            else:
+                return []
+        more = f"{metric_fn.name}({', '.join(texts)})"
+        metrics = fields.get("eval_metric_ops")
+        if metrics is None:
+            last = arguments(call)[-1]
+            place = module.span(last.value if isinstance(last, ast.keyword) else last)[1]
+            changes.append(Change(module.insert(place, f", eval_metric_ops={more}")))
+        else:
+            changes.append(Change(module.edit(metrics, f"dict({module.segment(metrics)}, **{more})")))
+    return changes
+
+
+def _evaluating(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
+    """The specs that hold metrics; if none does, the only one with a loss, or with a loss and no train op."""
+    found = []
+    for node in own_nodes(function.body):
+        if isinstance(node, ast.Call) and module.resolve(node.func) == SPEC:
+            found.append((node, {k.arg: k.value for k in node.keywords if k.arg is not None and not is_none(k.value)}))
+    measured = [spec for spec in found if "eval_metric_ops" in spec[1]]
+    losing = [spec for spec in found if "loss" in spec[1]]
+    plain = losing if len(losing) == 1 else [spec for spec in losing if "train_op" not in spec[1]]
+    yield from measured or (plain if len(plain) == 1 else [])

@@ -1,0 +1,98 @@
+"""Metrics of labels and logits as `compile` takes them, where Keras computes the same.
+
+Those that Keras averages over the last axis first (binary accuracy) take outputs [n, k] only: of outputs [n] each batch would
+count once. Precision and recall take probabilities only. AUC stays where it is computed as TensorFlow 1 did: Keras's is 0 where
+no label is positive, that of TensorFlow 1 is 1.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind
+from migrator.analyse.results.compiled import CompiledMetric, Reading
+
+from .compiled_losses import are_labels
+
+_PAIR = "labels predictions weights metrics_collections updates_collections name"
+_SIGMOIDS = frozenset({"tensorflow.sigmoid", "tensorflow.nn.sigmoid", "tensorflow.math.sigmoid"})
+_SOFTMAXES = frozenset({"tensorflow.nn.softmax", "tensorflow.math.softmax"})
+_ARGMAXES = frozenset({"tensorflow.argmax", "tensorflow.math.argmax", "tensorflow.arg_max"})
+_CASTS = frozenset({"tensorflow.cast", "tensorflow.to_float", "tensorflow.to_int32", "tensorflow.to_int64"})
+_GREATER = frozenset({"tensorflow.greater", "tensorflow.math.greater"})
+
+
+def compiled_metric(given: Reading) -> CompiledMetric | None:
+    """The metric for `compile` that a call of ``tf.metrics`` stands for."""
+    rule = _RULES.get(given.function or "")
+    if rule is None or not isinstance(given.node, ast.Call):
+        return None
+    try:
+        values = bind(given.node, _PAIR, "the metric")
+        if not {"labels", "predictions"} <= set(values) <= {"labels", "predictions", "name"}:
+            return None
+        return rule(given.part(values["labels"]), given.part(values["predictions"]).behind())
+    except Unsupported:
+        return None
+
+
+def _accuracy(labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    predicted = _uncast(predicted)
+    if predicted.function in _ARGMAXES and isinstance(predicted.node, ast.Call):
+        chosen = bind(predicted.node, "input axis name dimension output_type", "argmax")
+        axis = chosen.get("axis", chosen.get("dimension"))
+        scores = predicted.part(chosen["input"]).behind() if "input" in chosen else predicted
+        of_output = scores.is_output or _applied(scores, _SOFTMAXES)
+        if axis is None or ast.unparse(axis) not in ("1", "-1") or not of_output:
+            return None
+        return CompiledMetric("SparseCategoricalAccuracy") if are_labels(labels, whole=True) else None
+    if _is_positive(predicted) and labels.output_has_last_axis and are_labels(labels, whole=False):
+        return CompiledMetric("BinaryAccuracy", (("threshold", ast.Constant(0.0)),))
+    return None
+
+
+def _root_mean_squared_error(labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    same = predicted.is_output and are_labels(labels, whole=False)
+    return CompiledMetric("RootMeanSquaredError") if same else None
+
+
+_RULES = {
+    "tensorflow.metrics.accuracy": _accuracy,
+    "tensorflow.metrics.root_mean_squared_error": _root_mean_squared_error,
+}
+
+
+def _applied(value: Reading, functions: frozenset[str]) -> bool:
+    """Whether a value is one of these functions of the output, and of nothing else."""
+    node = value.node
+    if value.function not in functions or not isinstance(node, ast.Call):
+        return False
+    given = [*node.args, *(k.value for k in node.keywords if k.arg in ("x", "logits"))]
+    if len(given) != 1 or any(k.arg not in ("x", "logits", "name") for k in node.keywords):
+        return False
+    return value.part(given[0]).behind().is_output
+
+
+def _is_positive(value: Reading) -> bool:
+    """Whether a value tells, as a number, if the output is positive: ``tf.round(tf.sigmoid(logits))``."""
+    node = value.node
+    if value.function in ("tensorflow.round", "tensorflow.math.round") and isinstance(node, ast.Call) and node.args:
+        return _applied(value.part(node.args[0]).behind(), _SIGMOIDS)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Gt):
+        left, right = node.left, node.comparators[0]
+    elif value.function in _GREATER and isinstance(node, ast.Call) and len(node.args) == 2:
+        left, right = node.args
+    else:
+        return False
+    compared = value.part(left).behind()
+    if not isinstance(right, ast.Constant):
+        return False
+    return (right.value == 0.5 and _applied(compared, _SIGMOIDS)) or (right.value == 0 and compared.is_output)
+
+
+def _uncast(value: Reading) -> Reading:
+    """What a value is without its type."""
+    while value.function in _CASTS and isinstance(value.node, ast.Call) and value.node.args:
+        value = value.part(value.node.args[0]).behind()
+    return value

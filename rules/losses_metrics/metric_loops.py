@@ -1,0 +1,253 @@
+"""Loops over a dict of metrics, ``for name, metric in metrics.items(): tf.summary.scalar(name, metric[1])``, turn by turn.
+
+A metric that the dict itself makes gets a name first, so that native finds it where the turns read it.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from migrator.emit.render import Renderer
+from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.returns import own_nodes, own_statements
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+
+from .metrics import METRICS
+
+_VIEWS = ("items", "keys", "values")
+
+
+def unrolled(module: Module, function: ast.FunctionDef) -> list[Change]:
+    """Edits for the first such loop of a function; none if there is none that can be written out."""
+    for node in own_statements(function.body):
+        if isinstance(node, ast.For) and not node.orelse:
+            changes = _Loop.changes(module, function, node)
+            if changes:
+                return changes
+    return []
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A metric of the dict: the expression that stands in it, and its name if it is made there."""
+
+    key: str
+    value: ast.expr
+    name: str = ""
+
+    def part(self, module: Module, index: int) -> str | None:
+        """The text of the value (0) or the update (1)."""
+        if isinstance(self.value, ast.Tuple) and len(self.value.elts) == 2:
+            return module.segment(self.value.elts[index])
+        whole = self.whole(module)
+        return None if whole is None else f"{whole}[{index}]"
+
+    def whole(self, module: Module) -> str | None:
+        """The text of the pair of both."""
+        return self.name or (module.segment(self.value) if isinstance(self.value, ast.Name) else None)
+
+
+@dataclass
+class _Loop:
+    """A loop whose turns read the entries of the dict called `dictionary`."""
+
+    module: Module
+    function: ast.FunctionDef
+    node: ast.For
+    dictionary: str
+    view: str
+
+    @classmethod
+    def changes(cls, module: Module, function: ast.FunctionDef, node: ast.For) -> list[Change]:
+        """The statements in the place of the loop; none where it cannot be written out."""
+        walked, in_order = _walked(node.iter)
+        if walked is None or not all(isinstance(statement, ast.Expr) for statement in node.body):
+            return []
+        loop = cls(module, function, node, *walked)
+        entries, made = loop._entries()
+        if in_order:
+            entries = sorted(entries, key=lambda entry: entry.key)
+        indent = module.indent(node)
+        if not entries or indent is None:
+            return []
+        lines: list[str] = []
+        for entry in entries:
+            for statement in node.body:
+                turn = _Turn(loop, entry)
+                lines += Renderer(module).statement(statement, turn.text, indent)
+                if not turn.seen:
+                    return []
+        return [*made, Change(module.edit(node, module.newline.join(lines).lstrip()))]
+
+    def _entries(self) -> tuple[list[_Entry], list[Change]]:
+        """The entries, and the edits that give names to those that have none; nothing if not all are seen."""
+        found: list[_Entry] = []
+        changes: list[Change] = []
+        for node in own_nodes(self.function.body):
+            if isinstance(node, ast.Name) and node.id == self.dictionary and not self._may_stay(node):
+                return [], []
+        for statement in self._statements():
+            for key, value in _given(statement):
+                if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+                    return [], []
+                if any(entry.key == key.value for entry in found):
+                    return [], []
+                name = ""
+                if isinstance(value, ast.Call) and self.module.resolve(value.func) in METRICS:
+                    name = self._free(key.value, [entry.name for entry in found])
+                    named = self._named(statement, value, name)
+                    if not named:
+                        return [], []
+                    changes += named
+                found.append(_Entry(key.value, value, name))
+        return found, changes
+
+    def _statements(self) -> list[ast.stmt]:
+        """What fills the dict before the loop."""
+        body = own_statements(self.function.body)
+        stores = [s for s in body if isinstance(s, ast.Assign) and self._fills(s) and s.lineno < self.node.lineno]
+        return sorted(stores, key=lambda statement: statement.lineno)
+
+    def _fills(self, statement: ast.Assign) -> bool:
+        target = statement.targets[0]
+        target = target.value if isinstance(target, ast.Subscript) else target
+        return len(statement.targets) == 1 and isinstance(target, ast.Name) and target.id == self.dictionary
+
+    def _may_stay(self, node: ast.Name) -> bool:
+        """Whether a use of the dict is in the loop, fills it before the loop whatever the conditions or after it, or hands
+        it on."""
+        statement = self.module.statement(node)
+        if statement is self.node or self.module.is_inside(node, self.node):
+            return isinstance(node.ctx, ast.Load)
+        if isinstance(statement, ast.Assign) and self._fills(statement) and not isinstance(node.ctx, ast.Del):
+            target = statement.targets[0]
+            plain = isinstance(statement.value, ast.Dict) if target is node else node is getattr(target, "value", None)
+            if target is not node and plain and statement.lineno > self.node.lineno:
+                return not any(isinstance(a, (ast.For, ast.While)) for a in self.module.ancestors(self.node))
+            around = {id(ancestor) for ancestor in self.module.ancestors(self.node)}
+            return plain and id(self.module.parent(statement)) in around and statement.lineno < self.node.lineno
+        parent = self.module.parent(node)
+        called = isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Subscript) and parent.value is node)
+        return isinstance(node.ctx, ast.Load) and not called
+
+    def _named(self, statement: ast.stmt, value: ast.Call, name: str) -> list[Change]:
+        """The edits that give a metric of the dict a name before the statement; none where nothing can stand there."""
+        module, indent = self.module, self.module.indent(statement)
+        if indent is None:
+            return []
+        text = f"{name} = {module.segment(value)}{module.newline}{indent}"
+        return [Change(module.insert(module.span(statement)[0], text)), Change(module.edit(value, name))]
+
+    def _free(self, key: str, taken: list[str]) -> str:
+        name = re.sub(r"\W+", "_", key).strip("_").lower() or "metric"
+        name = f"metric_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
+        used = {node.id for node in walk(self.function) if isinstance(node, ast.Name)} | set(self.module.bound_names)
+        while name in used or name in taken:
+            name += "_metric"
+        return name
+
+
+class _Turn:
+    """The text of a statement in the turn of one entry; `seen` is false where a part of it has none."""
+
+    def __init__(self, loop: _Loop, entry: _Entry) -> None:
+        self.loop, self.entry = loop, entry
+        targets = loop.node.target.elts if isinstance(loop.node.target, ast.Tuple) else [loop.node.target]
+        pair = targets[-1] if loop.view != "keys" else None
+        self.key = targets[0].id if loop.view != "values" and isinstance(targets[0], ast.Name) else ""
+        self.metric = pair.id if isinstance(pair, ast.Name) else ""
+        parts = pair.elts if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else []
+        self.parts = [part.id if isinstance(part, ast.Name) else "" for part in parts]
+        self.seen = len(targets) == (2 if loop.view == "items" else 1) and bool(self.key or self.metric or self.parts)
+
+    def text(self, node: ast.AST) -> str | None:
+        """The text that takes the place of a node."""
+        if isinstance(node, ast.expr) and self.key and (folded := self._folded(node)) is not None:
+            return f'"{folded}"' if '"' not in folded and "\\" not in folded else repr(folded)
+        if isinstance(node, ast.JoinedStr):
+            self.seen = False  # what it reads has no reliable place
+        if isinstance(node, ast.Subscript) and self._is_metric(node.value):
+            index = node.slice
+            part = index.value if isinstance(index, ast.Constant) else None
+            return self._checked(
+                self.entry.part(self.loop.module, part) if isinstance(part, int) and part < 2 else None
+            )
+        if isinstance(node, ast.expr) and self._is_metric(node):
+            return self._checked(self.entry.whole(self.loop.module))
+        if isinstance(node, ast.Name) and node.id in self.parts:
+            return self._checked(self.entry.part(self.loop.module, self.parts.index(node.id)))
+        return None
+
+    def _checked(self, text: str | None) -> str | None:
+        self.seen &= text is not None
+        return text
+
+    def _is_metric(self, node: ast.expr) -> bool:
+        """Whether an expression is the metric of the turn: by its own name, or by the key in the dict."""
+        if isinstance(node, ast.Name):
+            return node.id == self.metric
+        held = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)
+        return held and node.value.id == self.loop.dictionary and node.slice.id == self.key  # type: ignore[attr-defined]
+
+    def _folded(self, node: ast.expr) -> str | None:
+        """The text that the key, or an expression of it and of literals, is in this turn."""
+        if isinstance(node, ast.Name):
+            return self.entry.key if node.id == self.key else None
+        if isinstance(node, ast.JoinedStr):
+            parts = [p.value if isinstance(p, ast.FormattedValue) else p for p in node.values]
+            plain = all(
+                not isinstance(p, ast.FormattedValue) or (p.conversion < 0 and p.format_spec is None)
+                for p in node.values
+            )
+            texts = [self._literal(part) for part in parts]
+            return "".join(text for text in texts if text is not None) if plain and None not in texts else None
+        if isinstance(node, ast.BinOp):
+            left, right = self._literal(node.left), self._literal(node.right)
+            if left is not None and right is not None and isinstance(node.op, ast.Add):
+                return left + right
+            if left is not None and right is not None and isinstance(node.op, ast.Mod) and left.count("%") == 1:
+                return left.replace("%s", right) if "%s" in left else None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+            left, given = self._literal(node.func.value), [self._literal(argument) for argument in node.args]
+            if left is not None and not node.keywords and len(given) == 1 and left.count("{") == 1 and "{}" in left:
+                return left.replace("{}", given[0]) if given[0] is not None else None
+        return None
+
+    def _literal(self, node: ast.expr) -> str | None:
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else None
+        return self._folded(node)
+
+
+def _walked(node: ast.expr) -> tuple[tuple[str, str] | None, bool]:
+    """The dict that a loop walks over with the view of it, and whether in the order of the keys."""
+    if isinstance(node, ast.Name):
+        return (node.id, "keys"), False
+    if not isinstance(node, ast.Call) or node.keywords:
+        return None, False
+    function = node.func
+    if isinstance(function, ast.Name) and function.id in ("sorted", "list") and len(node.args) == 1:
+        walked, in_order = _walked(node.args[0])
+        return walked, in_order or function.id == "sorted"
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        if function.value.id == "six" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+            view = function.attr.replace("iter", "", 1)
+            return ((node.args[0].id, view) if view in _VIEWS else None), False
+        if function.attr in _VIEWS and not node.args:
+            return (function.value.id, function.attr), False
+    return None, False
+
+
+def _given(statement: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    """Keys and values that a statement gives to the dict."""
+    assert isinstance(statement, ast.Assign)
+    target = statement.targets[0]
+    if isinstance(target, ast.Subscript):
+        yield target.slice, statement.value
+    elif isinstance(statement.value, ast.Dict):
+        yield from zip(statement.value.keys, statement.value.values)

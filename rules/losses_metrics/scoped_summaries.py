@@ -1,0 +1,116 @@
+"""Summaries of a helper that is called in scopes, whose names TensorFlow 1 puts before their tags: the helper gets a name.
+
+with tf.variable_scope("tower"):            with tf.variable_scope("tower"):
+    h = block(x)                                h = block(x, name="tower")
+
+def block(x):                               def block(x, *, name):
+    h = tf.layers.dense(x, 8)                   h = tf.layers.dense(x, 8)
+    tf.summary.histogram("h", h)                tf.summary.histogram(name + "/h", h)
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analyse.results.tags import SCOPES
+from migrator.analyse.variables.scopes import literal_pattern
+from migrator.normalise.draft.arguments import parameters
+from migrator.normalise.draft.draft import Change
+from migrator.normalise.functions.lift import keywords
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import walk
+
+from .summaries import EXPRESSIONS
+
+NAME = "name"
+Call = tuple[Module, ast.Call]
+
+
+def named(project: Project, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The edits that hand the names of the scopes around its calls to a helper with summaries; none where no call is in a
+    scope, or where these do not tell the calls apart."""
+    summaries = [n for n in walk(function) if isinstance(n, ast.Call) and module.resolve(n.func) in EXPRESSIONS]
+    if not summaries or function.args.kwarg or function.args.vararg or function.args.kwonlyargs:
+        return []
+    if {NAME, "scope"} & {*parameters(function), *(n.id for n in walk(function) if isinstance(n, ast.Name))}:
+        return []
+    tags = [_tag(call) for call in summaries]
+    if any(scopes_around(module, call) for call in summaries) or any(tag is None for tag in tags):
+        return []
+    calls = _calls(project, Definition(module, function))
+    names = [_name(*call) for call in calls or []]
+    if not calls or None in names or len({literal_pattern(name) for name in names}) < len(names):
+        return []
+    changes = [Change(module.insert(_parameters_end(module, function), f", *, {NAME}"))]
+    for tag in tags:
+        assert tag is not None
+        text = module.segment(tag)
+        literal = (
+            isinstance(tag, ast.Constant)
+            and isinstance(tag.value, str)
+            and text[:1] in "\"'"
+            and text[1:3] != text[:1] * 2
+        )
+        joined = f"{NAME} + {text[0]}/{text[1:]}" if literal else f'{NAME} + "/" + ({text})'
+        changes.append(Change(module.edit(tag, joined)))
+    for (other, call), name in zip(calls, names):
+        assert name is not None
+        changes.append(Change(keywords(other, call, {NAME: other.segment(name)})))
+    return changes
+
+
+def scopes_around(module: Module, node: ast.AST) -> list[ast.expr]:
+    """The calls that open the scopes around a node, within its function."""
+    found: list[ast.expr] = []
+    for ancestor in module.ancestors(node):
+        if isinstance(ancestor, (ast.FunctionDef, ast.Lambda)):
+            break
+        if isinstance(ancestor, ast.With):
+            found += [i.context_expr for i in ancestor.items if _opens(module, i.context_expr)]
+    return found
+
+
+def _opens(module: Module, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and module.resolve(node.func) in SCOPES
+
+
+def _tag(call: ast.Call) -> ast.expr | None:
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == NAME), None)
+    return call.args[0] if call.args else given
+
+
+def _calls(project: Project, helper: Definition) -> list[Call] | None:
+    """All calls of a helper; None where it is used in another way."""
+    found: list[Call] = []
+    for module in project.modules.values():
+        for use in project.uses(helper, module):
+            call = module.parent(use)
+            if not isinstance(call, ast.Call) or call.func is not use:
+                return None
+            found.append((module, call))
+    return found
+
+
+def _name(module: Module, call: ast.Call) -> ast.expr | None:
+    """The name of the one scope around a call, where each turn of the loops around it has another one, and no other statement
+    of the function opens one of that name."""
+    scopes = scopes_around(module, call)
+    scope = scopes[0] if len(scopes) == 1 else None
+    name = scope.args[0] if isinstance(scope, ast.Call) and scope.args else None
+    pattern = literal_pattern(name) if name is not None else None
+    function = module.nearest(call, (ast.FunctionDef, ast.Lambda))
+    if name is None or pattern is None or not isinstance(function, ast.FunctionDef) or "/" in pattern:
+        return None
+    loops = [a for a in module.ancestors(call) if isinstance(a, (ast.For, ast.While, ast.comprehension))]
+    loops = [a for a in loops if any(node is a for node in walk(function))]
+    if len(loops) > pattern.count("*"):
+        return None
+    opened = [n for n in walk(function) if isinstance(n, ast.Call) and _opens(module, n) and n.args]
+    return name if [literal_pattern(n.args[0]) for n in opened].count(pattern) == 1 else None
+
+
+def _parameters_end(module: Module, function: ast.FunctionDef) -> int:
+    last = [*function.args.posonlyargs, *function.args.args][-1]
+    default = function.args.defaults[-1] if function.args.defaults else last
+    return module.span(default)[1]

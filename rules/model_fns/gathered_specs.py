@@ -1,0 +1,96 @@
+"""Arguments of an EstimatorSpec that each mode gathers in a dict first: ``EstimatorSpec(**specs)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrator.analyse.function.specs import SPEC
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.module import Module
+
+_SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec", "tensorflow.estimator.tpu.TPUEstimatorSpec"})
+
+
+def spread_specs(drafts: Drafts, paths: Iterable[str]) -> None:
+    """``specs = dict(loss=loss)`` becomes ``specs = EstimatorSpec(loss=loss)`` where ``return EstimatorSpec(**specs)`` follows.
+
+    Only where all that the name ever holds are such dicts, and nothing but the one call reads it.
+    """
+    for path in paths:
+        module = drafts.project.modules[path]
+        if b"Spec(" in module.source and b"**" in module.source:
+            calls = [node for node, name in module.references() if name in _SPECS]
+            drafts.apply([change for node in calls for change in _spread(module, module.parent(node), node)])
+
+
+def _spread(module: Module, call: ast.AST | None, function: ast.expr) -> list[Change]:
+    if not isinstance(call, ast.Call) or call.func is not function or not isinstance(module.parent(call), ast.Return):
+        return []
+    spread = [keyword for keyword in call.keywords if keyword.arg is None]
+    named = [keyword for keyword in call.keywords if keyword.arg is not None]
+    beside = [*call.args, *(keyword.value for keyword in named)]
+    if len(spread) != 1 or not isinstance(spread[0].value, ast.Name):
+        return []
+    if not all(isinstance(value, ast.Name) and _is_parameter(module, value) for value in beside):
+        return []
+    name = spread[0].value
+    bindings, scope = module.bindings(name), module.scope(name)
+    if module.loads_of(name.id, scope.lookup(name.id)) != [name] or scope.lookup(name.id) is not scope:
+        return []
+    first = [*map(module.segment, call.args), *(f"{k.arg}={module.segment(k.value)}" for k in named)]
+    start = f"{module.segment(function)}({''.join(text + ', ' for text in first)}"
+    changes = [Change(module.edit(call, name.id))]
+    for binding in bindings:
+        statement = module.parent(binding.node) if binding.node is not None else None
+        if not isinstance(statement, ast.Assign) or statement.targets != [binding.node]:
+            return []
+        keys = _keys(module, statement.value)
+        if not keys or set(keys) & {keyword.arg for keyword in named} or not _ends_way(module, statement, call):
+            return []
+        changes += _as_call(module, statement.value, start)
+    return changes
+
+
+def _is_parameter(module: Module, node: ast.Name) -> bool:
+    bindings = [binding.node for binding in module.bindings(node)]
+    return len(bindings) == 1 and isinstance(bindings[0], ast.arg)
+
+
+def _keys(module: Module, node: ast.expr) -> list[str]:
+    """The keys of a dict that is written out, each once; none if it is anything else."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
+        if node.args or module.bindings(node.func):
+            return []
+        keys = [keyword.arg for keyword in node.keywords]
+    elif isinstance(node, ast.Dict):
+        keys = [k.value if isinstance(k, ast.Constant) and isinstance(k.value, str) else None for k in node.keys]
+    else:
+        return []
+    found = [key for key in keys if key is not None and key.isidentifier()]
+    return found if len(found) == len(keys) == len(set(found)) else []
+
+
+def _ends_way(module: Module, statement: ast.stmt, call: ast.Call) -> bool:
+    """Whether a dict is made in the function of the call, outside of loops and handlers."""
+    for node in module.ancestors(statement):
+        if isinstance(node, ast.FunctionDef):
+            return module.is_inside(call, node)
+        if not isinstance(node, (ast.If, ast.With)):
+            return False
+    return False
+
+
+def _as_call(module: Module, node: ast.expr, start: str) -> list[Change]:
+    """The edits that make a call that begins with `start` of a dict."""
+    begin, end = module.span(node)
+    if isinstance(node, ast.Call):
+        opening = module.source.index(b"(", module.span(node.func)[1]) + 1
+        return [Change(module.edit((begin, opening), start))]
+    assert isinstance(node, ast.Dict)
+    changes = [Change(module.edit((begin, begin + 1), start)), Change(module.edit((end - 1, end), ")"))]
+    for key, value in zip(node.keys, node.values):
+        assert isinstance(key, ast.Constant)
+        span = (module.span(key)[0], module.outer_span(value)[0])
+        changes.append(Change(module.edit(span, f"{key.value!s}=")))
+    return changes

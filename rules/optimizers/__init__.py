@@ -1,0 +1,1 @@
+"""Optimizers, schedules and train ops inside a model_fn, and optimizer classes of a program."""

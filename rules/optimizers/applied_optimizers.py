@@ -1,0 +1,440 @@
+"""Optimizer classes that say how one variable is updated, in `_apply_dense` and its like: methods of a Keras optimizer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.training.optimizerclass import OptimizerClass
+from migrator.analyse.training.stateops import RunOrder, state_op
+from migrator.emit.render import Renderer
+from migrator.resolve.syntax import walk
+
+from ..estimator_calls.driver import Driver
+from .optimizer_constructors import TAKEN, rewrite_constructor
+from .optimizer_methods import MethodText, joined
+from .optimizer_slots import ASKS, read_slots
+
+_BASE = "KernelOptimizer"
+_SHAPED = "ShapedSlotsOptimizer"
+"""The base of optimizers whose slots are not of the shapes of their variables."""
+DENSE = ("_resource_apply_dense", "_apply_dense")
+SPARSE = ("_resource_apply_sparse", "_apply_sparse")
+_DUPLICATES = ("_apply_sparse_duplicate_indices", "_resource_apply_sparse_duplicate_indices")
+_PROTOCOL = (*DENSE, *SPARSE, "_create_slots", "_prepare", "_finish")
+_STEPS = frozenset(
+    {
+        "tensorflow.train.get_global_step", "tensorflow.train.get_or_create_global_step",
+        "tensorflow.python.training.training_util.get_global_step",
+        "tensorflow.python.training.training_util.get_or_create_global_step",
+    }
+)  # fmt: skip
+_CASTS = frozenset({"tensorflow.cast", "tensorflow.python.ops.math_ops.cast"})
+_CONVERTS = frozenset({"tensorflow.convert_to_tensor", "tensorflow.python.framework.ops.convert_to_tensor"})
+_OF_BASE = frozenset({"_call_if_callable", "get_slot", ASKS, "learning_rate"})
+
+
+def applies(found: OptimizerClass) -> bool:
+    """Whether the base of a class calls it for each variable."""
+    return any(found.method(name) is not None for name in (*DENSE, *SPARSE))
+
+
+class AppliedRewrite:
+    """The edits of one class."""
+
+    def __init__(self, found: OptimizerClass, driver: Driver, renderer: Renderer) -> None:
+        self.found, self.driver, self.renderer, self.module = found, driver, renderer, found.module
+        self.methods = {s.name: s for s in found.node.body if isinstance(s, ast.FunctionDef)}
+        self.rate = ""
+        self.prepared: dict[str, ast.expr] = {}
+        self.variable_of: dict[str, str] = {}
+        """The parameter of a method that is the variable which it updates."""
+
+    def run(self) -> None:
+        """All edits. Raises Unsupported."""
+        node = self.found.node
+        for name in self.methods:
+            if name in TAKEN or name in _DUPLICATES or name in ("compute_gradients", "get_slot", "get_slot_names"):
+                raise Unsupported(f"an optimizer class with a method `{name}` is not migrated yet", self.methods[name])
+        dense, sparse = self._chosen(DENSE), self._chosen(SPARSE)
+        if dense is None:
+            raise Unsupported("an optimizer class without an update of dense gradients is not migrated yet", node)
+        entries = [method for method in (dense, sparse) if method is not None]
+        updating = self._updating(entries)
+        helpers = self._helpers(entries, updating)
+        finish = self.method("_finish")
+        self.prepared = self._read_prepare()
+        slots = read_slots(self.found, self.renderer)
+        if clash := set(slots.own) & {*self.methods, *TAKEN}:
+            raise Unsupported(f"`{min(clash)}` means something else to a Keras optimizer", node)
+        made = [
+            f'self.{name} = self.add_variable(\n{self._indent}    shape=(), dtype="float32", '
+            f'initializer={self._tf}.keras.initializers.Constant({value}), name="{name}"\n{self._indent})'
+            for name, value in slots.own.items()
+        ]
+        constructor = rewrite_constructor(self.found, self.driver, self.renderer, self.prepared, made)
+        self.rate = constructor.rate
+        self.known = constructor.stored | set(self.methods) | _OF_BASE
+        for method in [*updating, *helpers]:
+            self._check_order(method, updating, helpers)
+            self._check_reads(method)
+        text: dict[ast.FunctionDef, list[str]] = {m: self._method_text(m, m in updating) for m in [*updating, *helpers]}
+        if finish is not None:
+            self._check_finish(finish)
+            text[finish] = self._finish_text(finish)
+        if slots.text and (creating := self.method("_create_slots")) is not None:
+            text[creating] = slots.text
+        start = min((m for m in text if m in entries), key=lambda m: m.lineno)
+        text[start] = [*self._update(dense, sparse), "", *text[start]] if sparse is not None else text[start]
+        if sparse is None:
+            text[dense][self._head_of(dense, text[dense])] = self._update(dense, None)[0]
+        self._write(text)
+        self.driver.replace(node.bases[0], self.driver.need(_SHAPED if slots.shaped else _BASE, node))
+
+    # -- which methods ------------------------------------------------------------------------------------------------
+
+    def method(self, name: str) -> ast.FunctionDef | None:
+        return self.methods.get(name)
+
+    @property
+    def _indent(self) -> str:
+        constructor = self.methods["__init__"]
+        return self.renderer.indent_of(constructor.body[0])
+
+    @property
+    def _tf(self) -> str:
+        return self.driver.tensorflow()
+
+    def _chosen(self, names: tuple[str, ...]) -> ast.FunctionDef | None:
+        """The method for resources, which all variables of TensorFlow 2 are, or else that for references."""
+        there = [m for m in map(self.method, names) if m is not None]
+        told = [m for m in there if not _only_raises(m)]
+        if len(told) > 1 and self._forwards(told[0], told[1]):
+            return told[1]
+        return next(iter(told or there), None)
+
+    @staticmethod
+    def _forwards(method: ast.FunctionDef, other: ast.FunctionDef) -> bool:
+        """Whether a method only calls another one with what it got."""
+        last = method.body[-1]
+        given = ", ".join(a.arg for a in method.args.args[1:])
+        this = method.args.args[0].arg
+        return (
+            isinstance(last, ast.Return)
+            and len(method.body) == 1
+            and (last.value is not None and ast.unparse(last.value) == f"{this}.{other.name}({given})")
+        )
+
+    def _calls(self, method: ast.FunctionDef) -> Iterator[tuple[ast.Attribute, ast.FunctionDef]]:
+        """Methods of the class that a method names."""
+        this = method.args.args[0].arg
+        for node in walk(method):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == this:
+                if (other := self.method(node.attr)) is not None:
+                    yield node, other
+
+    def _updating(self, entries: list[ast.FunctionDef]) -> list[ast.FunctionDef]:
+        """The methods that update variables: the entries, and those that they return a call of."""
+        found = list(entries)
+        for method in found:
+            for node in walk(method):
+                if isinstance(node, ast.Return) and isinstance(node.value, ast.Call):
+                    for reference, other in self._calls(method):
+                        if node.value.func is reference and other not in found:
+                            found.append(other)
+        return found
+
+    def _helpers(self, entries: list[ast.FunctionDef], updating: list[ast.FunctionDef]) -> list[ast.FunctionDef]:
+        """All other methods that these need."""
+        found: list[ast.FunctionDef] = []
+        for method in [*updating, *found]:
+            for _, other in self._calls(method):
+                if other not in updating and other not in found and other.name not in _PROTOCOL:
+                    found.append(other)
+        for method in found:
+            for _, other in self._calls(method):
+                if other not in found and other not in updating:
+                    found.append(other)
+        return found
+
+    def _changes(self, method: ast.FunctionDef) -> bool:
+        return any(state_op(self.module, node, self.scattering(method)) is not None for node in walk(method))
+
+    def scattering(self, method: ast.FunctionDef) -> list[str]:
+        """Functions that change their first argument: parameters that a method calls, and helpers that scatter."""
+        names = {a.arg for a in method.args.args[1:]}
+        called = {n.func.id for n in walk(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        this = method.args.args[0].arg
+        own = [
+            f"{this}.{reference.attr}"
+            for reference, other in self._calls(method)
+            if other is not method and other.name not in _PROTOCOL and self._scatters(other)
+        ]
+        return [*sorted(names & called), *own]
+
+    def _scatters(self, method: ast.FunctionDef) -> bool:
+        """Whether a method changes its first argument, and nothing else."""
+        changes = [c for n in walk(method) if (c := state_op(self.module, n)) is not None]
+        first = method.args.args[1].arg if len(method.args.args) > 1 else ""
+        return bool(changes) and all(isinstance(c.target, ast.Name) and c.target.id == first for c in changes)
+
+    # -- checks -------------------------------------------------------------------------------------------------------
+
+    def variable(self, method: ast.FunctionDef) -> str:
+        """The parameter that is the variable."""
+        parameters = [a.arg for a in method.args.args]
+        if method.name in (*DENSE, *SPARSE):
+            return parameters[2]
+        return next((p for p in parameters[1:] if p in ("var", "variable", "param", "handle")), "")
+
+    def _check_order(
+        self, method: ast.FunctionDef, updating: list[ast.FunctionDef], helpers: list[ast.FunctionDef]
+    ) -> None:
+        this = method.args.args[0].arg
+        if method in helpers:
+            if not self._changes(method):
+                return
+            if not self._scatters(method):
+                raise Unsupported("a method of an optimizer class changes variables on the way", method)
+            own = method.args.args[1].arg
+        else:
+            own = self.variable(method)
+        names = [f"{this}.{other.name}" for other in updating]
+        order = RunOrder(self.module, lambda node: self._key(node, own), self.scattering(method), names, self._several)
+        order.check(method)
+
+    def _check_reads(self, method: ast.FunctionDef) -> None:
+        """Refuse functions outside of the class that do more than compute, and questions about the learning rate."""
+        rates = (self.rate, *self._rated())
+        for node in walk(method):
+            if isinstance(node, (ast.If, ast.IfExp, ast.While)) and any(self._reads(node.test, rate) for rate in rates):
+                raise Unsupported("an optimizer class asks how large its learning rate is", node.test)
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node is not method:
+                raise Unsupported("a function inside of a method of an optimizer class is not followed", node)
+            outside = self.driver.project.definition(self.module, node.func) if isinstance(node, ast.Call) else None
+            if outside is None or outside.node in self.methods.values():
+                continue
+            for inner in walk(outside.node):
+                name = outside.module.resolve(inner.func) if isinstance(inner, ast.Call) else None
+                if name in _STEPS or state_op(outside.module, inner) is not None:
+                    raise Unsupported("a function that an optimizer class calls does more than compute", node)
+
+    def _check_finish(self, method: ast.FunctionDef) -> None:
+        after = method.args.args[1].arg
+        for node in walk(method):
+            if self._is_step(node):
+                raise Unsupported("`_finish` of an optimizer class reads the step", node)
+            if isinstance(node, ast.Attribute) and node.attr in (self.rate, *self._rated()):
+                raise Unsupported("`_finish` of an optimizer class reads the learning rate", node)
+        RunOrder(self.module, lambda node: self._key(node, ""), (), (), self._several, after).check(method)
+
+    def _key(self, node: ast.expr, own: str) -> str | None:
+        """What tells the variables of a method apart."""
+        if isinstance(node, ast.Name):
+            return "variable" if node.id == own else None
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+        ):
+            if node.func.attr == "get_slot" and len(node.args) == 2 and isinstance(node.args[1], ast.Constant):
+                return f"slot {node.args[1].value!s}"
+            if node.func.attr == ASKS and node.args and isinstance(node.args[0], ast.Constant):
+                return f"own {node.args[0].value!s}"
+        return None
+
+    def _several(self, node: ast.expr) -> list[ast.expr]:
+        """The variables that a method of the class returns together."""
+        if isinstance(node, ast.Tuple):
+            return node.elts
+        name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+        method = self.method(name)
+        returns = [n.value for n in walk(method) if isinstance(n, ast.Return)] if method is not None else []
+        if len(returns) == 1 and isinstance(returns[0], ast.Tuple):
+            return returns[0].elts
+        return []
+
+    def _rated(self) -> list[str]:
+        """Attributes that `_prepare` makes of the learning rate."""
+        return [name for name, value in self.prepared.items() if self._reads(value, self.rate)]
+
+    @staticmethod
+    def _reads(node: ast.AST, attribute: str) -> bool:
+        return any(isinstance(n, ast.Attribute) and n.attr == attribute for n in walk(node))
+
+    def _is_step(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and self.module.resolve(node.func) in _STEPS
+
+    # -- _prepare -----------------------------------------------------------------------------------------------------
+
+    def _read_prepare(self) -> dict[str, ast.expr]:
+        """What each attribute that `_prepare` sets is computed from."""
+        method = self.method("_prepare")
+        found: dict[str, ast.expr] = {}
+        local: dict[str, ast.expr] = {}
+        for statement in method.body if method is not None else []:
+            if isinstance(statement, ast.Pass) or (
+                isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            ):
+                continue
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+                raise self._unprepared(statement)
+            if isinstance(target, ast.Name):
+                local[target.id] = self._called(statement.value)
+                continue
+            if not isinstance(target, ast.Attribute) or target.attr in found:
+                raise self._unprepared(statement)
+            value = self._called(statement.value)
+            if isinstance(value, ast.Call) and self.module.resolve(value.func) in _CONVERTS and value.args:
+                given = self._called(value.args[0])
+                given = local.get(given.id, given) if isinstance(given, ast.Name) else given
+                if any(k.arg != "name" for k in value.keywords) or len(value.args) > 1:
+                    raise self._unprepared(statement)
+                if not isinstance(given, ast.Attribute):
+                    raise self._unprepared(statement)
+                found[target.attr] = given
+            elif isinstance(value, ast.Attribute):
+                found[target.attr] = value
+            else:
+                raise self._unprepared(statement)
+        return found
+
+    @staticmethod
+    def _called(node: ast.expr) -> ast.expr:
+        """An argument without ``self._call_if_callable(…)``."""
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "_call_if_callable"
+        ):
+            return node.args[0]
+        return node
+
+    @staticmethod
+    def _unprepared(node: ast.AST) -> Unsupported:
+        return Unsupported("what `_prepare` of an optimizer class does is not followed", node)
+
+    # -- text ---------------------------------------------------------------------------------------------------------
+
+    def transform(self, node: ast.AST, scattering: list[str], own: str, this: str) -> str | None:
+        """The text of an expression in TensorFlow 2."""
+
+        def again(inner: ast.AST) -> str | None:
+            return self.transform(inner, scattering, own, this)
+
+        def text(inner: ast.AST) -> str:
+            return joined(self.renderer.expression(inner, again))
+
+        if isinstance(node, ast.Call):
+            change = state_op(self.module, node, scattering)
+            if change is not None and change.method and change.value is not None:
+                value = text(change.value)
+                if change.indices is not None:
+                    value = f"{self._tf}.IndexedSlices({value}, {text(change.indices)})"
+                return f"{text(change.target)}.{change.method}({value})"
+            if self._is_step(node):
+                return f"{this}.iterations"
+            function = node.func
+            if (
+                isinstance(function, ast.Attribute)
+                and isinstance(function.value, ast.Name)
+                and function.value.id == this
+            ):
+                key = self._key(node, "") or ""
+                if function.attr == "get_slot":
+                    if not key:
+                        raise Unsupported("which slot an optimizer class reads is not seen", node)
+                    return f'{this}.slot("{key[5:]}", {text(node.args[0])})'
+                if function.attr == ASKS:
+                    if not key:
+                        raise Unsupported("which variable an optimizer class reads is not seen", node)
+                    return f"{this}.{key[4:]}"
+                if function.attr == "_call_if_callable":
+                    return text(node.args[0])
+            if self.module.resolve(function) in _CASTS and node.args:
+                kept = node.args[0]
+                if isinstance(kept, ast.Attribute) and kept.attr in self.prepared:
+                    source = self._source(kept, this)
+                    rest = "".join(
+                        f", {joined(self.renderer.expression(n, again))}" for n in [*node.args[1:], *node.keywords]
+                    )
+                    return f"{self.renderer.expression(function, again)}({source}{rest})"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id == this:
+                return self._attribute(node, this)
+            if node.value.id == own and node.attr in ("name", "op"):
+                raise Unsupported("what an optimizer does with the names of variables is not followed", node)
+        return None
+
+    def _source(self, node: ast.Attribute, this: str) -> str:
+        """What `_prepare` made a tensor of."""
+        value = self.prepared[node.attr]
+        assert isinstance(value, ast.Attribute)
+        return f"{this}.learning_rate" if value.attr == self.rate else f"{this}.{value.attr}"
+
+    def _attribute(self, node: ast.Attribute, this: str) -> str | None:
+        if node.attr == self.rate:
+            return f"{this}.learning_rate"
+        if node.attr in self.prepared:
+            source = self._source(node, this)
+            return source if source.endswith(".learning_rate") else f"{self._tf}.convert_to_tensor({source})"
+        if node.attr not in self.known:
+            raise Unsupported(f"`{node.attr}` of the base of an optimizer class is not migrated yet", node)
+        return None
+
+    def _head_of(self, method: ast.FunctionDef, lines: list[str]) -> int:
+        return next(i for i, line in enumerate(lines) if line.strip().startswith(f"def {method.name}("))
+
+    def _update(self, dense: ast.FunctionDef, sparse: ast.FunctionDef | None) -> list[str]:
+        indent, inner = self.renderer.indent_of(dense), self._indent
+        unit = inner[len(indent) :]
+        this, grad, var = (a.arg for a in dense.args.args[:3])
+        head = f"{indent}def update({this}, {var}, {grad}, learning_rate):"
+        if sparse is None:
+            return [head]
+        given = f"{grad}, {var}" if len(sparse.args.args) == 3 else f"{grad}.values, {var}, {grad}.indices"
+        return [
+            head,
+            f"{inner}if isinstance({grad}, {self._tf}.IndexedSlices):",
+            f"{inner}{unit}{this}.{sparse.name}({given})",
+            f"{inner}else:",
+            f"{inner}{unit}{this}.{dense.name}({grad}, {var})",
+        ]
+
+    def _method_text(self, method: ast.FunctionDef, updates: bool) -> list[str]:
+        return MethodText(self, method, updates).lines()
+
+    def _finish_text(self, method: ast.FunctionDef) -> list[str]:
+        lines = MethodText(self, method, True).lines()
+        this = method.args.args[0].arg
+        lines[self._head_of(method, lines)] = f"{self.renderer.indent_of(method)}def finish_step({this}):"
+        return lines
+
+    def _write(self, text: dict[ast.FunctionDef, list[str]]) -> None:
+        """Put the new methods in the place of the old ones, and take away those that nothing calls any more."""
+        for method in self.methods.values():
+            if method.name == "__init__":
+                continue
+            if method in text:
+                self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
+                lines = text[method]
+                indent = self.renderer.indent_of(method)
+                self.driver.edits.append(self.module.edit(self.module.span(method), "\n".join(lines)[len(indent) :]))
+            elif method.name in _PROTOCOL:
+                self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
+                first, last = self.module.line_span(method)
+                blank = self.module.source.rfind(b"\n", 0, first - 1)
+                if not self.module.source[blank + 1 : first].strip():
+                    first = blank + 1
+                self.driver.edits.append(self.module.edit((first, last), ""))
+
+
+def _only_raises(method: ast.FunctionDef) -> bool:
+    """Whether a method refuses what it is asked for."""
+    body = [s for s in method.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    return all(isinstance(s, ast.Raise) for s in body)
+
+
+__all__ = ["AppliedRewrite", "applies"]

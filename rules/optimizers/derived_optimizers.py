@@ -1,0 +1,190 @@
+"""Optimizer classes that only edit gradients or losses on the way to an optimizer of TensorFlow: objects that hold it.
+
+``class Clipped(tf.train.AdamOptimizer)`` with a `compute_gradients` of its own holds an AdamOptimizer, and its methods
+become statements of the train op. Classes with a formula of their own stay classes: `optimizer_classes.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.calls import argument_span, delete_arguments
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
+
+from .optimizer_classes import BASES
+from .optimizers import OPTIMIZERS
+
+_HELD = "optimizer"
+_STEPS = ("compute_gradients", "apply_gradients", "minimize")
+_PARAMETERS = {
+    "compute_gradients": ("loss", "var_list"),
+    "apply_gradients": ("grads_and_vars", "global_step"),
+    "minimize": ("loss", "global_step", "var_list"),
+}
+_DEFAULTS = {
+    "compute_gradients": ("loss, var_list=None", "self.{held}.compute_gradients(loss, var_list)"),
+    "apply_gradients": (
+        "grads_and_vars, global_step=None",
+        "self.{held}.apply_gradients(grads_and_vars, global_step=global_step)",
+    ),
+    "minimize": (
+        "loss, global_step=None, var_list=None",
+        "self.apply_gradients(self.compute_gradients(loss, var_list), global_step=global_step)",
+    ),
+}
+
+
+def hold_optimizers(drafts: Drafts) -> None:
+    """Write all such classes of a program without their base."""
+    for path in list(drafts.project.modules):
+        module = drafts.project.modules[path]
+        drafts.apply([change for node in module.nodes(ast.ClassDef) for change in _changes(drafts, module, node)])
+
+
+def edits_gradients(node: ast.AST) -> bool:
+    """Whether a class has methods of an optimizer."""
+    return isinstance(node, ast.ClassDef) and any(_name(statement) in _STEPS for statement in node.body)
+
+
+def _changes(drafts: Drafts, module: Module, node: ast.ClassDef) -> list[Change]:
+    base = node.bases[0] if len(node.bases) == 1 and not node.keywords and not node.decorator_list else None
+    name = module.resolve(base) if base is not None else None
+    if base is None or (name not in OPTIMIZERS and name not in BASES) or not edits_gradients(node):
+        return []
+    methods = {_name(s): s for s in node.body if isinstance(s, ast.FunctionDef)}
+    made = methods.get("__init__")
+    if made is None or not made.args.args or not _follows(module, node, methods):
+        return []
+    above = list(_above(node))
+    held = _held(made, name in BASES)
+    calls = [call for call, method in above if method is made]
+    starts = [s for s in made.body if isinstance(s, ast.Expr) and s.value in calls]
+    if held is None or len(calls) != 1 or len(starts) != 1 or (name in BASES and len(above) > 1):
+        return []
+    edits = [module.edit(base, "object")]
+    this = made.args.args[0].arg
+    if name in BASES:
+        edits.append(module.delete_statement(starts[0]))
+    else:
+        edits.append(module.edit(calls[0].func, f"{this}.{held} = {module.segment(base)}"))
+    for call, method in above:
+        if call is not calls[0] and isinstance(call.func, ast.Attribute):
+            edits.append(module.edit(call.func.value, f"{method.args.args[0].arg}.{held}"))
+    for method in methods.values():
+        own = _without_others(module, method)
+        if own is None:
+            return []
+        edits += own
+    here = drafts.origin(module, node.lineno)
+    changes = [Change(edit) for edit in edits]
+    indent = " " * made.col_offset
+    lines = []
+    for step, (parameters, body) in _DEFAULTS.items():
+        if step not in methods:
+            lines += ["", f"{indent}def {step}(self, {parameters}):", f"{indent * 2}return {body.format(held=held)}"]
+    if lines:
+        end = module.line_span(node.body[-1])[1]
+        changes.append(Change(module.insert(end, "\n".join([*lines[1:], ""]) + "\n"), (here,) * (len(lines) + 1)))
+    return changes
+
+
+def _follows(module: Module, node: ast.ClassDef, methods: dict[str, ast.FunctionDef]) -> bool:
+    """Whether all that the methods read of their object is set or defined in the class."""
+    if any(not isinstance(s, ast.FunctionDef) and not _is_text(s) for s in node.body):
+        return False
+    known = {*methods, *_STEPS}
+    read: set[str] = set()
+    for method in methods.values():
+        if (
+            method.decorator_list
+            or not method.args.args
+            or method.name.startswith(("_apply_", "_resource_", "_create_"))
+        ):
+            return False
+        this = method.args.args[0].arg
+        for part in walk(method):
+            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == this:
+                (known if isinstance(part.ctx, ast.Store) else read).add(part.attr)
+            elif isinstance(part, ast.Name) and part.id == this:
+                parent = module.parent(part)
+                own = isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Call) and _is_super(parent))
+                if not own:
+                    return False
+    return read <= known
+
+
+def _held(made: ast.FunctionDef, wraps: bool) -> str | None:
+    """The attribute for the optimizer of TensorFlow; that which a wrapper is given. None if there is none."""
+    this, parameters = made.args.args[0].arg, [a.arg for a in made.args.args[1:]]
+    stored = {
+        t.attr: s.value
+        for s in made.body
+        if isinstance(s, ast.Assign)
+        for t in s.targets
+        if isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name) and t.value.id == this
+    }
+    if not wraps:
+        return None if _HELD in stored else _HELD
+    names = [a for a, v in stored.items() if isinstance(v, ast.Name) and v.id in parameters and "opt" in v.id]
+    return names[0] if len(names) == 1 else None
+
+
+def _above(node: ast.ClassDef) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
+    """The calls of methods of the base, and the methods that these stand in."""
+    for method in node.body:
+        for part in walk(method) if isinstance(method, ast.FunctionDef) else ():
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and _is_super(part.func.value):
+                assert isinstance(method, ast.FunctionDef)
+                yield part, method
+
+
+def _is_super(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _without_others(module: Module, method: ast.FunctionDef) -> list[Edit] | None:
+    """Names what ``*args`` and ``**kwargs`` hold of the arguments of a step, and takes them out of methods that only hand
+    them on; None where a method does more with them."""
+    others = [a for a in (method.args.vararg, method.args.kwarg) if a is not None]
+    names = {a.arg for a in others}
+    if not names:
+        return []
+    lacking = [name for name in _PARAMETERS.get(method.name, ()) if name not in {a.arg for a in method.args.args}]
+    edits: list[Edit] = []
+    handed = 0
+    for call in walk(method):
+        if isinstance(call, ast.Call):
+            starred: list[ast.expr | ast.keyword] = [
+                a for a in call.args if isinstance(a, ast.Starred) and _named(a.value, names)
+            ]
+            starred += [k for k in call.keywords if k.arg is None and _named(k.value, names)]
+            handed += len(starred)
+            if starred and lacking:
+                text = ", ".join(f"{name}={name}" for name in lacking)
+                edits.append(module.edit(argument_span(module, call, starred.pop(0)), text))
+            edits += delete_arguments(module, call, starred)
+    if handed < sum(_named(node, names) for node in walk(method)):
+        return None
+    kept = copy.copy(method.args)
+    kept.vararg = kept.kwarg = None
+    head = [ast.unparse(kept), *(name if name in ("loss", "grads_and_vars") else f"{name}=None" for name in lacking)]
+    start = module.source.index(b"(", module.span(method)[0]) + 1
+    nodes = [module.span(n)[1] for n in ast.walk(method.args) if hasattr(n, "lineno")]
+    return [*edits, module.edit((start, module.source.index(b")", max(nodes))), ", ".join(head))]
+
+
+def _named(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _name(node: ast.stmt) -> str:
+    return node.name if isinstance(node, ast.FunctionDef) else ""
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

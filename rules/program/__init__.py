@@ -1,0 +1,1 @@
+"""Whole Estimator programs: which files belong together, and their rewrite."""

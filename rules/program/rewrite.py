@@ -1,0 +1,442 @@
+"""All edits of one program: the model_fns, and everything that touches the Estimators made of them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeVar
+
+from migrator.analyse.function.errors import Obstacles, Unsupported
+from migrator.analyse.function.planning import make_plan
+from migrator.analyse.function.specs import SPEC
+from migrator.analyse.layers.sublayers import Sublayer
+from migrator.emit.classwriter import LayerGenerator
+from migrator.emit.generate import Generated, Generator
+from migrator.emit.polish import polished
+from migrator.emit.render import Renderer
+from migrator.normalise.draft.draft import Drafts
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition
+from migrator.resolve.symbols import dotted
+from migrator.resolve.text import Spans
+from migrator.vocabulary.diagnostics import Edit
+
+from ..bridge.called_along import check_called
+from ..bridge.graph_code import GraphCode
+from ..bridge.reached import reached
+from ..canned.head_specs import head_reference, is_left_head
+from ..canned.hyperparameters import hparams_reference
+from ..distribute import tpu, without_tpu
+from ..estimator_calls.checkpoint_readers import (
+    READERS,
+    read_elsewhere,
+    reader_edits,
+    reader_reference,
+    reading_modules,
+    reads_beside,
+)
+from ..estimator_calls.derived_configs import derived_reference
+from ..estimator_calls.driver import CONTRIB_CONFIG, Driver
+from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
+from ..estimator_calls.other_estimators import OtherEstimators
+from ..estimator_calls.task_fields import configuration_edits, task_reference
+from ..estimator_calls.variable_readers import variable_readers
+from ..estimator_calls.warm_starts import start_reference
+from ..hooks.hook_makers import check_makers
+from ..hooks.hooks import hook_of
+from ..hooks.spec_hooks import take_over_classes, watched_names
+from ..hooks.watched_heads import settle_watched
+from ..inputs.lookup_tables import table_reference
+from ..inputs.one_shot import one_shot_edits
+from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
+from ..loop.plan import BY_EXAMPLES, Loop, NotPlain, loop_of, remarks, reports_loss
+from ..loop.writer import LoopWriter, dropped
+from ..model_fns.handed_names import name_edits, new_name
+from ..model_fns.model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
+from ..model_fns.model_names import class_name, factory_name
+from ..model_fns.translations import is_refused
+from .finishing import file_fixes, finished
+from .groups import is_part
+from .helpers import Helpers
+from .import_roots import relative_prefix
+from .outside_parts import rewrite_part
+from .renaming import idle_imports, layer_edits, model_fn_edits, passes_on, value_edits
+from .rewritten import Rewritten
+
+_REFERENCES = (
+    task_reference,
+    derived_reference,
+    table_reference,
+    hparams_reference,
+    head_reference,
+    start_reference,
+    reader_reference,
+    tpu.reference,
+)
+
+
+T = TypeVar("T")
+
+
+class ProgramRewrite(Rewritten):
+    """Works out the edits of a program; `run` raises Unsupported, with the module in `at`."""
+
+    keeps_graphs = False
+    """Whether model_fns stay, with the names of TensorFlow 1."""
+    plain_loops = True
+    """Whether programs whose loop is understood train by `fit` itself."""
+
+    def __init__(
+        self,
+        drafts: Drafts,
+        group: list[Module],
+        constructions: list[Construction],
+        features: str = "columns",
+        several: bool | None = True,
+        chosen: Mapping[str, bool] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(drafts, constructions, features, several, chosen)
+        self.group = group
+        self.obstacles = Obstacles()
+        self._columns = ColumnEdits(features)
+        self._of: dict[int, list[ModelFn]] = {}
+        self._handed_on = HandedOn()
+        self._others = OtherEstimators(self.project, group, self._driver, self._renderer, features, several, chosen)
+        self._unfolded: list[ast.expr] = []
+        """References to `functools.partial` that go."""
+
+    # -- work ---------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Work out all edits. Raises Unsupported, for the first of all obstacles."""
+        obstacles = self.obstacles
+        with obstacles:
+            self._rewrite()
+        obstacles.refuse()
+
+    def _rewrite(self) -> None:
+        obstacles = self.obstacles
+        for construction in self.constructions:
+            self.at = construction.module
+            if not self._becomes_layers(construction):
+                continue
+            with obstacles:
+                if not construction.arguments:
+                    raise Unsupported("the arguments of Estimator are not seen", construction.call)
+                self._of[id(construction.call)] = self._model_fns(construction)
+        with obstacles:
+            self._handed_on.check(self.project)
+        obstacles.refuse()  # all else depends on which functions are model_fns
+        for model in self.model_fns.values():
+            self.at = model.definition.module
+            assert isinstance(model.definition.node, ast.FunctionDef)
+            with obstacles:
+                model.plan = make_plan(
+                    model.definition.module, model.definition.node, self._translations, self.sublayers
+                )
+        with obstacles:
+            self.sublayers.values.check()
+        with obstacles:
+            self._check_starts()
+        self._share_tables()
+        self._others.claim(self.constructions)
+        self.loop = self._loop()
+        for construction in self.constructions:
+            self.at = construction.module
+            with obstacles:
+                self._construct(construction)
+            self._driver(construction.module).handled.add(construction.call.func)
+        if isinstance(self.loop, Loop):
+            self._write_loop(self.loop)
+        else:
+            self._methods()
+        for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
+            take_over_classes(plan, self._driver(plan.module))
+        modules: list[Module] = []
+        while new := [module for module in self._modules() if module not in modules]:  # one may lead to others
+            for module in new:
+                self.at = module
+                self._module(module)
+            modules += new
+        with obstacles:
+            for definition, text in check_makers(self.project, list(self._drivers.values())):
+                self._driver(definition.module).remark(definition.node, text)
+        self.is_read = read_elsewhere(self.project, self.group) or any(reads_beside(m, self._spans(m)) for m in modules)
+        self._translations.watched = watched_names([m.plan for m in self.model_fns.values()], self._drivers)
+        for model in self.model_fns.values():
+            self.at = model.definition.module
+            with obstacles:
+                self._generate(model)
+        for sublayer in self.sublayers.found.values():
+            self.at = sublayer.definition.module
+            with obstacles:
+                self._generate_layer(sublayer)
+        obstacles.refuse()
+        texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
+        if isinstance(self.loop, Loop) and (at := reports_loss(self.loop, texts)) is not None:
+            self._driver(self.loop.module).remark(at, BY_EXAMPLES)
+        settle_watched(self._drivers.values(), texts, self.constructions, self._driver)
+        bodies = [*self.model_fns, *self.sublayers.found]
+        for part in self.sublayers.used_outside():
+            self.at = part.definition.module
+            driver, renderer = self._driver(self.at), self._renderer(self.at)
+            rewrite_part(part, self.project, bodies, self._translations, driver, renderer)
+        for module in modules:
+            self.at = module
+            with obstacles:
+                driver, helpers = self._drivers[module.path], self._helpers[module.path]
+                self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
+        with obstacles:
+            self._edits.update(check_called(self.project, bodies, self.constructions, modules))
+
+    def _share_tables(self) -> None:
+        """Let columns share a table, as one of the graph, where all layers that may read them are seen."""
+        plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
+        if len(plans) < len(self.constructions):
+            return
+        self._columns.shared = True
+        self._translations.refused = lambda name: name != SHARED_COLUMNS and is_refused(name)
+        if self._columns.share(self.project, self.group):
+            helpers = [site for helper in self.sublayers.found.values() for site in helper.body.sites]
+            for plan in plans:
+                sites = [site for site in (*plan.sites, *helpers) if site.layer.columns]
+                plan.shares_tables = len(sites) > 1 or any(site.loops or site in helpers for site in sites)
+
+    def _check_starts(self) -> None:
+        """Refuse values out of a checkpoint that may be that of a canned Estimator here, whose layers have other names."""
+        for model in self.model_fns.values() if len(self.constructions) > len(self._of) else ():
+            if model.plan is not None and model.plan.starting:
+                self.at = model.definition.module
+                raise Unsupported(
+                    f"`{model.definition.name}` starts from a checkpoint, which may be that of another Estimator of the program"
+                )
+
+    def _becomes_layers(self, construction: Construction) -> bool:
+        """Whether the model_fn of an Estimator becomes a Keras model."""
+        return construction.name == ESTIMATOR
+
+    def _methods(self) -> None:
+        """The edits of methods and properties of Estimators, wherever they are read."""
+        for _, node, reason in self.estimators.lost:
+            self.obstacles.found.append(Unsupported(f"an Estimator is not followed here: {reason}", node))
+        for module, node in self.estimators.reads:
+            self.at = module
+            parent = module.parent(node)
+            if isinstance(parent, ast.Attribute) and parent.value is node:
+                text = module.segment(node) if dotted(node) is not None else ""
+                with self.obstacles:
+                    self._method(self._driver(module), node, parent, text)
+
+    def _method(self, driver: Driver, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
+        """The edits of one method or property, of the Estimator `node`."""
+        driver.method(node, attribute, text)
+
+    def _loop(self) -> Loop | NotPlain:
+        """How the program trains, if all of it is understood."""
+        plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
+        if not self.plain_loops or self.distributed:
+            return NotPlain("it may train on several devices or machines")
+        modules = reached(self.project, self.group, False)
+        inside = {module.path: self._spans(module) for module in modules}
+        return loop_of(self.project, modules, self.constructions, plans, self.estimators, inside)
+
+    def _write_loop(self, loop: Loop) -> None:
+        """The edits of a loop that is understood."""
+        self.at = loop.module
+        (model,) = self.model_fns.values()
+        assert model.plan is not None
+        driver = self._driver(loop.module)
+        driver.handled |= set(loop.settings.calls)
+        tensorflow = self._helpers[loop.module.path].tensorflow()
+        driver.remarks += remarks(loop)
+        driver.edits += LoopWriter(loop, model.plan, self._renderer, tensorflow).edits()
+
+    def _modules(self) -> list[Module]:
+        """The modules of the program, and any other that an Estimator reaches."""
+        found = set(self._drivers) | self.files() | {module.path for module in self.group}
+        found |= {definition.module.path for definition in (*self.sublayers.found, *self.sublayers.outside())}
+        found |= self._columns.modules(self.project, found)
+        beside = [self.project.modules[path] for path in self._drivers if path not in {m.path for m in self.group}]
+        used_there = {path for module in beside for path in self.project.readers.sources(module)}
+        found |= {path for path in used_there if is_part(self.project.modules[path])}
+        moving = [*self.model_fns, *self.sublayers.found]
+        found |= {path for path, module in self.project.modules.items() if passes_on(module, self.project, moving)}
+        used = {module.path for module in reached(self.project, self.group, False)}
+        found |= used & {module.path for module in reading_modules(self.project, READERS)}
+        return [self.project.modules[path] for path in sorted(found)]
+
+    def _model_fns(self, construction: Construction) -> list[ModelFn]:
+        """The model_fns that an Estimator may be made with: one, if it is not handed on through a parameter or a table."""
+        node = construction.arguments.get("model_fn")
+        if node is None:
+            raise Unsupported("an Estimator without model_fn", construction.call)
+        places = self._handed_on.places(self.project, construction.module, node)
+        found = [self._model_fn(module, value) for module, value in places]
+        return list(dict.fromkeys(found))
+
+    def _model_fn(self, module: Module, node: ast.expr) -> ModelFn:
+        definition = model_fn_behind(self.project, module, node)
+        if definition is None or not isinstance(definition.node, ast.FunctionDef):
+            raise Unsupported(self.drafts.obstacle(module, node) or "the model_fn is not found", node)
+        return self.model_fns.get(definition) or self.model_fns.setdefault(definition, self._named(definition))
+
+    def _named(self, definition: Definition) -> ModelFn:
+        taken = definition.module.bound_names | self.sublayers.reserved
+        origin, name = self.drafts.model_class(definition), definition.name
+        if not origin and class_name(name, definition.module.bound_names) in self.sublayers.reserved:
+            stem = os.path.splitext(os.path.basename(definition.module.path))[0]
+            name = f"{stem}_{name.lstrip('_')}"  # another file has a model of that name
+        wanted = class_name(name, taken, origin)
+        model = ModelFn(definition, wanted, factory_name(name, taken, origin if wanted != origin else ""))
+        self.sublayers.reserved |= {model.class_name, model.factory}
+        return model
+
+    def _construct(self, construction: Construction) -> None:
+        if construction.name != ESTIMATOR:
+            self._others.rewrite(construction)
+            return
+        models, module, node = self._of[id(construction.call)], construction.module, construction.arguments["model_fn"]
+        model, plans = models[0], plans_of(models, construction.arguments)
+        params = [without_tpu.parameters(self._driver(module), construction, plan) for plan in plans][0]
+        partial = node if isinstance(node, ast.Call) and is_partial(module, node) else None
+        node = partial.args[0] if partial is not None else node
+        direct = len(models) == 1 and self.project.definition(module, node) == model.definition
+        factory: str | None = None
+        if direct and isinstance(node, ast.Attribute):
+            factory = f"{module.segment(node.value)}.{model.factory}"
+        elif direct and isinstance(node, ast.Name):
+            factory = model.factory if node.id == model.definition.name else node.id
+        elif isinstance(node, ast.Call):
+            factory = Renderer(module, value_edits(self.sublayers, module)).expression(node, lambda part: None)
+        else:
+            factory = new_name(node, module, self._handed_on, self.model_fns.values())
+        if partial is not None and direct and factory is not None:
+            check_partial(partial, plans[0])
+            self._unfolded.append(partial.func)
+        self._driver(module).construction(
+            construction.call,
+            factory,
+            "params" in plans[0].statics,
+            construction.arguments,
+            partial,
+            params,
+            dropped(self.loop) if isinstance(self.loop, Loop) else frozenset(),
+        )
+
+    def _home(self) -> str:
+        """Where the helpers live, for every file that can import them from there: the folder of the first model_fn, or of the
+        first Estimator where that is above it in one package."""
+        folder = os.path.dirname(self.constructions[0].module.path)
+        first = next(iter(self.model_fns), None)
+        own = os.path.dirname(first.module.path) if first is not None else folder
+        return folder if relative_prefix(self.project, own, folder) is not None else own
+
+    def _driver(self, module: Module) -> Driver:
+        if module.path not in self._drivers:
+            helpers = Helpers(module, self.project, self._home(), self.module_of, self.keeps_graphs)
+            self._helpers[module.path] = helpers
+            readers = variable_readers(self.constructions, self.keeps_graphs)
+            need, name = helpers.need, helpers.tensorflow
+            self._drivers[module.path] = Driver(module, need, name, readers, self.project, self._driver)
+        return self._drivers[module.path]
+
+    def _renderer(self, module: Module) -> Renderer:
+        """Writes parts of a file that outer edits move."""
+        self._driver(module)
+        return Renderer(module, self._base_edits(module))
+
+    def _module(self, module: Module) -> None:
+        """The edits of a module outside of its model_fns."""
+        driver = self._driver(module)
+        shots, handled = one_shot_edits(module)
+        driver.edits += shots
+        driver.handled |= handled
+        inside = self._spans(module)
+        with self.obstacles:
+            driver.edits += self._columns.outside(module, driver, inside)
+        self._unused_specs(module)
+        for node, name in tpu.configurations_first(module.references()):
+            if ".distribute." in name and not inside.hold(module.span(node)):
+                driver.strategy(node, name, self._helpers[module.path].tensorflow())
+            if inside.hold(module.span(node)) or (node in driver.handled and not is_left_head(driver, node, name)):
+                continue
+            with self.obstacles:
+                if any(known(driver, node, name) for known in _REFERENCES):
+                    continue
+                if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
+                    raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
+        configuration_edits(driver, inside, self.obstacles)
+        driver.edits += idle_imports(module, self._unfolded)
+        for model in self.model_fns.values():
+            driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside, self._handed_on)
+        made = {c.arguments["model_fn"] for c in self.constructions if c.module is module and "model_fn" in c.arguments}
+        driver.edits += name_edits(module, self.project, self._handed_on, self.model_fns.values(), made)
+        calls = (module.span(node) for node in made if isinstance(node, ast.Call) and not is_partial(module, node))
+        written = Spans([*inside, *calls])
+        driver.edits += [e for e in value_edits(self.sublayers, module) if not written.hold((e.start, e.end))]
+        for definition in self.sublayers.found:
+            driver.edits += layer_edits(definition, self.sublayers, self.project, module)
+
+    def _unused_specs(self, module: Module) -> None:
+        """Model_fns that nothing names stay for graphs, as other code that nothing names does."""
+        inside = self._spans(module)
+        unused = Spans(span for span in self._helpers[module.path].unused if not inside.hold(span))
+        specs = [module.span(node) for node, name in module.references() if name == SPEC]
+        if not self.keeps_graphs and any(unused.hold(span) for span in specs):
+            GraphCode(self.project, self._driver(module), self.obstacles, unused).specs()
+
+    def _spans(self, module: Module, outside: bool = False) -> Spans:
+        """The spans of the model_fns of a module, and of what is made for them; with the parts `outside` of them if asked."""
+        every = [*self.model_fns, *self.sublayers.found, *(self.sublayers.outside() if outside else ())]
+        return Spans(whole_span(module, d.node) for d in every if d.module is module)
+
+    def _generate(self, model: ModelFn) -> None:
+        module = model.definition.module
+        helpers = self._helpers[module.path]
+        assert model.plan is not None
+        outer = module.parent(model.definition.node)
+        plan, facts = model.plan, self._facts(model.plan)
+
+        def generate(renderer: Renderer) -> Generated:
+            need = functools.partial(helpers.need, at=outer)
+            return Generator(
+                plan, renderer, helpers.tensorflow(), model.class_name, model.factory, facts, need
+            ).generate()
+
+        model.generated = self._rendered(module, generate)
+        span = whole_span(module, model.definition.node)
+        text = polished(model.generated.text, module, self.drafts.renamed)
+        self._drivers[module.path].edits.append(module.edit(span, text.lstrip()))
+
+    def _generate_layer(self, sublayer: Sublayer) -> None:
+        module = sublayer.definition.module
+        node = sublayer.definition.node
+        if getattr(node, "decorator_list", []):
+            raise Unsupported("a decorated helper makes layers", node)
+        helpers, facts = self._helpers[module.path], self._facts()
+
+        def generate(renderer: Renderer) -> str:
+            body, tensorflow = sublayer.body, helpers.tensorflow()
+            return LayerGenerator(body, renderer, tensorflow, sublayer.class_name, facts, helpers.need).generate()
+
+        text = polished(self._rendered(module, generate), module, self.drafts.renamed)
+        self._drivers[module.path].edits.append(module.edit(whole_span(module, node), text.lstrip()))
+
+    def _rendered(self, module: Module, generate: Callable[[Renderer], T]) -> T:
+        """What is generated from a file with the edits of its single references."""
+        try:
+            edits = self._base_edits(module)
+        except Unsupported:
+            generate(Renderer(module, []))  # what stands in its way is why names stay, and is told instead
+            raise
+        return generate(Renderer(module, edits))
+
+    def _base_edits(self, module: Module) -> list[Edit]:
+        fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module, True))
+        columns = self._columns.of(module, self._drivers[module.path].need)
+        own = [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
+        own += reader_edits(module, self._spans(module), self._drivers[module.path].need)
+        return [*own, *value_edits(self.sublayers, module)]

@@ -1,0 +1,189 @@
+"""Functions and classes of a program that nothing names: they stay for graphs, with the names of `tf.compat.v1`.
+
+A file of helpers holds more of them than a program calls. What calls none of them moves without them.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.resolve.text import Span, Spans
+from migrator.vocabulary.diagnostics import Edit
+
+from ..bridge.contrib_graphs import contrib_edits, contrib_helper
+from ..distribute.tpu import short_name
+from ..estimator_calls.estimator_kinds import KINDS
+from ..estimator_calls.sessions import SESSIONS
+from ..symbols.tensorflow_names import whole_name
+
+# Names of variable scopes, which only TensorFlow 1 has, though much else that is migrated knows them.
+GRAPH_SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
+_LOOKUPS = frozenset({"globals", "vars", "locals", "eval", "exec", "__import__"})
+_ESTIMATORS = ("Estimator", "Classifier", "Regressor", "model_to_estimator", "train_and_evaluate")
+"""How the names end that a main block needs to train an Estimator."""
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+
+
+def unused_spans(modules: Iterable[Module], module: Module) -> Spans:
+    """The spans of the functions and classes at the top of `module` that nothing in `modules` names.
+
+    What only such code names counts as unused, too, and what only the main block of another program does, that makes no
+    Estimator. A name in a string counts as a use, since `getattr` and tables find code by it, and so does an import in a
+    package's ``__init__.py``. What makes an Estimator is in use, whoever calls it, and so is `main`, which ``app.run()`` finds
+    by its name. Where names are made up as the program runs, nothing is known to be unused.
+    """
+    program = tuple(modules)
+    known: tuple[tuple[Module, ...], Spans] | None = module.memo.get("unused code")
+    if known is None or known[0] != program:
+        known = module.memo["unused code"] = program, Spans(_unused(program, module))
+    return known[1]
+
+
+def _unused(modules: Sequence[Module], module: Module) -> list[Span]:
+    handed = _hands_on_modules(modules)
+    if any(_finds_by_name(other, handed) for other in modules):
+        return []
+    named: dict[str, list[ast.AST]] = {}
+    roots: list[ast.AST] = []
+    mains: list[ast.AST] = []
+    for other in modules:
+        package = other.path.endswith("__init__.py")
+        starts = _starts(other)
+        for statement in other.tree.body:
+            if isinstance(statement, _DEFINITIONS) and not statement.decorator_list and statement not in starts:
+                named.setdefault(statement.name, []).append(statement)
+            elif package or not isinstance(statement, (ast.Import, ast.ImportFrom)) or _renames(statement):
+                (mains if _is_main(statement) else roots).append(statement)
+    programs = [main for main in mains if _makes_estimators(main, named)]
+    used = _reached([*roots, *(programs or mains)], named)
+    own = [s for s in module.tree.body if isinstance(s, _DEFINITIONS) and not s.decorator_list and s not in used]
+    return [module.span(statement) for statement in own]
+
+
+def _renames(statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether what an import names is read by another name."""
+    return any(alias.asname not in (None, alias.name) for alias in statement.names)
+
+
+def _starts(module: Module) -> set[ast.AST]:
+    """The functions and classes at the top of a module that are in use whether or not anything names them."""
+    blocks = any(_is_main(statement) for statement in module.tree.body)  # these say which `main` is that of the program
+    functions = [s for s in module.tree.body if isinstance(s, ast.FunctionDef) and not blocks]
+    found: set[ast.AST] = {function for function in functions if function.name == "main"}
+    for node, name in module.references() if b"stimator" in module.source else ():
+        if name in KINDS or short_name(name) == "TPUEstimator":
+            found |= {ancestor for ancestor in module.ancestors(node) if module.parent(ancestor) is module.tree}
+    return found
+
+
+def inside_unused(module: Module, node: ast.AST, unused: Spans) -> ast.FunctionDef | None:
+    """The function or method in `unused` code that a node is in, below its head: it is not evaluated unless that is called."""
+    if not unused.hold(module.span(node)):
+        return None
+    below = node
+    for ancestor in module.ancestors(node):
+        if isinstance(ancestor, ast.FunctionDef) and below in ancestor.body:
+            return ancestor
+        below = ancestor
+    return None
+
+
+def said_of_unused(function: ast.FunctionDef, name: str) -> str:
+    """What the owner should know of a name of TensorFlow 1 that stays in a function that nothing calls."""
+    if name in SESSIONS:
+        keeps = "opens a session, and needs tf.compat.v1.disable_eager_execution() before"
+    else:
+        keeps = f"keeps {name.replace('tensorflow.', 'tf.', 1)}, and would stop at it"
+    return f"`{function.name}` {keeps}: no code of the Estimator's program calls it"
+
+
+def _reached(start: Iterable[ast.AST], named: Mapping[str, list[ast.AST]]) -> set[ast.AST]:
+    """`start`, and the definitions that it names, or that these name."""
+    waiting = list(start)
+    used = set(waiting)
+    while waiting:
+        for node in walk(waiting.pop()):
+            for name in _names(node):
+                found = [definition for definition in named.get(name, ()) if definition not in used]
+                used.update(found)
+                waiting += found
+    return used
+
+
+def _is_main(statement: ast.stmt) -> bool:
+    """Whether a statement is ``if __name__ == "__main__":``."""
+    return isinstance(statement, ast.If) and any(
+        isinstance(node, ast.Name) and node.id == "__name__" for node in walk(statement.test)
+    )
+
+
+def _makes_estimators(main: ast.AST, named: Mapping[str, list[ast.AST]]) -> bool:
+    return any(
+        name.endswith(_ESTIMATORS) for code in _reached([main], named) for node in walk(code) for name in _names(node)
+    )
+
+
+def _hands_on_modules(modules: Sequence[Module]) -> bool:
+    """Whether any file of the program is more than the left side of a dot somewhere, so that `getattr` may get it."""
+    own: set[str] = set()
+    for module in modules:
+        parts = os.path.splitext(module.path)[0].split(os.sep)
+        own.update(".".join(parts[start:end]) for end in range(1, len(parts) + 1) for start in range(end))
+    for module in modules:
+        names = {entry.name for entry in module.imports if entry.target.lstrip(".") in own}
+        for name in names:
+            if not all(isinstance(module.parent(load), ast.Attribute) for load in module.loads(name)):
+                return True
+    return False
+
+
+def _finds_by_name(module: Module, handed: bool) -> bool:
+    """Whether a module may find functions by names that are not written in it; `getattr` does so if modules are handed on."""
+    for call in module.nodes(ast.Call):
+        function = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        literal = len(call.args) > 1 and isinstance(call.args[1], ast.Constant)
+        if function in _LOOKUPS or (function == "import_module" or function == "getattr" and handed) and not literal:
+            return True
+    return any(
+        node.attr == "modules" or (node.attr == "__dict__" and not _is_made(module, node.value))
+        for node in module.nodes(ast.Attribute)
+    )
+
+
+def _is_made(module: Module, node: ast.expr) -> bool:
+    """Whether a name stands for objects alone that calls give, such as ``parser.parse_args()``: these hold no function."""
+    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
+    statements = [module.parent(binding.node) for binding in bindings]
+    return bool(bindings) and all(isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) for s in statements)
+
+
+def _names(node: ast.AST) -> tuple[str, ...]:
+    """What a node may name."""
+    if isinstance(node, ast.Call) and not node.args and getattr(node.func, "attr", "") == "run":
+        return ("main",)  # `tf.app.run()`
+    if isinstance(node, ast.Name):
+        return (node.id,)
+    if isinstance(node, ast.Attribute):
+        return (node.attr,)
+    if isinstance(node, ast.alias):
+        return (node.name.rsplit(".", 1)[-1],)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+        return (node.value,)
+    return ()
+
+
+def old_name(
+    module: Module, node: ast.expr, name: str, tensorflow: str, need: Callable[[str, ast.AST], str]
+) -> list[Edit] | None:
+    """The edits that let a reference mean the graph's function, where the file will call TensorFlow `tensorflow`, and `need`
+    asks for a vendored helper; None where nothing is known to hold it."""
+    if name.startswith("tensorflow.contrib."):
+        helper = contrib_helper(module, node, name)
+        return contrib_edits(module, node, name) if helper is None else [module.edit(node, need(helper, node))]
+    if whole_name(module) is None:
+        return None
+    return [module.edit(node, f"{tensorflow}.compat.v1.{name[len('tensorflow.') :]}")]

@@ -1,0 +1,1 @@
+"""Recurrent cells and conditional random fields inside a model_fn."""

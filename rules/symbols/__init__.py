@@ -1,0 +1,1 @@
+"""Names of TensorFlow 1 and what they are called now."""
