@@ -316,3 +316,17 @@ def test_metrics_of_a_training_whose_summaries_show_them(tmp_path: Path) -> None
 def test_fit_itself_computes_metrics(tmp_path: Path) -> None:
     history = create_model(tmp_path, 1).fit(input_fn("train").take(2), verbose=0).history
     assert set(history) == {"loss", "mae"} and history["mae"][0] > 0.0
+
+
+@pytest.mark.parametrize("method", ["call", "compute_loss", "test_step"])
+def test_an_error_of_the_model_is_told_with_its_line(tmp_path: Path, method: str) -> None:
+    model = create_model(tmp_path, 100)
+
+    def fail(*arguments: Any, **more: Any) -> Any:
+        raise ValueError("the owner's own words")
+
+    setattr(model, method, fail)
+    with pytest.raises(ValueError, match="the owner's own words") as raised:
+        (evaluate if method == "test_step" else train)(model, input_fn)
+    assert "must be defined before the loop" not in str(raised.value)
+    assert f'{Path(__file__).name}", line' in str(raised.value)

@@ -28,7 +28,13 @@ class LocalRun:
         model.steps_per_execution = self.state.steps_per_execution  # Keras makes a loop only if there are several
         function = model.make_train_function() if training else model.make_test_function()
         if hasattr(function, "get_concrete_function"):
-            return function.get_concrete_function(tf.data.IteratorSpec(spec))
+            try:
+                return function.get_concrete_function(tf.data.IteratorSpec(spec))
+            except Exception:
+                model.steps_per_execution = 1  # AutoGraph tells of an error in a loop without the line that it is in
+                make = model.make_train_function if training else model.make_test_function
+                make(force=True).get_concrete_function(tf.data.IteratorSpec(spec))
+                raise
         features, *rest = spec if isinstance(spec, tuple) else (spec,)  # Keras 3, or a model that runs eagerly
         fed = {"labels": rest[0]} if rest and "labels" in inspect.signature(model.call).parameters else {}
         tf.function(lambda x, **fed: model(x, training=training, **fed)).get_concrete_function(features, **fed)
