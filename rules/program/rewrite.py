@@ -150,7 +150,7 @@ class ProgramRewrite(Rewritten):
                 self._construct(construction)
             self._driver(construction.module).handled.add(construction.call.func)
         if isinstance(self.loop, Loop):
-            self._write_loop(self.loop)
+            self._settle_loop(self.loop)
         else:
             self._methods()
         for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
@@ -161,6 +161,8 @@ class ProgramRewrite(Rewritten):
                 self.at = module
                 self._module(module)
             modules += new
+        if isinstance(self.loop, Loop):
+            self._write_loop(self.loop)
         with obstacles:
             for definition, text in check_makers(self.project, list(self._drivers.values())):
                 self._driver(definition.module).remark(definition.node, text)
@@ -243,16 +245,26 @@ class ProgramRewrite(Rewritten):
         inside = {module.path: self._spans(module) for module in modules}
         return loop_of(self.project, modules, self.constructions, plans, self.estimators, inside)
 
+    def _settle_loop(self, loop: Loop) -> None:
+        """What is taken over from a loop that is understood, and what it leaves to say."""
+        self.at = loop.module
+        driver = self._driver(loop.module)
+        driver.handled |= set(loop.settings.calls)
+        driver.remarks += remarks(loop)
+
     def _write_loop(self, loop: Loop) -> None:
-        """The edits of a loop that is understood."""
+        """The edits of a loop that is understood. Those of names in it are part of them."""
         self.at = loop.module
         (model,) = self.model_fns.values()
         assert model.plan is not None
-        driver = self._driver(loop.module)
-        driver.handled |= set(loop.settings.calls)
-        tensorflow = self._helpers[loop.module.path].tensorflow()
-        driver.remarks += remarks(loop)
-        driver.edits += LoopWriter(loop, model.plan, self._renderer, tensorflow).edits()
+        driver, helpers = self._driver(loop.module), self._helpers[loop.module.path]
+        inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end))
+        changed = Spans((e.start, e.end) for e in inner)
+        base = [e for e in self._base_edits(loop.module) if not changed.touch((e.start, e.end))]
+        renderer = Renderer(loop.module, [*base, *inner])
+        written = list(LoopWriter(loop, model.plan, lambda module: renderer, helpers.tensorflow()).edits())
+        replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
+        driver.edits = [e for e in driver.edits if e.start == e.end or not replaced.hold((e.start, e.end))] + written
 
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""

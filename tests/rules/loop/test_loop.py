@@ -199,6 +199,43 @@ def test_comments_between_arguments_stay() -> None:
     assert [line.strip() for line in loop(before).split("\n")] == [line.strip() for line in after.split("\n")]
 
 
+def test_names_of_the_library_in_calls_are_replaced_with_them() -> None:
+    program = MODEL + textwrap.dedent(
+        """\
+        def read(mode):
+            data = make_input_fn(8, 1)()
+            return data.repeat() if mode == tf.estimator.ModeKeys.TRAIN else data
+
+
+        """
+    )
+    text = migrate(
+        program
+        + ESTIMATOR
+        + textwrap.dedent(
+            """\
+            estimator.train(lambda: read(tf.estimator.ModeKeys.TRAIN), steps=5)
+            print(estimator.evaluate(lambda: read(tf.estimator.ModeKeys.EVAL)))
+            """
+        )
+    )
+    assert text.endswith(
+        "model.fit(read(ModeKeys.TRAIN).take(5))\nprint(model.evaluate(read(ModeKeys.EVAL), return_dict=True))\n"
+    )
+
+
+def test_arrays_that_are_made_in_a_call() -> None:
+    arrays = 'tf.estimator.inputs.numpy_input_fn({"x": x}, x, num_epochs=1, shuffle=False)'
+    text = migrate(
+        MODEL.replace("import tensorflow as tf", "import numpy as np\nimport tensorflow as tf")
+        + "x = np.ones([8, 1])\n"
+        + ESTIMATOR
+        + f'estimator.train({arrays})\nprint([row["score"] for row in estimator.predict({arrays})])\n'
+    )
+    after = 'numpy_input_fn({"x": x}, x, num_epochs=1, shuffle=False)()'
+    assert text.endswith(f'model.fit({after})\nprint([score for score in model.predict({after})["score"]])\n')
+
+
 def test_arrays_as_input() -> None:
     before = """\
         import numpy as np
