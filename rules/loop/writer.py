@@ -185,11 +185,12 @@ class LoopWriter:
             yield from self._first(use, parent, data)
             return
         predict = f"{self.model}.predict({data})"
-        if not self.has_dicts():
-            yield module.edit(call, predict)
-            return
         name = self._held(call)
         places = module.loads_of(name.id, module.scope(name).holder(name.id)) if name is not None else [call]
+        if not self.has_dicts():
+            whole = len(places) == 1 and (places[0] is call or name is not None) and self._is_gone_through(places[0])
+            yield module.edit(call, predict if whole else f"iter({predict})")
+            return
         rows = rows_of(module, places[0]) if len(places) == 1 else None
         names = free_names(module, rows) if rows is not None else None
         if rows is not None and names is not None and name is not None:
@@ -203,6 +204,18 @@ class LoopWriter:
             yield from self._columns(rows, names, held)
         else:
             yield from self._dicts(use, predict, name)
+
+    def _is_gone_through(self, node: ast.expr) -> bool:
+        """Whether a place goes over all rows from the first one on, so that an array is as good as an iterator."""
+        parent = self.module.parent(node)
+        if isinstance(parent, (ast.For, ast.comprehension)):
+            return parent.iter is node
+        function = parent.func if isinstance(parent, ast.Call) and node in parent.args else None
+        return (
+            isinstance(function, ast.Name)
+            and function.id in ("list", "tuple", "enumerate", "zip", "sorted")
+            and not self.module.is_bound(function.id, function)
+        )
 
     def has_dicts(self) -> bool:
         """Whether the predictions of an example are a dict."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_loop import loop
+from test_loop import ESTIMATOR, MODEL, loop, migrate
 
 TRAINED = "estimator.train(make_input_fn(8, 1))\n"
 PREDICT = "estimator.predict(make_input_fn(4, 1))"
@@ -68,3 +68,20 @@ def test_only_what_is_asked_for(keys: str, test: str) -> None:
 def test_endless_data_for_one_prediction() -> None:
     after = loop(TRAINED + "print(next(estimator.predict(make_input_fn(4, None)))['score'])\n")
     assert after.endswith("print(model.predict(make_input_fn(4, None)().take(1))['score'][0])\n")
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (f"for p in {PREDICT}:\n    print(p)\n", f"for p in {ARRAYS}:\n    print(p)\n"),
+        (f"rows = list({PREDICT})\n", f"rows = list({ARRAYS})\n"),
+        (
+            f"rows = {PREDICT}\nfor row in rows:\n    break\nprint(len(list(rows)))\n",
+            f"rows = iter({ARRAYS})\nfor row in rows:\n    break\nprint(len(list(rows)))\n",
+        ),
+        (f"rows = {PREDICT}\nprint(next(rows))\n", f"rows = iter({ARRAYS})\nprint(next(rows))\n"),
+    ],
+)
+def test_predictions_without_keys_go_on_where_they_were_left(before: str, after: str) -> None:
+    model = MODEL.replace("predictions=outputs", "predictions=predictions * 2.0")
+    assert migrate(model + ESTIMATOR + TRAINED + before).endswith(after)
