@@ -36,6 +36,8 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast
 _CONVOLUTION = re.compile(r"conv(?=\d|\w*_\dd|olution|_transpose)")
 SELDOM = 1000
 """Steps between two checkpoints where a program says only minutes, or nothing."""
+_GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
+"""The key of an evaluation's result, by itself or in a format."""
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
 """Names of the library that stand for nothing else in a program whose loop is understood."""
 
@@ -155,7 +157,8 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
         for constant in walk(module.tree) if b"global_step" in module.source else ():
             if (
                 isinstance(constant, ast.Constant)
-                and constant.value == "global_step"
+                and isinstance(constant.value, str)
+                and _GLOBAL_STEP.search(constant.value)
                 and not spans.hold(module.span(constant))
             ):
                 return "the global step that an evaluation returns"

@@ -250,6 +250,8 @@ def test_arrays_as_input() -> None:
     [
         "estimator.train(make_input_fn(8, 1), hooks=[tf.train.StopAtStepHook(3)])\n",
         'estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1))["global_step"])\n',
+        "estimator.train(make_input_fn(8, 1))\nprint('{global_step}'.format(**estimator.evaluate(make_input_fn(8, 1))))\n",
+        "estimator.train(make_input_fn(8, 1))\nprint('step %(global_step)d' % estimator.evaluate(make_input_fn(8, 1)))\n",
         "estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1), checkpoint_path='x'))\n",
         "estimator.train(make_input_fn(8, 1))\nprint(estimator.model_dir)\n",
         "estimator.train(make_input_fn(8, 1))\nprint(list(estimator.predict(make_input_fn(8, 1), KEYS)))\n",
