@@ -129,7 +129,7 @@ class Rewritten:
             names = sorted({name for helpers in users for name in helpers.names})
             prefixes = {"." if helpers.prefix else "" for helpers in users if CLUSTER_MODULE in helpers.modules}
             files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)
-            if self._has_columns(files.values()):
+            if names and self._has_columns(files.values()):  # else nothing would import it
                 names.append("KERAS_OF_COLUMNS")
                 files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)
             yield from (NewFile(paths[name], text) for name, text in files.items())
@@ -151,6 +151,12 @@ class Rewritten:
         called = self.used.union(*(helpers.names for helpers in self._helpers.values()))
         if not called & {*TRAINING, "train_and_evaluate", "export_saved_model", "export_savedmodel"}:
             text = "no given file trains this Estimator: what does gets a Keras model now, so migrate it together with this"
+            yield self.first.module, self.first.call, text
+        if not any(helpers.names for helpers in self._helpers.values()) and self._has_columns(()):
+            text = (
+                "feature columns need Keras 2: with Keras 3 install tf_keras, and set TF_USE_LEGACY_KERAS=1, "
+                "or migrate with --features preprocessing"
+            )
             yield self.first.module, self.first.call, text
         for driver in self._drivers.values():
             for node, text in driver.remarks:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 
 import pytest
 from modelfn.programs import HELPERS, LOSS, TRAIN_OP, migrate, migrate_all, run
+
+from migrator.diagnostics import Outcome
 
 MODEL = f"""import tensorflow as tf
 
@@ -297,3 +300,19 @@ def test_an_estimator_of_another_file_stays_with_helpers() -> None:
     task = "from program import estimator, make_input_fn\n\nestimator.train(make_input_fn(8, 1), steps=3)\n"
     files = migrate_all({"program.py": MODEL + ESTIMATOR, "task.py": task})
     assert "train(estimator, make_input_fn(8, 1), steps=3)" in files["task.py"]
+
+
+def said(outcomes: Mapping[str, Outcome]) -> str:
+    """All messages of one run."""
+    return " ".join(d.message for outcome in outcomes.values() for d in (*outcome.applied, *outcome.remaining))
+
+
+COLUMNS = MODEL.replace(
+    'tf.layers.dense(features["x"]',
+    'tf.layers.dense(tf.feature_column.input_layer(features, [tf.feature_column.numeric_column("x")])',
+)
+
+
+def test_no_file_is_written_that_nothing_imports() -> None:
+    files = run(COLUMNS + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n")
+    assert HELPERS not in files and "feature columns need Keras 2" in said(files)
