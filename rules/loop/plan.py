@@ -319,6 +319,13 @@ def remarks(loop: Loop) -> Iterator[tuple[ast.AST, str]]:
             fields["tf_random_seed"],
             "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them",
         )
+    for node, name in loop.module.references():
+        if name == "random.seed":
+            yield (
+                node,
+                "Keras draws seeds from Python's `random` when it makes layers: what the program draws from it afterwards "
+                "are other numbers than before",
+            )
     if loop.settings.directory is not None:
         yield (
             call,

@@ -316,3 +316,8 @@ COLUMNS = MODEL.replace(
 def test_no_file_is_written_that_nothing_imports() -> None:
     files = run(COLUMNS + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n")
     assert HELPERS not in files and "feature columns need Keras 2" in said(files)
+
+
+def test_numbers_of_python_that_keras_draws_too_are_told() -> None:
+    program = "import random\n\n" + MODEL + "random.seed(1)\n" + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n"
+    assert "draws seeds from Python's `random`" in said(run(program))
