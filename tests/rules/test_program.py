@@ -332,15 +332,25 @@ def test_programs_of_other_components_do_not_matter() -> None:
     assert units(run(model_fn(DENSE)))[0].tier == "native"
 
 
+@pytest.mark.parametrize(
+    ("use", "imported"),
+    [
+        ("", r"from tf2_cluster import [\w, ]+\n"),
+        (
+            "estimator.train(lambda: tf.data.Dataset.from_tensors(({'x': X}, Y)), steps=1)\n",
+            "import tensorflow as tf\n",
+        ),
+    ],
+)
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_an_import_that_goes_leaves_no_hole(newline: str) -> None:
+def test_an_import_that_goes_leaves_no_hole(newline: str, use: str, imported: str) -> None:
     helper = "import tensorflow as tf\n\n\ndef made(mode, loss):\n"
     helper += "    train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())\n"
     helper += "    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)\n"
     main = "import tensorflow as tf\n\nfrom helper import made\n\n\ndef model_fn(features, labels, mode):\n"
     main += "    net = tf.layers.dense(features['x'], 1)\n"
     main += "    return made(mode, tf.losses.mean_squared_error(labels, net))\n"
-    main += "\n\nestimator = tf.estimator.Estimator(model_fn)\n"
+    main += f"\n\nestimator = tf.estimator.Estimator(model_fn)\n{use}"
     files = {path: text.replace("\n", newline) for path, text in {"helper.py": helper, "main.py": main}.items()}
     text = migrate_all(files)["main.py"].replace("\r\n", "\n")
-    assert "from helper" not in text and re.search(r"\nfrom tf2_training import [\w, ]+\n\n\nclass Model\(", text)
+    assert "from helper" not in text and re.search(rf"^{imported}\n\nclass Model\(", text, re.MULTILINE)
