@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 from modelfn.programs import HELPERS, LOSS, TRAIN_OP, migrate, migrate_all, run
 
-from migrator.diagnostics import Outcome
+from migrator.vocabulary.diagnostics import Outcome
 
 MODEL = f"""import tensorflow as tf
 
