@@ -29,6 +29,8 @@ class Unit:
         place = text.location(piece.start)
         try:
             self.tree = cst.parse_module(source)
+            if source.endswith("\r"):  # libcst takes only a line feed for the end of the last line
+                self.tree = self.tree.with_changes(has_trailing_newline=True)
             found = printed([self.tree], style, exact=True)
         except (cst.ParserSyntaxError, cst.CSTValidationError, UnicodeError) as error:
             raise Unprintable(f"libcst cannot parse this statement ({type(error).__name__})", place) from error

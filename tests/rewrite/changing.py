@@ -26,6 +26,7 @@ HOSTILE = {
     "strings": 'x = "a" "b" f"c{d}" "e"\nx = b"a" b"c"\ny = f(x for x in(y))\nz = f((x for x in y), z)\n',
     "operators": "x = -a ** -b\nx = ~(-a)\nx = (a, b)[c]\nx=(a)(b)\nx = 1 .real\nx = a<b<c(d)\na += b@c\n",
     "windows": "if a:\r\n    b(c)\r\n    # x\r\n    d(e, # f\r\n      g)\r\nelse:\r\n    h(i); j(k)\r\n",
+    "carriage returns": "if a:\r    b(c)\r    # x\r    d(e, # f\r      g)\relse:\r    h(i); j(k)\r",
     "tabs": "if a:\n\tb(c)\n\tif d:\n\t\te(f,\n\t\t  g)\n",
     "continued": "x = a + \\\n    f(b) \\\n    + c\nassert a, \\\n  b(c)\nif a and \\\n   b(c): pass\n",
     "no newline": "def f(): return a(b)\nclass C: x = a(b); y = c(d)\nif a: pass\n\n\n# c\n\nx = a(b)",
