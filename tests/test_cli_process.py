@@ -92,7 +92,7 @@ def test_ctrl_c_ends_the_workers(hanging: Path) -> None:
 def test_starting_is_quick_and_light(arguments: list[str]) -> None:
     heavy = "tensorflow numpy rich libcst importlib.metadata multiprocessing".split()
     code = (
-        "import sys; sys.argv = ['migrate', *%r]\nfrom migrator import cli\ntry: cli.main()\nexcept SystemExit: pass\n"
+        "import sys; sys.argv = ['migrate', *%r]\nfrom migrator.cli import cli\ntry: cli.main()\nexcept SystemExit: pass\n"
         "print([name for name in %r if name in sys.modules], file=sys.stderr)" % (arguments, heavy)
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **with_pack({}))
