@@ -26,7 +26,8 @@ def model_fn(features, labels, mode):
     return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 """
 MADE = "\n\nestimator = tf.estimator.Estimator(model_fn, model_dir='d')\n"
-ALONE = MADE + "estimator.train(read, steps=2)\n"
+ALONE = MADE + "estimator.train(read, steps=2, hooks=[tf.train.CheckpointSaverHook('d', 1)])\n"
+PLAIN = MADE + "estimator.train(read, steps=2)\n"
 LOOP = MADE + (
     "tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(read, max_steps=2), tf.estimator.EvalSpec(read))\n"
 )
@@ -75,6 +76,11 @@ def test_a_program_for_clusters_gets_two_files_and_the_second_run_changes_nothin
 
 def test_a_program_for_one_device_gets_one_file() -> None:
     assert apply(task=MODEL + READ + ALONE).exit_code == 0 and helpers() == [FILE_NAME]
+
+
+def test_a_program_that_trains_by_fit_gets_none() -> None:
+    assert apply(task=MODEL + READ + PLAIN).exit_code == 0 and helpers() == []
+    assert "\nmodel.fit(" in Path("task.py").read_text()
 
 
 def test_files_of_a_package_import_each_other_by_a_dot() -> None:
@@ -265,7 +271,7 @@ def test_a_program_that_cannot_be_written_adds_nothing_to_the_helpers_of_others(
     alone = Path(FILE_NAME).read_text()
     assert migrate("--undo").exit_code == 0
     other = Path("other.py")
-    other.write_text((MODEL + READ + LOOP).replace("GradientDescentOptimizer", "AdamOptimizer"))
+    other.write_text((MODEL + READ + LOOP).replace("GradientDescentOptimizer", "RMSPropOptimizer"))
     other.chmod(0o444)
     result = migrate(".", "--apply")
     assert "other.py:1:1: E004 not written: it is read-only; nor was tf2_cluster.py\n" in result.output
@@ -275,8 +281,8 @@ def test_a_program_that_cannot_be_written_adds_nothing_to_the_helpers_of_others(
 def test_helpers_that_cannot_be_written_are_the_reason_of_all_that_need_more_of_them() -> None:
     assert apply(task=MODEL + READ + ALONE).exit_code == 0
     Path(FILE_NAME).chmod(0o444)
-    adam = (MODEL + READ + ALONE).replace("GradientDescentOptimizer", "AdamOptimizer")
-    result = apply(one=adam, two=adam, three=MODEL + READ + ALONE)
+    more = (MODEL + READ + ALONE).replace("GradientDescentOptimizer", "RMSPropOptimizer")
+    result = apply(one=more, two=more, three=MODEL + READ + ALONE)
     assert f"{FILE_NAME}:1:1: E004 not written: it is read-only; nor were one.py, two.py\n" in result.output
     assert f"one.py:4:1: program model_fn: manual: {FILE_NAME} was not written" in result.output
-    assert Path("one.py").read_text() == adam and "keras" in Path("three.py").read_text()
+    assert Path("one.py").read_text() == more and "keras" in Path("three.py").read_text()

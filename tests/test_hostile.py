@@ -63,7 +63,7 @@ def watch(event, arguments):
     elif event == "import" and arguments[0].partition(".")[0] in ("evil", "tensorflow"):
         os.write(2, f"imported {arguments[0]}".encode())
 
-from migrator import cli
+from migrator.cli import cli
 sys.addaudithook(watch)
 sys.argv = ["migrate", *sys.argv[1:]]
 cli.main()
@@ -104,7 +104,7 @@ def test_nothing_of_the_code_is_run(folder: Path, arguments: list[str]) -> None:
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=120, check=False, env=environment
     )
-    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done.stdout + done.stderr
     assert "ran code" not in done.stderr and "imported" not in done.stderr and "Popen" not in done.stderr, done.stderr
     assert "os." not in done.stderr and not (folder / "ran").exists()
 
