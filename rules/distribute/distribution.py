@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from migrator.resolve.module import Module
 from migrator.vendor import vendoring
 
-_WORDS = re.compile(
-    rb"[.\"']train_and_evaluate|import\b[^\n(]*(\([^)]*)?\btrain_and_evaluate|learn_runner|\bExperiment\b|"
+_TRAINS_AND_EVALUATES = re.compile(rb"[.\"']train_and_evaluate|import\b[^\n(]*(\([^)]*)?\btrain_and_evaluate")
+_OTHER_WORDS = re.compile(
+    rb"learn_runner|\bExperiment\b|"
     rb"Strategy\b|get_strategy|distribute\b|device_fn|device_setter|"
     rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|TPU|tpu\b|horovod|"
     rb"partitioner|num_worker_replicas|num_ps_replicas|is_chief|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
     rb"global_id_in_cluster|input_context|session_creation_timeout"
 )
+_WORDS = re.compile(_TRAINS_AND_EVALUATES.pattern + b"|" + _OTHER_WORDS.pattern)
 """What asks for several of them. In TensorFlow 1 only `train_and_evaluate`, and what calls it, starts a server of TF_CONFIG;
 a function of the program may have that name, too."""
 _WHATEVER_IS_CHOSEN = re.compile(rb"partitioner|\.(train|eval)_distribute\b")
@@ -32,3 +34,9 @@ def speaks_of_several(modules: Iterable[Module], strategy: str) -> bool | None:
     if words is None or any(words.search(m.source) and not vendoring.is_vendored(m.text) for m in modules):
         return True
     return None if strategy == "auto" else False
+
+
+def only_trains_and_evaluates(modules: Iterable[Module], strategy: str) -> bool:
+    """Whether `train_and_evaluate` is all that speaks for several machines: its callers may set TF_CONFIG for it."""
+    texts = [m.source for m in modules if not vendoring.is_vendored(m.text)] if strategy == "auto" else []
+    return bool(texts) and not any(_OTHER_WORDS.search(text) for text in texts)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
@@ -20,7 +20,9 @@ from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction, Values
 from .datasets import Data, Reader
 from .inputs import Input, read_input
+from .places import has_its_line, is_simple
 from .settings import Settings, settings_of
+from .specs import NAMES, TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
 
 _METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
@@ -52,6 +54,10 @@ class Use:
     input: Input
     arguments: dict[str, ast.expr]
     """Those of the method, by parameter, that say something."""
+    validation: Validation | None = None
+    """The evaluations during a training by `train_and_evaluate`."""
+    every: ast.expr | None = None
+    """Steps between these; None: there is one, at the end."""
 
     @property
     def limit(self) -> ast.expr | None:
@@ -62,6 +68,27 @@ class Use:
     def to_step(self) -> bool:
         """Whether the limit counts the steps of earlier trainings."""
         return "max_steps" in self.arguments
+
+    @property
+    def data(self) -> list[Data]:
+        """All that it reads."""
+        return [self.input.data, *([self.validation.input.data] if self.validation is not None else [])]
+
+    @property
+    def names(self) -> tuple[ast.expr, ...]:
+        """References to names of the library that go with it, beside the method."""
+        if self.validation is None:
+            return ()
+        return self.call.func, *(spec.name for spec in self.validation.specs)
+
+    @property
+    def divided(self) -> int | None:
+        """How many epochs it has, if the program says that."""
+        numbers = [node.value for node in (self.limit, self.every) if isinstance(node, ast.Constant)]
+        if len(numbers) == 2 and all(isinstance(number, int) for number in numbers):
+            limit, every = (int(str(number)) for number in numbers)
+            return limit // every if every and limit % every == 0 else None
+        return None
 
     @property
     def repeated(self) -> bool:
@@ -113,7 +140,7 @@ def loop_of(
     if reason:
         return NotPlain(reason)
     draws = any(_draws(name) for module in modules for _, name in module.references())
-    return _followed(project, constructions[0], values, settings, draws)
+    return _followed(project, modules, constructions[0], values, settings, draws)
 
 
 def _draws(name: str) -> bool:
@@ -148,7 +175,7 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
                 if name.startswith("tensorflow.summary.") and settings.directory is not None:
                     return "summaries of its model_fn"
                 continue
-            if node in settings.calls:
+            if node in settings.calls or name in NAMES:  # what `_followed` looks at
                 continue
             if name.startswith(PREFIX) and not name[len(PREFIX) :].startswith(_NEUTRAL_NAMES):
                 return f"tf.{name.split('.', 1)[1]}"
@@ -166,7 +193,12 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
 
 
 def _followed(
-    project: Project, construction: Construction, values: Values, settings: Settings, draws: bool
+    project: Project,
+    modules: list[Module],
+    construction: Construction,
+    values: Values,
+    settings: Settings,
+    draws: bool,
 ) -> Loop | NotPlain:
     """The loop, from all places that read the Estimator."""
     module = construction.module
@@ -177,13 +209,14 @@ def _followed(
     scope = module.scope(target).holder(target.id)
     if len(scope.bindings.get(target.id, [])) != 1:
         return NotPlain("the Estimator is not held by one name")
-    if settings.fields and not _has_its_line(module, construction.call):
+    if settings.fields and not has_its_line(module, construction.call):
         return NotPlain("the Estimator is made in the line of another statement")
     reader, uses = Reader(project), []
     for where, node in values.reads:
         if node is construction.call or _is_training(where, node):
             continue
-        use = _use(reader, where, node, construction.arguments.get("params"))
+        params = construction.arguments.get("params")
+        use = _evaluated(reader, where, node, params, settings) or _use(reader, where, node, params)
         if isinstance(use, str):
             return NotPlain(use)
         if where is not module or where.scope(node).lookup(target.id) is not scope:
@@ -193,11 +226,12 @@ def _followed(
         return NotPlain("nothing uses its Estimator")
     uses.sort(key=lambda use: use.module.span(use.call))
     trainings = [use for use in uses if use.method == "train"]
-    reason = _of_trainings(trainings, settings)
+    reason = _of_trainings(trainings, settings) or _of_specs(modules, uses)
     if reason:
         return NotPlain(reason)
-    interval = _interval(trainings, settings) if settings.directory is not None else None
-    grouped = all(use.input.data.counted for use in uses) and _divides(settings, interval)
+    whole = [use for use in trainings if use.every is None]
+    interval = _interval(whole, settings) if settings.directory is not None else None
+    grouped = all(data.counted for use in uses for data in use.data) and _divides(settings, interval, uses)
     return Loop(construction, module, target, scope, tuple(uses), settings, interval, draws, grouped)
 
 
@@ -219,10 +253,12 @@ def _at_most(limit: ast.expr, every: ast.expr | None) -> bool:
     return whole and isinstance(steps, int) and limit.value <= steps  # type: ignore[attr-defined]
 
 
-def _divides(settings: Settings, interval: ast.expr | int | None) -> bool:
+def _divides(settings: Settings, interval: ast.expr | int | None, uses: list[Use]) -> bool:
     """Whether callbacks see each step that they wait for, where they are called every hundred steps."""
+    if any(use.every is not None and use.divided is None for use in uses):
+        return False  # one waits for the last step
     every = settings.fields.get("save_summary_steps")
-    numbers = [interval, every] if settings.directory is not None else []
+    numbers = [*([interval, every] if settings.directory is not None else []), *(use.every for use in uses)]
     known = [n.value if isinstance(n, ast.Constant) else n for n in numbers if n is not None]
     return all(isinstance(number, int) and number % 100 == 0 for number in known)
 
@@ -230,6 +266,43 @@ def _divides(settings: Settings, interval: ast.expr | int | None) -> bool:
 def _is_training(module: Module, node: ast.expr) -> bool:
     """Whether a value is what `train` returns, which nothing reads."""
     return isinstance(node, ast.Call) and isinstance(module.parent(node), ast.Expr)
+
+
+def _evaluated(
+    reader: Reader, module: Module, node: ast.expr, params: ast.expr | None, settings: Settings
+) -> Use | str | None:
+    """The use that is a training by `train_and_evaluate`, or why it is not understood; None: it is another use."""
+    outer = module.parent(node)
+    call = module.parent(outer) if isinstance(outer, ast.keyword) else outer
+    if not isinstance(call, ast.Call) or module.resolve(call.func) != TRAIN_AND_EVALUATE:
+        return None
+    specs = specs_of(module, call)
+    if isinstance(specs, str):
+        return specs
+    told = {name: value for name, value in specs[0].arguments.items() if not is_none(value)}
+    found = read_input(reader, module, told["input_fn"], "train", params)
+    validation = validation_of(reader, module, specs, params)
+    if isinstance(found, str) or isinstance(validation, str):
+        return found if isinstance(found, str) else str(validation)
+    use = Use(module, call, "train", found, told, validation)
+    every = settings.fields.get("save_checkpoints_steps")
+    if every is not None and (use.limit is None or not _at_most(use.limit, every)):
+        if use.limit is None or found.data.ends is not False:
+            return "evaluations amid a training on data that may end"
+        if not is_simple(use.limit) or not is_simple(every):
+            return "a number of steps that is computed"
+        use = replace(use, every=every)
+    return _refused(module, call, "train", found.data) or use
+
+
+def _of_specs(modules: list[Module], uses: list[Use]) -> str:
+    """Why `train_and_evaluate` and what it is given stay."""
+    known = {name for use in uses for name in use.names}
+    for module in modules:
+        for node, name in module.references():
+            if name in NAMES and node not in known:
+                return f"tf.{name.split('.', 1)[1]}"
+    return ""
 
 
 def _use(reader: Reader, module: Module, node: ast.expr, params: ast.expr | None) -> Use | str:
@@ -275,7 +348,7 @@ def _says_nothing(name: str, value: ast.expr) -> bool:
 def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
     """Why a method on such data is not what Keras does."""
     start, end = module.span(call)
-    if b"#" in module.source[start:end] and not _has_its_line(module, call):
+    if b"#" in module.source[start:end] and not has_its_line(module, call):
         return "a comment in a call that shares its line"
     if method == "train" and not isinstance(module.parent(call), ast.Expr):
         return "what `train` returns is read"
@@ -291,61 +364,13 @@ def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
 
 def _of_trainings(trainings: list[Use], settings: Settings) -> str:
     """Why several trainings are not what as many calls of `fit` do."""
-    for number, use in enumerate(trainings):
+    for use in trainings:
         goes_on = settings.directory is not None or len(trainings) > 1 or use.repeated
         if not use.input.data.counted and goes_on:  # Keras 2 counts one step too many
             return "several trainings on data of an unknown number"
         if use.limit is None and use.input.data.ends is not True:
             return "a training without an end"
-        if (settings.directory is not None or (number and use.to_step)) and not _has_its_line(use.module, use.call):
+        lines = settings.directory is not None or (goes_on and use.to_step)
+        if lines and not has_its_line(use.module, use.call):
             return "a training in the line of another statement"
     return ""
-
-
-def _has_its_line(module: Module, node: ast.AST) -> bool:
-    """Whether lines may be put above and below the statement of a node."""
-    statement = module.statement(node)
-    (start, end), (first, last) = module.span(statement), module.line_span(statement)
-    behind = module.source[end:last].strip()
-    alone = not module.source[first:start].strip() and (not behind or behind.startswith(b"#"))
-    return alone and module.source[start : start + 4] != b"elif"
-
-
-def remarks(loop: Loop) -> Iterator[tuple[ast.AST, str]]:
-    """What the owner of a program should know of its loop."""
-    fields, call = loop.settings.fields, loop.construction.call
-    if loop.draws and "tf_random_seed" in fields:
-        yield (
-            fields["tf_random_seed"],
-            "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them",
-        )
-    for node, name in loop.module.references():
-        if name == "random.seed":
-            yield (
-                node,
-                "Keras draws seeds from Python's `random` when it makes layers: what the program draws from it afterwards "
-                "are other numbers than before",
-            )
-    if loop.settings.directory is not None:
-        yield (
-            call,
-            "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
-            "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
-        )
-    if loop.interval == SELDOM:
-        yield (
-            call,
-            f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now",
-        )
-
-
-BY_EXAMPLES = (
-    "Keras reports the loss of an evaluation as the mean over examples, an Estimator as that over batches: "
-    "they differ where the last batch is shorter"
-)
-
-
-def reports_loss(loop: Loop, models: list[str]) -> ast.Call | None:
-    """The first evaluation of a loop, where one of the `models`, as they are written, gives its loss to `compile`."""
-    compiled = any(re.search(r"\bcompile\([^#]*?\bloss=", text) for text in models)
-    return next((use.call for use in loop.uses if use.method == "evaluate"), None) if compiled else None

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_values import PREFIX, Construction
+from .places import moves
 
 RUN_CONFIG = PREFIX + "RunConfig"
 _SIGNATURE = (
@@ -87,31 +86,9 @@ def _configured(module: Module, node: ast.expr, construction: Construction) -> S
         return f"`{more[0]}` of its configuration"
     if any(is_none(value) for name, value in kept.items() if name not in ("model_dir", "tf_random_seed")):
         return "a setting that is None"
-    if statement is not None and not _moves(module, statement, construction.call, kept.values()):
+    if statement is not None and not moves(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"
     return Settings({n: v for n, v in kept.items() if not is_none(v)}, (call.func,), statement)
-
-
-def _moves(module: Module, statement: ast.stmt, call: ast.Call, values: Iterable[ast.expr]) -> bool:
-    """Whether values mean the same at the call as at the statement, which stands in the same block before it."""
-    target = module.statement(call)
-    block = next((b for b in _blocks(module.parent(statement)) if statement in b and target in b), None)
-    if block is None:
-        return False
-    between = block[block.index(statement) + 1 : block.index(target)]
-    read = {ast.unparse(n) for value in values for n in walk(value) if isinstance(n, (ast.Name, ast.Attribute))}
-    stored = {
-        ast.unparse(n)
-        for each in between
-        for n in walk(each)
-        if isinstance(n, (ast.Name, ast.Attribute)) and not isinstance(n.ctx, ast.Load)
-    }
-    return not read & stored
-
-
-def _blocks(node: ast.AST | None) -> list[list[ast.stmt]]:
-    found = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
-    return [block for block in found if isinstance(block, list)]
 
 
 def _is_given(project: Project, module: Module, node: ast.expr, depth: int = 0) -> bool:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
-import re
-import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -15,6 +12,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import within
 from migrator.vocabulary.diagnostics import Edit
 
+from .comments import comments
 from .plan import Loop, Use
 from .rows import Comprehension, Rows, free_names, rows_of
 
@@ -50,6 +48,7 @@ class LoopWriter:
         yield from self._settings()
         for use in self.loop.uses:
             yield from self._comments(use)
+            yield from self._specs(use)
             data = use.input.written(module, self.text)
             if use.method == "train":
                 yield module.edit(use.call, f"\n{self._indent(use.call)}".join(self._training(use, data)))
@@ -69,8 +68,7 @@ class LoopWriter:
         if settings.statement is not None:
             start, end = module.span(settings.statement)
             before = [*(text for _, text in comments(module, start, end)), *before]
-            gone = f"\n{self._indent(settings.statement)}".join(before)
-            yield module.edit(settings.statement, gone) if gone else module.delete_statement(settings.statement)
+            yield self._instead(settings.statement, before)
         elif before:
             yield module.insert(module.span(made)[0], "".join(f"{line}\n{self._indent(made)}" for line in before))
         if settings.directory is None:
@@ -90,6 +88,11 @@ class LoopWriter:
         lead = "" if module.source[end - 1 : end] == b"\n" else "\n"
         yield module.insert(end, lead + "".join(f"{self._indent(made)}{line}\n" for line in lines))
 
+    def _instead(self, statement: ast.stmt, lines: list[str]) -> Edit:
+        """Lines in place of a statement."""
+        text = f"\n{self._indent(statement)}".join(lines)
+        return self.module.edit(statement, text) if text else self.module.delete_statement(statement)
+
     def _seeding(self) -> str:
         """The function that seeds TensorFlow: initializers of Keras ask for the one that also seeds Python and NumPy, which is
         not for programs that draw from these themselves."""
@@ -106,6 +109,8 @@ class LoopWriter:
         """The lines of a training."""
         limit, directory = use.limit, self.loop.settings.directory
         goes_on = directory is not None or use.repeated or use is not self._first_training()
+        if use.every is not None:
+            return self._epochs(use, data, goes_on)
         lines = []
         steps = ""
         if limit is not None and use.to_step and goes_on:
@@ -115,28 +120,72 @@ class LoopWriter:
             data += f".take({steps})"
         elif limit is not None:
             data += f".take({self.text(limit)})"
+        data += self._validation(use)
         inner = [f"{self.model}.fit({data}{self._callbacks()})"]
         if directory is not None:
             inner.append(f"{self.checkpoints}.save({self.model}.optimizer.iterations)")
         return [*lines, *(f"{self._unit() if steps else ''}{line}" for line in inner)]
 
+    def _epochs(self, use: Use, data: str, goes_on: bool) -> list[str]:
+        """The lines of a training with an evaluation after every so many steps."""
+        assert use.every is not None and use.limit is not None
+        every, last, steps = self.text(use.every), self.text(use.limit), f"{self.model}.optimizer.iterations"
+        epochs = f"-(-{last} // {every})" if use.divided is None else str(use.divided)
+        done, first = "", ""
+        if goes_on:
+            done = self.module.unused_name("done", use.call)
+            first = f"initial_epoch={done} // {every}, "
+        parts = []
+        if use.divided is None:
+            stop = f'setattr({self.model}, "stop_training", {steps}.numpy() >= {last})'
+            parts.append(f"on_train_batch_end=lambda batch, logs: {stop}")
+        if self.loop.settings.directory is not None:
+            parts.append(f"on_epoch_end=lambda epoch, logs: {self.checkpoints}.save({steps})")
+        told = f"steps_per_epoch={every}, {first}epochs={epochs}{self._validation(use)}"
+        fit = f"{self.model}.fit({data}, {told}{self._called(parts)})"
+        return [f"{done} = {steps}.numpy()", f"if {done} < {last}:", f"{self._unit()}{fit}"] if done else [fit]
+
+    def _validation(self, use: Use) -> str:
+        """The argument of `fit` for the data of evaluations."""
+        if use.validation is None:
+            return ""
+        limit = use.validation.limit
+        data = use.validation.input.written(self.module, self.text)
+        taken = "" if limit is None else f".take({self.text(limit) if isinstance(limit, ast.expr) else limit})"
+        return f", validation_data={data}{taken}"
+
+    def _specs(self, use: Use) -> Iterator[Edit]:
+        """Statements that hold specs go; their comments stay."""
+        for spec in use.validation.specs if use.validation is not None else ():
+            if spec.statement is not None:
+                kept = self._kept(use)
+                found = comments(self.module, *self.module.span(spec.statement))
+                lines = [text for at, text in found if not within((at, at + 1), kept)]
+                yield self._instead(spec.statement, lines)
+
     def _first_training(self) -> Use | None:
         return next((use for use in self.loop.uses if use.method == "train"), None)
 
     def _callbacks(self) -> str:
-        """The callbacks of a training that writes into a folder."""
+        """The callbacks of a training in one epoch."""
+        if self.loop.interval is None or self.loop.settings.directory is None:
+            return self._called([])
+        save = f"{self.checkpoints}.save({self.model}.optimizer.iterations)"
+        return self._called(
+            [f"on_train_batch_end=lambda batch, logs: (batch + 1) % {self._interval()} == 0 and {save}"]
+        )
+
+    def _called(self, parts: list[str]) -> str:
+        """The argument of `fit` for callbacks: a LambdaCallback of `parts`, and the summaries of a folder."""
         settings, callbacks = self.loop.settings, f"{self.tf}.keras.callbacks"
+        found = [f"{callbacks}.LambdaCallback({', '.join(parts)})"] if parts else []
         if settings.directory is None:
-            return ""
+            return f", callbacks=[{found[0]}]" if found else ""
         node, every = settings.directory, settings.fields.get("save_summary_steps")
         simple = isinstance(node, (ast.Name, ast.Attribute, ast.Constant))
         folder = self.text(node) if simple else f"{self.checkpoints}.directory"
         frequency = "100" if every is None else self.text(every)
-        found = [f"{callbacks}.TensorBoard({folder}, update_freq={frequency})"]
-        if self.loop.interval is not None:
-            save = f"{self.checkpoints}.save({self.model}.optimizer.iterations)"
-            due = f"(batch + 1) % {self._interval()} == 0 and {save}"
-            found.insert(0, f"{callbacks}.LambdaCallback(on_train_batch_end=lambda batch, logs: {due})")
+        found.append(f"{callbacks}.TensorBoard({folder}, update_freq={frequency})")
         return f", callbacks=[{', '.join(found)}]"
 
     def _unit(self) -> str:
@@ -163,13 +212,20 @@ class LoopWriter:
         module, (start, end) = self.module, self.module.span(use.call)
         if b"#" not in module.source[start:end]:
             return
-        limits = [value for name, value in use.arguments.items() if name in ("steps", "max_steps")]
-        kept = [module.span(node) for node in (*use.input.parts(module), *limits)]
+        kept = self._kept(use)
         lines = [text for at, text in comments(module, start, end) if not within((at, at + 1), kept)]
         if lines:
             at = module.span(module.statement(use.call))[0]
             indent = module.source[module.line_span(module.statement(use.call))[0] : at].decode()
             yield module.insert(at, "".join(f"{line}\n{indent}" for line in lines))
+
+    def _kept(self, use: Use) -> list[tuple[int, int]]:
+        """Where those parts of a call lie that are written anew."""
+        limits = [value for name, value in use.arguments.items() if name in ("steps", "max_steps")]
+        parts = [*use.input.parts(self.module), *limits]
+        if use.validation is not None:
+            parts += [*use.validation.input.parts(self.module), *use.validation.parts]
+        return [self.module.span(node) for node in parts]
 
     def _model_name(self) -> str:
         """`model` instead of `estimator`, where nothing else has that name."""
@@ -333,16 +389,6 @@ class LoopWriter:
         start, first = module.span(before)[0], module.line_span(before)[0]
         indent = module.source[first:start].decode()
         return module.insert(start, f"{text}\n{indent}")
-
-
-def comments(module: Module, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """The comments in a part of a file that is an expression, with their places."""
-    reader = io.BytesIO(b"(" + module.source[start:end] + b")").readline
-    lines = [0, *(m.end() for m in re.finditer(b"\n", module.source[start:end]))]
-    for token in tokenize.tokenize(reader):
-        if token.type == tokenize.COMMENT:
-            column = len(token.line[: token.start[1]].encode()) - (1 if token.start[0] == 1 else 0)
-            yield start + lines[token.start[0] - 1] + column, token.string
 
 
 def dropped(loop: Loop) -> frozenset[str]:

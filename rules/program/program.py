@@ -26,7 +26,7 @@ from ..bridge.graph_heads import own_head
 from ..bridge.reached import reached
 from ..distribute import tpu
 from ..distribute.chosen_strategy import choose_strategy, refuse_other_strategies
-from ..distribute.distribution import speaks_of_several
+from ..distribute.distribution import only_trains_and_evaluates, speaks_of_several
 from ..distribute.horovod import keep_horovod
 from ..distribute.replication import refuse_horovod, refuse_replication
 from ..distribute.without_tpu import settle_tpus
@@ -78,15 +78,16 @@ class EstimatorProgram(ProgramRule):
     Each model_fn becomes a `keras.Model`: layers and variables are made in `__init__`, the tensor statements become `call`,
     the loss `compute_loss`, `eval_metric_ops` become Keras metrics, and `train_op` the optimizer that a factory function
     compiles the model with. `Estimator(...)` becomes a call of that factory. Where all uses of one Estimator are seen, `train`,
-    `evaluate` and `predict` become `fit`, `evaluate` and `predict` of the model, and settings go where they are used; else
-    they, `train_and_evaluate`, `RunConfig`, `TrainSpec` and `EvalSpec` become small functions and dataclasses of the same name,
-    copied into `tf2_training.py` beside the program, those for several devices and machines into `tf2_cluster.py`. All files
-    of a program change together, or none does. In files of a library that make no Estimator, `ModeKeys` become the strings that
-    they are; whatever else speaks of Estimators stays.
+    `evaluate` and `predict` become `fit`, `evaluate` and `predict` of the model, `train_and_evaluate` becomes `fit` with
+    `validation_data`, and settings go where they are used; else they, `RunConfig`, `TrainSpec` and `EvalSpec` become small
+    functions and dataclasses of the same name, copied into `tf2_training.py` beside the program, those for several devices and
+    machines into `tf2_cluster.py`. All files of a program change together, or none does. In files of a library that make no
+    Estimator, `ModeKeys` become the strings that they are; whatever else speaks of Estimators stays.
 
     Helpers for clusters and several devices come along where the program may train there; `--strategy` gives them to others,
     too. It may not if it calls `train`, `evaluate` or `predict` itself, never `train_and_evaluate`, which alone starts the
-    servers of `TF_CONFIG`, and names no strategy, cluster, partitioner, TPU or Horovod.
+    servers of `TF_CONFIG`, and names no strategy, cluster, partitioner, TPU or Horovod; nor if it names none of these and
+    `train_and_evaluate` becomes `fit`, which a message says.
 
     ## Why
     `tf.estimator` is gone since TensorFlow 2.16.
@@ -267,7 +268,10 @@ class EstimatorProgram(ProgramRule):
         drafts = _started(project, group)
         several = speaks_of_several(project.modules.values(), settings.strategy)
         chosen = chosen_facts(settings)
-        native = functools.partial(ProgramRewrite, features=settings.features, several=several, chosen=chosen)
+        alone = only_trains_and_evaluates(project.modules.values(), settings.strategy)
+        native = functools.partial(
+            ProgramRewrite, features=settings.features, several=several, chosen=chosen, alone=alone
+        )
         rewrite = self._rewrite(native, drafts, group)
         reasons = [""]
         try:

@@ -52,7 +52,8 @@ from ..hooks.watched_heads import settle_watched
 from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import one_shot_edits
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
-from ..loop.plan import BY_EXAMPLES, Loop, NotPlain, loop_of, remarks, reports_loss
+from ..loop.plan import Loop, NotPlain, loop_of
+from ..loop.remarks import ALONE, BY_EXAMPLES, remarks, reports_loss
 from ..loop.writer import LoopWriter, dropped
 from ..model_fns.handed_names import name_edits, new_name
 from ..model_fns.model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
@@ -97,9 +98,12 @@ class ProgramRewrite(Rewritten):
         features: str = "columns",
         several: bool | None = True,
         chosen: Mapping[str, bool] = MappingProxyType({}),
+        alone: bool = False,
     ) -> None:
         super().__init__(drafts, constructions, features, several, chosen)
         self.group = group
+        self.alone = alone
+        """Whether nothing but `train_and_evaluate` speaks for several machines."""
         self.obstacles = Obstacles()
         self._columns = ColumnEdits(features)
         self._of: dict[int, list[ModelFn]] = {}
@@ -239,17 +243,21 @@ class ProgramRewrite(Rewritten):
     def _loop(self) -> Loop | NotPlain:
         """How the program trains, if all of it is understood."""
         plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
-        if not self.plain_loops or self.distributed:
+        if not self.plain_loops or (self.distributed and not self.alone):
             return NotPlain("it may train on several devices or machines")
         modules = reached(self.project, self.group, False)
         inside = {module.path: self._spans(module) for module in modules}
-        return loop_of(self.project, modules, self.constructions, plans, self.estimators, inside)
+        loop = loop_of(self.project, modules, self.constructions, plans, self.estimators, inside)
+        if isinstance(loop, Loop) and self.distributed:
+            self._driver(loop.module).remark(loop.construction.call, ALONE)
+            self.several = False
+        return loop
 
     def _settle_loop(self, loop: Loop) -> None:
         """What is taken over from a loop that is understood, and what it leaves to say."""
         self.at = loop.module
         driver = self._driver(loop.module)
-        driver.handled |= set(loop.settings.calls)
+        driver.handled |= {*loop.settings.calls, *(name for use in loop.uses for name in use.names)}
         driver.remarks += remarks(loop)
 
     def _write_loop(self, loop: Loop) -> None:

@@ -42,7 +42,7 @@ def loop(before: str) -> str:
 def kept(before: str, model: str = MODEL + ESTIMATOR) -> str:
     """A program whose loop stays with helpers."""
     text = migrate(model + textwrap.dedent(before))
-    assert ".fit(" not in text and "import" in text and "configure(" in text
+    assert ".fit(" not in text and "import" in text and ("configure(" in text or "configure_distributed(" in text)
     return text
 
 

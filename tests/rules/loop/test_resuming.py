@@ -41,11 +41,17 @@ estimator.train(lambda: input_fn(None), max_steps=args.max_steps)
 print("loss", estimator.evaluate(input_fn)["loss"])
 print("scores", [float(p["score"][0]) for p in estimator.predict(input_fn)])
 """
+TRAIN = "estimator.train(lambda: input_fn(None), max_steps=args.max_steps)"
+TRAIN_AND_EVALUATE = """\
+tf.estimator.train_and_evaluate(
+    estimator,
+    tf.estimator.TrainSpec(lambda: input_fn(None), max_steps=args.max_steps),
+    tf.estimator.EvalSpec(input_fn))"""
 
 
-def started(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def started(folder: Path, *arguments: str, train: str = TRAIN) -> subprocess.CompletedProcess[str]:
     """The migrated program, run in a folder."""
-    for path, outcome in run(PROGRAM).items():
+    for path, outcome in run(PROGRAM.replace(TRAIN, train)).items():
         assert path in (PATH, HELPERS)
         (folder / path).write_bytes(outcome.after)
     command = [sys.executable, str(folder / PATH), *arguments]
@@ -64,11 +70,12 @@ def test_a_checkpoint_of_an_estimator_is_not_passed_over(tmp_path: Path) -> None
 
 
 @pytest.mark.parity
-def test_two_runs_are_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("train", [TRAIN, TRAIN_AND_EVALUATE])
+def test_two_runs_are_one(train: str, tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
 
     def said(*arguments: str) -> list[str]:
-        done = started(tmp_path, *arguments)
+        done = started(tmp_path, *arguments, train=train)
         assert done.returncode == 0, done.stderr
         return [line for line in done.stdout.splitlines() if line.startswith(("loss", "scores"))]
 

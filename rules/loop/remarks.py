@@ -1,0 +1,68 @@
+"""What the owner of a program should know of its loop."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from .plan import SELDOM, Loop, Use
+from .specs import Validation
+
+ALONE = (
+    "the program trains on one device now, whatever TF_CONFIG says: `--strategy parameter_server` or `--strategy multi_worker` "
+    "lets it train on a cluster"
+)
+BY_EXAMPLES = (
+    "Keras reports the loss of an evaluation as the mean over examples, an Estimator as that over batches: "
+    "they differ where the last batch is shorter"
+)
+
+
+def remarks(loop: Loop) -> Iterator[tuple[ast.AST, str]]:
+    """What the owner of a program should know of its loop."""
+    fields, call = loop.settings.fields, loop.construction.call
+    if loop.draws and "tf_random_seed" in fields:
+        yield (
+            fields["tf_random_seed"],
+            "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them",
+        )
+    for node, name in loop.module.references():
+        if name == "random.seed":
+            yield (
+                node,
+                "Keras draws seeds from Python's `random` when it makes layers: what the program draws from it afterwards "
+                "are other numbers than before",
+            )
+    if loop.settings.directory is not None:
+        yield (
+            call,
+            "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
+            "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
+        )
+    for use in loop.uses:
+        if use.validation is not None:
+            yield from _of_validation(use, use.validation, fields)
+    if loop.interval == SELDOM:
+        yield (
+            call,
+            f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now",
+        )
+
+
+def _of_validation(use: Use, validation: Validation, fields: Mapping[str, ast.expr]) -> Iterator[tuple[ast.AST, str]]:
+    if "save_checkpoints_steps" not in fields:
+        yield (
+            use.call,
+            "an Estimator evaluates every 10 minutes and at the end; the program does so at the end alone now",
+        )
+    never = isinstance(validation.throttled, ast.Constant) and validation.throttled.value == 0
+    if use.every is not None and not never:
+        yield use.call, "each checkpoint is evaluated now; an Estimator passes over those within throttle_secs"
+
+
+def reports_loss(loop: Loop, models: list[str]) -> ast.Call | None:
+    """The first evaluation of a loop, where one of the `models`, as they are written, gives its loss to `compile`."""
+    compiled = any(re.search(r"\bcompile\([^#]*?\bloss=", text) for text in models)
+    evaluations = (use.call for use in loop.uses if use.method == "evaluate" or use.validation is not None)
+    return next(evaluations, None) if compiled else None

@@ -1,0 +1,178 @@
+"""`train_and_evaluate` on one device: one `fit` with evaluations between its epochs."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from modelfn.programs import HELPERS, joined, migrate, run
+from test_loop import ESTIMATOR, MODEL, kept
+
+CLUSTER = "tf2_cluster.py"
+SPECS = """\
+train_spec = tf.estimator.TrainSpec(make_input_fn(8, None), max_steps=20)
+eval_spec = tf.estimator.EvalSpec(make_input_fn(4, 1), steps=None)
+tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
+"""
+CALL = """\
+tf.estimator.train_and_evaluate(
+    estimator,
+    tf.estimator.TrainSpec({train}),
+    tf.estimator.EvalSpec({evaluate}))
+"""
+
+
+def made(config: str = "", call: str = SPECS, before: str = "") -> str:
+    """What becomes of the code behind the functions, without line breaks at brackets."""
+    estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{config})\n'
+    text = migrate(MODEL + textwrap.dedent(before) + estimator + call)
+    text = joined(text[text.index("model = create_model(") :]).partition("\n")[2].strip()
+    return text.replace(",\n)", ")")
+
+
+def configured(fields: str) -> str:
+    return f", config=tf.estimator.RunConfig({fields})"
+
+
+def called(train: str, evaluate: str = "make_input_fn(4, 1), steps=None") -> str:
+    return CALL.format(train=train, evaluate=evaluate)
+
+
+STEPS = configured("save_checkpoints_steps=5")
+SAVES = configured('"here", save_checkpoints_steps=5')
+VALIDATION = "validation_data=make_input_fn(4, 1)()"
+
+
+def test_one_epoch_where_checkpoints_are_not_told() -> None:
+    assert made() == f"model.fit(make_input_fn(8, None)().take(20), {VALIDATION})"
+
+
+def test_nothing_is_vendored_for_it() -> None:
+    assert not {HELPERS, CLUSTER} & set(run(MODEL + ESTIMATOR + SPECS))
+
+
+def test_one_epoch_where_the_first_checkpoint_is_the_last_one() -> None:
+    assert made(configured("save_checkpoints_steps=20")) == made()
+    assert made(configured("save_checkpoints_steps=25")) == made()
+
+
+def test_an_epoch_for_each_checkpoint() -> None:
+    assert made(STEPS) == f"model.fit(make_input_fn(8, None)(), steps_per_epoch=5, epochs=4, {VALIDATION})"
+
+
+def test_the_last_epoch_may_be_shorter() -> None:
+    stop = 'setattr(model, "stop_training", model.optimizer.iterations.numpy() >= 23)'
+    callbacks = f"callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: {stop})]"
+    after = f"model.fit(make_input_fn(8, None)(), steps_per_epoch=5, epochs=-(-23 // 5), {VALIDATION}, {callbacks})"
+    assert made(STEPS, called("make_input_fn(8, None), max_steps=23")) == after
+
+
+def test_steps_that_options_say() -> None:
+    before = "STEPS, EVERY = load()\n"
+    text = made(configured("save_checkpoints_steps=EVERY"), called("make_input_fn(8, None), max_steps=STEPS"), before)
+    assert "steps_per_epoch=EVERY, epochs=-(-STEPS // EVERY), " in text and "iterations.numpy() >= STEPS" in text
+
+
+def test_a_folder_of_checkpoints() -> None:
+    text = made(SAVES)
+    assert text.endswith(
+        "done = model.optimizer.iterations.numpy()\n"
+        "if done < 20:\n"
+        "    model.fit(make_input_fn(8, None)(), steps_per_epoch=5, initial_epoch=done // 5, epochs=4, "
+        f"{VALIDATION}, callbacks=[tf.keras.callbacks.LambdaCallback("
+        "on_epoch_end=lambda epoch, logs: checkpoints.save(model.optimizer.iterations)), "
+        'tf.keras.callbacks.TensorBoard("here", update_freq=100)])'
+    )
+
+
+def test_a_hundred_batches_where_an_evaluation_is_not_limited() -> None:
+    call = called("make_input_fn(8, 1)", "make_input_fn(4, None)")
+    assert made(call=call) == "model.fit(make_input_fn(8, 1)(), validation_data=make_input_fn(4, None)().take(100))"
+
+
+def test_a_limit_of_evaluations() -> None:
+    call = called("make_input_fn(8, 1)", "make_input_fn(4, None), steps=7, name='test'")
+    assert made(call=call).endswith("validation_data=make_input_fn(4, None)().take(7))")
+
+
+def test_arguments_by_name_and_comments() -> None:
+    call = """\
+train_spec = tf.estimator.TrainSpec(
+    input_fn=lambda: make_input_fn(8, None)(),  # all of it
+    max_steps=20)
+tf.estimator.train_and_evaluate(
+    train_spec=train_spec, estimator=estimator,
+    eval_spec=tf.estimator.EvalSpec(make_input_fn(4, 1), None))
+"""
+    assert made(call=call) == f"# all of it\nmodel.fit(make_input_fn(8, None)().take(20), {VALIDATION})"
+
+
+def test_a_training_that_follows_goes_on() -> None:
+    text = made(call=SPECS + called("make_input_fn(8, None), max_steps=40"))
+    assert "steps = 40 - model.optimizer.iterations.numpy()\nif steps > 0:\n    model.fit(" in text
+
+
+@pytest.mark.parametrize("every, limit, grouped", [(100, 300, True), (100, 250, False), (50, 300, False)])
+def test_steps_are_grouped_where_epochs_hold_whole_groups(every: int, limit: int, grouped: bool) -> None:
+    config = f", config=tf.estimator.RunConfig(save_checkpoints_steps={every})"
+    estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{config})\n'
+    text = migrate(MODEL + estimator + SPECS.replace("20", str(limit)))
+    assert ("steps_per_execution=100" in text) is grouped
+
+
+@pytest.mark.parametrize(
+    "config, call",
+    [
+        (STEPS, called("make_input_fn(8, 9), max_steps=20")),  # which may end within an epoch
+        (STEPS, called("make_input_fn(8, 9)")),
+        (STEPS, called("make_input_fn(8, None), max_steps=2 * int('10')")),
+        ("", called("make_input_fn(8, None)")),
+        ("", called("make_input_fn(8, 1)", "make_input_fn(4, None), steps=None")),
+        ("", called("make_input_fn(8, 1), hooks=[tf.train.StopAtStepHook(5)]")),
+        ("", called("make_input_fn(8, 1)", "make_input_fn(4, 1), exporters=load()")),
+        ("", SPECS + "print(train_spec.max_steps)\n"),
+        ("", SPECS.replace("tf.estimator.train", "result = tf.estimator.train")),
+        ("", "name = make_input_fn\n" + SPECS.replace("TrainSpec(make_", "TrainSpec(name").replace("(name", "(name or ")),
+        ("", "def specs():\n    " + SPECS.splitlines()[0] + "\n    return train_spec\n\n\n" + SPECS.replace(
+            SPECS.splitlines()[0], "train_spec = specs()")),
+        (", model_dir='here', config=tf.estimator.RunConfig(save_checkpoints_secs=60)", SPECS),
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_stays_with_helpers(config: str, call: str) -> None:
+    estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{config})\n'
+    text = kept(call, MODEL + estimator)
+    assert "train_and_evaluate(" in text and CLUSTER in run(MODEL + estimator + call)
+
+
+def test_values_that_change_before_the_call_stay_with_helpers() -> None:
+    lines = SPECS.splitlines(keepends=True)
+    kept("steps = 20\n" + lines[0].replace("20", "steps") + "steps = 30\n" + "".join(lines[1:]))
+
+
+@pytest.mark.parametrize(
+    "words", ['os.environ["TF_CONFIG"] = "{}"', "partitioner = None", "strategy = tf.distribute.MirroredStrategy()"]
+)
+def test_programs_that_speak_of_clusters_stay_with_helpers(words: str) -> None:
+    program = MODEL.replace("import tensorflow as tf", "import os\n\nimport tensorflow as tf") + words + "\n"
+    kept(SPECS, program + ESTIMATOR)
+
+
+def test_a_strategy_that_is_asked_for() -> None:
+    text = migrate(MODEL + ESTIMATOR + SPECS, strategy="parameter_server")
+    assert "train_and_evaluate(" in text and "make_strategy(" in text
+    assert ".fit(" in migrate(MODEL + ESTIMATOR + SPECS, strategy="none")
+
+
+def said(config: str, call: str = SPECS) -> str:
+    estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{config})\n'
+    outcome = run(MODEL + estimator + call)["program.py"]
+    return " ".join(diagnostic.message for diagnostic in (*outcome.applied, *outcome.remaining))
+
+
+def test_what_changes_is_said() -> None:
+    assert "one device now, whatever TF_CONFIG says" in said("")
+    assert "evaluates every 10 minutes and at the end" in said("") and "throttle_secs" not in said("")
+    assert "passes over those within throttle_secs" in said(STEPS) and "10 minutes" not in said(STEPS)
+    assert "throttle_secs" not in said(
+        STEPS, called("make_input_fn(8, None), 20", "make_input_fn(4, 1), throttle_secs=0")
+    )
