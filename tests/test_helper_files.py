@@ -25,6 +25,7 @@ def model_fn(features, labels, mode):
     {TRAIN_OP}
     return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 """
+PLAIN = "\n\nestimator = tf.estimator.Estimator(model_fn, model_dir='d')\nestimator.train(read, steps=2)\n"
 MADE = "\n\nestimator = tf.estimator.Estimator(model_fn, model_dir='d' if read else None)\n"
 """Its loop stays with helpers: it may have no folder of checkpoints."""
 ALONE = MADE + "estimator.train(read, steps=2)\n"
