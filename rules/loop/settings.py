@@ -108,12 +108,12 @@ def _is_given(project: Project, module: Module, node: ast.expr, depth: int = 0) 
         statement = module.assignment(node)
         return statement is not None and _is_given(project, module, statement.value, depth + 1)
     if isinstance(node, ast.Attribute):
-        found = [(m, call) for m, call in project.calls() if _defines(call, node.attr)]
+        found = [(m, call) for m, call in project.calls() if defines(call, node.attr)]
         return bool(found) and all(_has_default(project, m, call, depth) for m, call in found)
     return False
 
 
-def _defines(call: ast.Call, name: str) -> bool:
+def defines(call: ast.Call, name: str) -> bool:
     """Whether a call says what an option of that name is: ``add_argument("--name")``, ``DEFINE_string("name")``."""
     function = call.func
     said = (
@@ -124,11 +124,16 @@ def _defines(call: ast.Call, name: str) -> bool:
     return known and isinstance(first, str) and first.lstrip("-").replace("-", "_") == name
 
 
-def _has_default(project: Project, module: Module, call: ast.Call, depth: int) -> bool:
+def default_of(call: ast.Call) -> ast.expr | None:
+    """What an option is without being given, by the call that defines it."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
-    required = named.get("required")
+    defined = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
+    return named.get("default") or (call.args[1] if not defined and len(call.args) > 1 else None)
+
+
+def _has_default(project: Project, module: Module, call: ast.Call, depth: int) -> bool:
+    required = next((keyword.value for keyword in call.keywords if keyword.arg == "required"), None)
     if isinstance(required, ast.Constant) and required.value is True:
         return True
-    defined = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
-    default = named.get("default") or (call.args[1] if not defined and len(call.args) > 1 else None)
+    default = default_of(call)
     return default is not None and _is_given(project, module, default, depth + 1)

@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
+
+# What says by itself that it is a model.
+_MODELS = frozenset({"classifier", "regressor", "tagger", "ranker", "recommender", "forecaster"})
 
 
-def class_name(model_fn: str, taken: Set[str], origin: str = "") -> str:
-    """``WideModel`` for ``wide_model_fn``, ``Model`` for ``my_model_fn``; none of `taken`. Where the model_fn has no name of
-    its own, `origin` is the name of the class that it built the network with, or was a method of."""
-    camel = "".join(word[:1].upper() + word[1:] for word in _words(model_fn))
-    if not camel and origin and origin not in taken:
+def names_of(
+    model_fn: str, path: str, bound: Set[str], reserved: Set[str], origin: str, subject: Sequence[str]
+) -> tuple[str, str]:
+    """The names of the class and of the factory that take the place of a model_fn of the file `path`, which binds the names
+    `bound`; `reserved` are those of other models. The rest is as below."""
+    if not origin and {class_name(model_fn, bound, "", subject), factory_name(model_fn, bound)} & reserved:
+        stem = os.path.splitext(os.path.basename(path))[0]
+        model_fn = f"{stem}_{model_fn.lstrip('_')}"  # another file has a model of that name
+    wanted = class_name(model_fn, bound | reserved, origin, subject)
+    return wanted, factory_name(model_fn, bound | reserved, origin if wanted != origin else "")
+
+
+def class_name(model_fn: str, taken: Set[str], origin: str = "", subject: Sequence[str] = ()) -> str:
+    """``WideModel`` for ``wide_model_fn``, ``IrisClassifier`` for ``iris_classifier``; none of `taken`.
+
+    Where the model_fn has no name of its own, `origin` is the name of the class that it built the network with, or was a
+    method of, and `subject` are words for what the program is about; ``Model`` where these say nothing, either.
+    """
+    words = _words(model_fn)
+    if not words and origin and origin not in taken:
         return origin
-    camel = camel or origin.removesuffix("Model")
-    return _free(f"{camel}Model" if camel else "Model", taken, "Keras{}")
+    camel = _camel(words) or origin.removesuffix("Model")
+    for wanted in () if camel else _names(subject):
+        if wanted not in taken:
+            return wanted
+    named = [name for name in _names(words) if name not in taken] if words else []
+    return named[0] if named else _free(f"{camel}Model" if camel else "Model", taken, "Keras{}")
+
+
+def _camel(words: Sequence[str]) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def _names(words: Sequence[str]) -> list[str]:
+    """What a model of these words may be called, the best name first."""
+    name = _camel(words)
+    alone = [name] if words and words[-1].lower() in _MODELS else []
+    return [*alone, f"{name}Model"] if name else []
 
 
 def factory_name(model_fn: str, taken: Set[str], origin: str = "") -> str:
@@ -25,7 +59,7 @@ def factory_name(model_fn: str, taken: Set[str], origin: str = "") -> str:
 
 def _words(model_fn: str) -> list[str]:
     stem = re.sub(r"_?model_?fn$|_?fn$", "", model_fn.strip("_"))
-    stem = re.sub(r"^(my|the|build|create|make|get)_?$", "", stem)
+    stem = re.sub(r"^(my|the|build|create|make|get)(_|$)", "", stem)
     return [word for word in re.split(r"_+", stem) if word and word != "model"]
 
 

@@ -57,7 +57,8 @@ from ..loop.remarks import ALONE, BY_EXAMPLES, remarks, reports_loss
 from ..loop.writer import LoopWriter, dropped
 from ..model_fns.handed_names import name_edits, new_name
 from ..model_fns.model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
-from ..model_fns.model_names import class_name, factory_name
+from ..model_fns.model_names import names_of
+from ..model_fns.subjects import subject
 from ..model_fns.translations import is_refused
 from .finishing import file_fixes, finished
 from .groups import is_part
@@ -294,25 +295,27 @@ class ProgramRewrite(Rewritten):
         if node is None:
             raise Unsupported("an Estimator without model_fn", construction.call)
         places = self._handed_on.places(self.project, construction.module, node)
-        found = [self._model_fn(module, value) for module, value in places]
+        alike = [
+            each for each in self.constructions if len(places) == 1 and _same(each.arguments.get("model_fn"), node)
+        ]
+        found = [self._model_fn(module, value, alike) for module, value in places]
         return list(dict.fromkeys(found))
 
-    def _model_fn(self, module: Module, node: ast.expr) -> ModelFn:
+    def _model_fn(self, module: Module, node: ast.expr, constructions: list[Construction]) -> ModelFn:
         definition = model_fn_behind(self.project, module, node)
         if definition is None or not isinstance(definition.node, ast.FunctionDef):
             raise Unsupported(self.drafts.obstacle(module, node) or "the model_fn is not found", node)
-        return self.model_fns.get(definition) or self.model_fns.setdefault(definition, self._named(definition))
+        if definition not in self.model_fns:
+            self.model_fns[definition] = self._named(definition, constructions)
+        return self.model_fns[definition]
 
-    def _named(self, definition: Definition) -> ModelFn:
-        taken = definition.module.bound_names | self.sublayers.reserved
-        origin, name = self.drafts.model_class(definition), definition.name
-        if not origin and class_name(name, definition.module.bound_names) in self.sublayers.reserved:
-            stem = os.path.splitext(os.path.basename(definition.module.path))[0]
-            name = f"{stem}_{name.lstrip('_')}"  # another file has a model of that name
-        wanted = class_name(name, taken, origin)
-        model = ModelFn(definition, wanted, factory_name(name, taken, origin if wanted != origin else ""))
-        self.sublayers.reserved |= {model.class_name, model.factory}
-        return model
+    def _named(self, definition: Definition, constructions: list[Construction]) -> ModelFn:
+        module, reserved = definition.module, self.sublayers.reserved
+        about = subject(self.project, definition, constructions)
+        origin = self.drafts.model_class(definition)
+        names = names_of(definition.name, module.path, module.bound_names, reserved, origin, about)
+        reserved.update(names)
+        return ModelFn(definition, *names)
 
     def _construct(self, construction: Construction) -> None:
         if construction.name != ESTIMATOR:
@@ -460,3 +463,7 @@ class ProgramRewrite(Rewritten):
         own = [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
         own += reader_edits(module, self._spans(module), self._drivers[module.path].need)
         return [*own, *value_edits(self.sublayers, module)]
+
+
+def _same(node: ast.expr | None, other: ast.expr) -> bool:
+    return node is not None and ast.unparse(node) == ast.unparse(other)

@@ -1,0 +1,103 @@
+"""The class of a model is called after what its program is about."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from modelfn.programs import migrate, migrate_all
+
+BODY = """\
+import tensorflow as tf
+{head}
+
+def {name}(features, labels, mode):
+    logits = tf.layers.dense(features["x"], 1)
+    loss = tf.losses.mean_squared_error(labels, logits)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions=logits, loss=loss, train_op=train_op)
+
+"""
+FLAG = 'tf.flags.DEFINE_string("model_dir", "/tmp/{}", "")\nFLAGS = tf.flags.FLAGS\n'
+OPTION = """\
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--model-dir", default="{}")
+args = parser.parse_args()
+"""
+
+
+def program(arguments: str, head: str = "", name: str = "model_fn") -> str:
+    return BODY.format(head=head, name=name) + f"\nestimator = tf.estimator.Estimator({name}{arguments})\n"
+
+
+def classes(text: str) -> list[str]:
+    return re.findall(r"class (\w+)\(tf\.keras\.Model\)", text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "head", "expected"),
+    [
+        (', "models/clicks"', "", "ClicksModel"),
+        (', model_dir="/tmp/iris_classifier/"', "", "IrisClassifier"),
+        (", model_dir=os.path.join('runs', 'wine-quality'))  # (", "import os", "WineQualityModel"),
+        (", config=tf.estimator.RunConfig(model_dir='births_model')", "", "BirthsModel"),
+        (", config=config", "config = tf.estimator.RunConfig(model_dir='births')", "BirthsModel"),
+        (", FLAGS.model_dir", FLAG.format("ctr_model"), "CtrModel"),
+        (", args.model_dir", OPTION.format("spam"), "SpamModel"),
+        (", args.model_dir or 'stripes'", OPTION.format(""), "StripesModel"),
+        (", FLAGS.model_dir", FLAG.format("model"), "Model"),  # says nothing
+        (", 'ckpt/2019'", "", "Model"),
+        (", 'über/größe'", "", "Model"),
+        ("", "", "Model"),
+    ],
+)
+def test_the_folder_of_the_checkpoints(arguments: str, head: str, expected: str) -> None:
+    text = migrate(program(arguments, head))
+    assert classes(text) == [expected] and f"Builds and compiles `{expected}`" in text
+    assert "def create_model(" in text  # says what it does by the name of the class
+
+
+def test_the_model_fn_says_more() -> None:
+    assert classes(migrate(program(", 'clicks'", name="wide_deep_model_fn"))) == ["WideDeepModel"]
+    assert classes(migrate(program(", 'clicks'", name="my_model"))) == ["ClicksModel"]
+    assert classes(migrate(program(", 'clicks'", name="iris_classifier"))) == ["IrisClassifier"]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("wide_deep.py", "WideDeepModel"),
+        ("train_stripes.py", "StripesModel"),
+        ("DeepFM.py", "DeepFMModel"),
+        ("run_classifier.py", "Classifier"),
+        ("src/model.py", "Model"),
+        ("main.py", "Model"),
+    ],
+)
+def test_the_name_of_the_file(path: str, expected: str) -> None:
+    assert classes(migrate_all({path: program("")})[path]) == [expected]
+
+
+def test_a_name_that_the_file_has_for_something_else() -> None:
+    text = migrate(program(", 'clicks'", "class ClicksModel:\n    pass\n"))
+    assert classes(text) == ["Model"]
+    text = migrate(program(", 'tagger'", "Tagger = 3\n"))
+    assert classes(text) == ["TaggerModel"]
+
+
+def test_folders_of_several_estimators_say_nothing_of_their_model() -> None:
+    more = "other = tf.estimator.Estimator(model_fn, 'second')\n"
+    assert classes(migrate(program(", 'first'") + more)) == ["Model"]
+    assert classes(migrate(program(", 'second'") + more)) == ["SecondModel"]
+
+
+def test_model_fns_of_two_files() -> None:
+    main = "import tensorflow as tf\nimport deep\nimport wide\n\n"
+    main += (
+        "for model in (tf.estimator.Estimator(deep.model_fn, 'x/a'), tf.estimator.Estimator(wide.model_fn, 'x/b')):\n"
+    )
+    main += "    print(model.model_dir)\n"
+    source = BODY.format(head="", name="model_fn")
+    texts = migrate_all({"main.py": main, "deep.py": source, "wide.py": source})
+    assert classes(texts["deep.py"]) == ["DeepModel"] and classes(texts["wide.py"]) == ["WideModel"]
