@@ -15,7 +15,7 @@ from migrator.analyse.function.specs import SPEC
 from migrator.analyse.layers.sublayers import Sublayer
 from migrator.emit.classwriter import LayerGenerator
 from migrator.emit.generate import Generated, Generator
-from migrator.emit.polish import polished
+from migrator.emit.polish import polished, returned_at_once
 from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
@@ -431,7 +431,7 @@ class ProgramRewrite(Rewritten):
 
         model.generated = self._rendered(module, generate)
         span = whole_span(module, model.definition.node)
-        text = polished(model.generated.text, module, self.drafts.renamed)
+        text = polished(returned_at_once(model.generated.text, "call"), module, self.drafts.renamed)
         self._drivers[module.path].edits.append(module.edit(span, text.lstrip()))
 
     def _generate_layer(self, sublayer: Sublayer) -> None:

@@ -37,7 +37,7 @@ def test_weights_for_the_loss_alone_stay_out_of_the_forward_pass() -> None:
 
 def test_what_follows_the_only_prediction_is_no_part_of_the_forward_pass() -> None:
     text = migrate(model_fn(PREDICTED + WEIGHTS.replace("negatives", "center"), end=END % "negative", after=PREDICTS))
-    assert method(text, "call").endswith("    return center\n")
+    assert method(text, "call").endswith('    return tf.nn.embedding_lookup(self.table, features["center"])\n')
     assert 'negative = tf.nn.embedding_lookup(self.table, x["center"]) * y_pred' in method(text, "compute_loss")
 
 

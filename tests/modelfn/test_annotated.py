@@ -129,7 +129,7 @@ def test_annotations_speak_of_what_stands_there_now() -> None:
     assert "config: RunConfig = RunConfig(tf_random_seed=1)" in text
     assert "params: HParams = HParams(rate=0.1)" in text
     assert "self.estimator: tf.keras.Model = create_model(config=config, params=params)" in text
-    assert '{"y": logits}' in method(text, "predict_step") and "return logits" in method(text, "call")
+    assert '{"y": logits}' in method(text, "predict_step") and "return self." in method(text, "call")
     assert "tf.estimator" not in text.replace('"Optional[tf.estimator.EvalSpec]"', "")
 
 

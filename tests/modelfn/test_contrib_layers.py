@@ -55,7 +55,7 @@ return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, trai
 def test_layers(place: str, call: str, made: str, used: str) -> None:
     text = migrate(model_fn(f"{X}predictions = {place}.{call}", end=END))
     assert f"self.predictions = {made}\n" in method(text, "__init__")
-    assert f"predictions = self.predictions{used}\n" in method(text, "call")
+    assert f"return self.predictions{used}\n" in method(text, "call")
 
 
 def test_updates_in_place_need_no_collection() -> None:

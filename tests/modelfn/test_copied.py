@@ -69,7 +69,7 @@ with tf.control_dependencies([check]):
 
 def test_assertions_run_where_they_stand() -> None:
     call = method(migrate(model_fn(ASSERTED)), "call")
-    assert "    tf.debugging.assert_less_equal(net, 2.0)\n    predictions = net * 2.0" in call
+    assert "    tf.debugging.assert_less_equal(net, 2.0)\n    return net * 2.0" in call
 
 
 @pytest.mark.parametrize(

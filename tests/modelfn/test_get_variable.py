@@ -139,7 +139,7 @@ def test_a_helper_that_returns_a_dict_of_variables() -> None:
     body = 'weights = tables(params["sizes"], 3)\npredictions = features["x"] * weights["user"] + weights["item"]'
     text = migrate(model_fn(body, before=TABLES))
     assert 'self.weights_[name] = self.add_weight(name="tables_" + name + "_table", shape=[sizes[name], 3])' in text
-    assert 'predictions = features["x"] * self.weights_["user"] + self.weights_["item"]' in method(text, "call")
+    assert 'return features["x"] * self.weights_["user"] + self.weights_["item"]' in method(text, "call")
 
 
 def test_a_helper_that_computes_stays_a_layer() -> None:
@@ -176,7 +176,7 @@ WEIGHTS = 'w = tf.get_variable("w", [4, 1])\nb = tf.get_variable("b", [1])\n'
 )
 def test_products_are_written_out(call: str, written: str) -> None:
     text = migrate(model_fn(f"{WEIGHTS}predictions = {call}"))
-    assert f"predictions = {written}\n" in method(text, "call") and "compat.v1" not in text
+    assert f"return {written}\n" in method(text, "call") and "compat.v1" not in text
 
 
 def test_products_whose_arguments_are_hidden_are_left() -> None:

@@ -66,7 +66,7 @@ def test_heads_are_attributes(head: str, made: str) -> None:
 )
 def test_methods_ask_the_head(train: str, between: str) -> None:
     text = migrate(program(train=train, between=between))
-    assert "predictions = self.head.predictions(logits)" in method(text, "call")
+    assert "return self.head.predictions(logits)" in method(text, "call")
     assert "loss = self.head.loss(x, y, y_pred)" in method(text, "compute_loss")
     assert "self.head.update_all(self.head_metrics, x, y, y_pred)" in method(text, "compute_metrics")
     assert "tf.keras.optimizers.SGD(0.1)" in method(text, "create_model")
@@ -92,7 +92,7 @@ def test_specs_by_mode() -> None:
     {SPEC.format(OPTIMIZER)}
     """
     text = migrate(program(end=end))
-    assert "return logits" in method(text, "call")
+    assert "return self.logits(" in method(text, "call")
     assert "self.head.predictions(logits)" in method(text, "predict_step")
 
 
@@ -124,7 +124,7 @@ def test_a_head_that_has_no_name() -> None:
     end = SPEC.replace("head", "tf.contrib.estimator.regression_head()", 1).format(OPTIMIZER)
     text = migrate(model_fn('logits = tf.layers.dense(features["x"], 1)', end=end))
     assert 'self.head = RegressionHead(loss_reduction="sum_over_batch_size")' in method(text, "__init__")
-    assert "predictions = self.head.predictions(logits)" in method(text, "call")
+    assert "return self.head.predictions(logits)" in method(text, "call")
 
 
 def test_a_helper_may_make_the_spec() -> None:

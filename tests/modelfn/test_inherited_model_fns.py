@@ -46,7 +46,7 @@ def one_file(base: str = BASE, more: str = "", use: str = USE) -> dict[str, str]
 def test_in_one_file() -> None:
     text = migrate_all(one_file())["program.py"]
     assert "class NetModel(tf.keras.Model):" in text and "tf.keras.layers.Dense(width)" in text
-    assert 'predictions = self.dense(features["x"]) * SCALE' in method(text, "call")
+    assert 'return self.dense(features["x"]) * SCALE' in method(text, "call")
     assert text.count("# One spec for all.") == 1
     assert "NotImplementedError" not in text and "def network" not in text
     assert "create_net_model(width=net.width)" in text

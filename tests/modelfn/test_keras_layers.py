@@ -32,7 +32,7 @@ def call_of(body: str, before: str = "") -> str:
     ],
 )
 def test_what_is_not_told_training_is_told_that_it_is_off(made: str, applied: str) -> None:
-    line = next(line for line in call_of(f"predictions = {made}").splitlines() if "predictions = self." in line)
+    line = next(line for line in call_of(f"predictions = {made}").splitlines() if "return self." in line)
     assert line.endswith(applied)
 
 
@@ -53,7 +53,7 @@ def test_the_learning_phase_becomes_the_argument_of_the_calls(value: str) -> Non
         "is_training = mode == tf.estimator.ModeKeys.TRAIN\n"
         f"tf.keras.backend.set_learning_phase({value})\npredictions = tf.keras.layers.Dropout(0.5)(x)"
     )
-    assert "predictions = self.dropout(x, training=training)" in text
+    assert "return self.dropout(x, training=training)" in text
     assert "learning_phase" not in text
 
 

@@ -49,7 +49,7 @@ def made(call: str, before: str = "") -> tuple[str, str]:
 def test_constructors(call: str, constructor: str) -> None:
     init, body = made(call)
     assert f"self.predictions = tf.keras.layers.{constructor}\n" in init
-    assert "predictions = self.predictions(x" in body
+    assert "return self.predictions(x" in body
 
 
 def test_batch_normalization_without_update_ops_does_not_move() -> None:
@@ -172,7 +172,7 @@ def test_sequential() -> None:
     """
     text = migrate(model_fn(body))
     assert "self.tower = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])" in text
-    assert 'predictions = self.tower(features["x"])' in text
+    assert 'return self.tower(features["x"])' in text
 
 
 def test_layers_are_made_in_the_order_of_their_use() -> None:

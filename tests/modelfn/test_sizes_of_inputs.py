@@ -58,9 +58,7 @@ predictions = tf.matmul(x, w)"""
     )
     made = '    self.w = self.add_weight(name="w", shape=[input_shape["x"][-1], 1])\n'
     assert method(text, "build") == f"def build(self, input_shape):\n{made}"
-    assert method(text, "call").endswith(
-        '    x = features["x"]\n    predictions = tf.matmul(x, self.w)\n    return predictions\n'
-    )
+    assert method(text, "call").endswith('    x = features["x"]\n    return tf.matmul(x, self.w)\n')
     assert "tf.nn.l2_loss(self.w)" in method(text, "compute_loss")
 
 
@@ -109,7 +107,7 @@ h = tf.layers.dense(x, 2, name="code")
 predictions = decoder(h, x.shape[1].value)"""
     text = migrate(model_fn(body, before=helper))
     assert 'self.decoder = Decoder(input_shape["x"][1])' in method(text, "build", "Model")
-    assert "predictions = self.decoder(h)" in method(text, "call", "Model")
+    assert "return self.decoder(h)" in method(text, "call", "Model")
     assert "def __init__(self, width):" in text
 
 

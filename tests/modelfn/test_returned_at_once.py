@@ -1,0 +1,69 @@
+"""What `call` ends in gets no name where it is returned at once."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from modelfn.programs import method, migrate, model_fn
+
+from migrator.emit.polish import returned_at_once
+
+
+def ended(body: str, name: str = "call") -> str:
+    text = f"class Model:\n    def {name}(self, x):\n{textwrap.indent(textwrap.dedent(body), '        ')}"
+    after = returned_at_once(text, "call")
+    return "" if after == text else textwrap.dedent(after.split("\n", 2)[2])
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "net = self.dense(x)\nlogits = self.logits(net)\nreturn logits\n",
+            "net = self.dense(x)\nreturn self.logits(net)\n",
+        ),
+        ("# above\nlogits = self.logits(x)\nreturn logits  # behind\n", "# above\nreturn self.logits(x)  # behind\n"),
+        ("y: tf.Tensor = self.logits(x)\nreturn y\n", "return self.logits(x)\n"),
+        ("x = self.logits(x)\n\nreturn x\n", "return self.logits(x)\n"),
+        ("x = tf.concat([\n    x,\n    x], 1)\nreturn x\n", "return tf.concat([\n    x,\n    x], 1)\n"),
+        ('y = self.dense("ä")[0]\nreturn y\n', 'return self.dense("ä")[0]\n'),
+    ],
+)
+def test_a_name_that_is_returned(body: str, expected: str) -> None:
+    assert ended(body) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "logits = self.logits(x)  # [batch, 3]\nreturn logits\n",
+        "logits = self.logits(x)\n# which is not scaled\nreturn logits\n",
+        "logits = tf.concat([x,\n                    x], 1)\nreturn logits\n",
+        "logits = (\n    x + 1\n)\nreturn logits\n",
+        "a = b = self.logits(x)\nreturn a\n",
+        "a, b = self.logits(x)\nreturn a\n",
+        "a += self.logits(x)\nreturn a\n",
+        "a: (int) = self.logits(x)\nreturn a\n",
+        "a: int\nreturn a\n",
+        "a = self.logits(x)\nreturn b\n",
+        "a = self.logits(x)\nreturn -a\n",
+        "a = tf.map_fn(lambda row: row + a, x)\nreturn a\n",
+        "a = self.logits(x)\ntf.print(a)\nreturn a\n",
+        "return x\n",
+        "a = self.logits(x)\n",
+    ],
+)
+def test_left_alone(body: str) -> None:
+    assert ended(body) == ""
+
+
+def test_other_methods_and_text_that_is_no_code() -> None:
+    body = "a = self.logits(x)\nreturn a\n"
+    assert ended(body) and not ended(body, "predict_step")
+    assert returned_at_once("def call(:", "call") == "def call(:"
+
+
+def test_a_model() -> None:
+    call = method(migrate(model_fn('predictions = tf.layers.dense(features["x"], 1, name="out")')), "call")
+    assert call.endswith('    return self.out(features["x"])\n') and "predictions" not in call
