@@ -31,6 +31,8 @@ class Loads:
         self.files = Files()
         self.restored: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
         """By graph: where a `Saver` has taken the variables of these names from."""
+        self.saved: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+        """By graph: the checkpoints that hold its values, as it has written them itself."""
         self.filled: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
         """By graph: variables to which the `init_fn` of a Scaffold has given other values, which it did not draw."""
 
@@ -40,7 +42,7 @@ class Loads:
 
         self.files.install()
         saver: Any = tf.compat.v1.train.Saver
-        restore = saver.restore
+        restore, save = saver.restore, saver.save
 
         def watched(self_: Any, session: Any, save_path: Any) -> Any:
             result = restore(self_, session, save_path)
@@ -49,7 +51,13 @@ class Loads:
                 self.restored.setdefault(session.graph, {}).update(names)
             return result
 
-        saver.restore = watched
+        def watched_save(self_: Any, session: Any, *arguments: Any, **named: Any) -> Any:
+            path = save(self_, session, *arguments, **named)
+            if path:
+                self.saved.setdefault(session.graph, set()).add(os.fsdecode(path))
+            return path
+
+        saver.restore, saver.save = watched, watched_save
 
     def watch(self, scaffold: Any) -> None:
         """See what the `init_fn` of a Scaffold changes."""
@@ -70,9 +78,10 @@ class Loads:
         scaffold._init_fn = watched
 
     def marks(
-        self, session: Any, scaffold: Any, values: Mapping[str, Any], variables: Collection[Any]
+        self, session: Any, scaffold: Any, values: Mapping[str, Any], variables: Collection[Any], trains: bool
     ) -> dict[str, tuple[str, Any]]:
-        """Which of the first `values` of a graph's `variables` are loaded.
+        """Which of the first `values` of a graph's `variables` are loaded; not those that a training has just saved, which an
+        evaluation reads while the training waits.
 
         Returns, by their names, what they are loaded from, and a mask of the part that is; None if all is.
         """
@@ -85,10 +94,12 @@ class Loads:
             if part is not None or not source.tensor:
                 found[name] = (source.path, part)
         found.update((name, (INIT_FN, None)) for name in self.filled.get(graph, ()))
-        found.update((name, (path, None)) for name, path in self.restored.get(graph, {}).items())
+        written = self.saved.get(graph, set()) if trains else set().union(*self.saved.values())
+        restored = self.restored.get(graph, {}).items()
+        found.update((name, (path, None)) for name, path in restored if path not in written)
         elsewhere = [path for other, names in self.restored.items() if other is not graph for path in names.values()]
         known = [*self.files.read, *(Source(path) for path in dict.fromkeys(elsewhere))]
-        known = [source for source in known if not source.path.endswith(_OF_KERAS)]
+        known = [s for s in known if not s.path.endswith(_OF_KERAS) and s.path not in written]
         for name, value in values.items() if known else ():
             if name not in found:
                 path, part = self.files.whole(value, known), None

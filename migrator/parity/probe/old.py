@@ -118,7 +118,8 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 recorder.note(lookups.NOTE)
             values = session_values.read(session, self.variables)
             first = stream not in recorder.known
-            marks = recorder.loads.marks(session, scaffold, values, self.variables) if first else {}
+            trains = self.kind == "train"
+            marks = recorder.loads.marks(session, scaffold, values, self.variables, trains) if first else {}
             listed = [
                 {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v), **loaded(marks.get(n))}
                 for n, v in values.items()
