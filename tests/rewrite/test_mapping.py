@@ -64,7 +64,7 @@ def test_every_node_has_one(source: str) -> None:
 
 def test_every_node_of_real_files_has_one(root: Path) -> None:
     files = sorted(
-        [*root.glob("fixtures/*/*/before.py"), *root.glob("fixtures/*/*/after.py"), *root.glob("rules/*.py")]
+        [*root.glob("fixtures/*/*/before.py"), *root.glob("fixtures/*/*/after.py"), *root.glob("rules/**/*.py")]
     )
     for path in random.Random(0).sample(files, 12):
         assert list(misses(Module(str(path), path.read_text("utf-8")))) == []
