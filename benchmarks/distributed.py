@@ -105,7 +105,7 @@ def run_side(side: str, arguments: Sequence[str]) -> None:
     sys.path.insert(0, os.getcwd())
     if side == "old":
         probe = importlib.import_module("migrator.parity.probe_entry")
-        probe.load_probe("dialect").install(os.getcwd())
+        probe.load_probe("tf1.dialect").install(os.getcwd())
         probe.load_probe("clusters").hasten_estimators(0, "--mirrored" in arguments)
     runpy.run_path(entry, run_name="__main__")
 

@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -150,12 +150,11 @@ def watch_estimators(steps: int, marks: list[Mark]) -> None:
 
 
 def watch_keras(steps: int, marks: list[Mark]) -> None:
-    """Let the first `train` of the vendored helpers run for `steps` and then end the program."""
+    """Let the first training run for `steps` and then end the program: that by `train` of the helpers, or by `fit`."""
     import tensorflow as tf
 
-    helpers = importlib.import_module("tf2_training")
-    train, read_input, fit = helpers.train, helpers.read_input, tf.keras.Model.fit
-    configure = helpers.configure
+    helpers = importlib.import_module("tf2_training") if importlib.util.find_spec("tf2_training") else None
+    fit = tf.keras.Model.fit
 
     class Watch(tf.keras.callbacks.Callback):  # type: ignore[misc]
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
@@ -164,6 +163,40 @@ def watch_keras(steps: int, marks: list[Mark]) -> None:
     def watched(self: Any, *args: Any, **named: Any) -> Any:
         named["callbacks"] = [*(named.get("callbacks") or ()), Watch()]
         return fit(self, *args, **named)
+
+    tf.keras.Model.fit = watched
+    if hasattr(helpers, "train"):
+        watch_helpers(helpers, steps)
+    else:
+        watch_fit(watched, steps)
+
+
+def watch_fit(fit: Callable[..., Any], steps: int) -> None:
+    """Let the first `fit` run for `steps`, on all of the data that the program takes some of, again and again."""
+    import tensorflow as tf
+
+    take, manager = tf.data.Dataset.take, tf.train.CheckpointManager
+
+    def remembered(self: Any, *args: Any, **named: Any) -> Any:
+        taken = take(self, *args, **named)
+        taken.taken_from = self
+        return taken
+
+    def timed(self: Any, data: Any, **named: Any) -> None:
+        fit(self, repeated(getattr(data, "taken_from", data)), **{**named, "steps_per_epoch": steps})
+        raise Finished
+
+    def in_a_new_folder(checkpoint: Any, directory: Any, *args: Any, **named: Any) -> Any:
+        return manager(checkpoint, tempfile.mkdtemp(), *args, **named)
+
+    tf.data.Dataset.take = remembered
+    tf.train.CheckpointManager = in_a_new_folder
+    tf.keras.Model.fit = timed
+
+
+def watch_helpers(helpers: Any, steps: int) -> None:
+    """Let the first `train` of the helpers run for `steps`."""
+    train, read_input, configure = helpers.train, helpers.read_input, helpers.configure
 
     def timed(model: Any, input_fn: Any, callbacks: Sequence[Any] = (), **_: Any) -> None:
         train(model, input_fn, steps=steps, callbacks=callbacks)
@@ -175,7 +208,6 @@ def watch_keras(steps: int, marks: list[Mark]) -> None:
     def in_a_new_folder(model: Any, config: Any = None, params: Any = None, model_dir: Any = None) -> Any:
         return configure(model, (config or helpers.RunConfig()).replace(model_dir=None), params=params)
 
-    tf.keras.Model.fit = watched
     helpers.configure = in_a_new_folder
     helpers.train = timed
     helpers.read_input = lambda *args, **named: repeated(read_input(*args, **named))
@@ -193,7 +225,7 @@ def run_side(side: str, entry: Path, arguments: Sequence[str], steps: int) -> No
     sys.argv = [str(entry), *arguments]
     sys.path.insert(0, str(entry.parent))
     if side == "old":
-        probe = importlib.import_module("migrator.parity.probe_entry").load_probe("dialect")
+        probe = importlib.import_module("migrator.parity.probe_entry").load_probe("tf1.dialect")
         if probe.written_for_v1(str(entry.parent)):
             probe.install(str(entry.parent))
         watch_estimators(steps, marks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -62,3 +63,10 @@ def test_imports_go_one_way() -> None:
 
 def test_a_circle_is_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()})[0] == {"b", "c"}
+
+
+def test_probes_that_are_loaded_by_name_are_there() -> None:
+    places = [path for top in ("benchmarks", "migrator", "tests") for path in (ROOT / top).rglob("*.py")]
+    names = {name for path in places for name in re.findall(r'load_probe\("([\w.]+)"\)', path.read_text("utf-8"))}
+    assert "tf1.dialect" in names
+    assert {name for name in names if f"migrator.parity.probe.{name}" not in modules()} == set()

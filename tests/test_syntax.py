@@ -10,7 +10,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_the_nodes_of_the_standard_library_in_its_order() -> None:
-    for path in sorted((ROOT / "fixtures").glob("*/*/before.py"))[:20] + sorted((ROOT / "migrator" / "resolve").glob("*.py")):
+    for path in sorted((ROOT / "fixtures").glob("*/*/before.py"))[:20] + sorted(
+        (ROOT / "migrator" / "resolve").glob("*.py")
+    ):
         tree = ast.parse(path.read_text("utf-8"))
         assert walk(tree) == [node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)]
 

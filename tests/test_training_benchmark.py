@@ -15,6 +15,24 @@ training = importlib.util.module_from_spec(_spec)
 sys.modules[_spec.name] = training  # dataclasses look their module up
 _spec.loader.exec_module(training)
 
+PLAIN = """\
+import tensorflow as tf
+
+seen = open("seen", "w")
+
+
+def noted(i):
+    tf.py_function(lambda i: print(int(i), end="", file=seen, flush=True), [i], [])
+    return tf.ones([1, 1]), tf.ones([1, 1])
+
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+manager = tf.train.CheckpointManager(tf.train.Checkpoint(model=model), "kept", max_to_keep=1)
+model.fit(tf.data.Dataset.range(5).map(noted).take(2), callbacks=[tf.keras.callbacks.Callback()])
+manager.save()
+"""
+
 
 def test_the_rate_leaves_the_first_steps_out() -> None:
     marks = [(1, 10.0, 5.0), (20, 11.0, 6.0), (60, 13.0, 7.0), (100, 15.0, 7.6)]
@@ -63,13 +81,24 @@ def test_only_datasets_are_repeated() -> None:
 @pytest.mark.parametrize("case", training.CASES)
 def test_cases_are_copied_with_their_helpers(case: str, tmp_path: Path) -> None:
     old, new, _ = training.sides(case, tmp_path)
-    assert old.exists() and new.exists() and (new.parent / "tf2_training.py").exists()
-    assert not (old.parent / "tf2_training.py").exists()
+    assert old.exists() and new.exists() and not (old.parent / "tf2_training.py").exists()
+    imported = any("\nfrom tf2_training import " in path.read_text() for path in new.parent.rglob("*.py"))
+    assert imported == (new.parent / "tf2_training.py").exists()
 
 
-def test_a_program_that_does_not_train_is_reported(tmp_path: Path) -> None:
+def test_a_training_by_fit_is_measured(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "program.py").write_text(PLAIN)
+    run = training.measure("new", tmp_path / "program.py", [], 10)
+    assert run.rate > 0 and run.cpu > 0 and run.peak > 0
+    assert (tmp_path / "seen").read_text().startswith("0123401234")
+
+
+@pytest.mark.parametrize("helpers", ["", "train = read_input = configure = RunConfig = None\n"])
+def test_a_program_that_does_not_train_is_reported(tmp_path: Path, helpers: str) -> None:
     pytest.importorskip("tensorflow")
     (tmp_path / "program.py").write_text("print('never trains')\n")
-    (tmp_path / "tf2_training.py").write_text("train = read_input = configure = RunConfig = None\n")
+    if helpers:
+        (tmp_path / "tf2_training.py").write_text(helpers)
     with pytest.raises(RuntimeError, match="did not train"):
         training.measure("new", tmp_path / "program.py", [], 10)

@@ -28,7 +28,7 @@ OLD_SIDE = """
 import os, runpy, sys
 from migrator.parity.probe_entry import load_probe
 
-load_probe("dialect").install(os.getcwd())
+load_probe("tf1.dialect").install(os.getcwd())
 runpy.run_path("before.py", run_name="__main__")
 """
 
