@@ -142,6 +142,11 @@ def install(replay: Replay) -> None:
 
             again = batches.replayed(generate, features, labels, own, None)
             given["x"] = batches.replayed(generate, features, labels, own, replay.watcher("evaluate", call))
+            if own is not None and own.cardinality() == len(recorded):
+                # A step at the end of data that are not counted adds to what does not depend on them.
+                again, given["x"] = (
+                    data.apply(tf.data.experimental.assert_cardinality(len(recorded))) for data in (again, given["x"])
+                )
             for key in ("y", "sample_weight", "batch_size"):
                 given.pop(key, None)
         replay.progress.say(max((s.taken for s in replay.streams), default=0), replay.limit, "evaluating")
