@@ -23,7 +23,7 @@ def old_program(source: str, folder: Path) -> types.ModuleType:
 
 def new_program(source: str, folder: Path, features: str = "columns") -> types.ModuleType:
     """The migrated program; `features` says what becomes of its feature columns."""
-    files = migrate_all({PATH: source}, features)
+    files = migrate_all({PATH: source}, features=features)
     load_helpers(files, folder)
     return loaded("new_program", folder / "new.py", files[PATH])
 
