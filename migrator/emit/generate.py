@@ -162,6 +162,7 @@ class Generator(ModelWriter):
         for update in training.updates:
             check_optimizer(self.plan, update.optimizer, update.at, self.shared.class_name)
         facts = self.shared.facts
+        facts["conditional"] = training.condition is not None
         training = with_clipping(self.plan, training, alone=not facts["replicated"] and not facts["horovod"])
         step = train_step_lines(self, training)
         if step and facts["horovod"]:

@@ -69,8 +69,11 @@ _exact_adam = vendored(
 
 
 def adam(call: ast.Call, writing: Writing) -> str | None:
-    """Adam with TF1's epsilon; Keras computes the powers of the betas anew in each step, which rounds otherwise."""
-    if writing.fact("exact"):
+    """Adam with TF1's epsilon; Keras computes the powers of the betas anew in each step, which rounds otherwise.
+
+    It takes them to the number of all steps, where those of TF1 count the ones that it was applied in.
+    """
+    if writing.fact("exact") or writing.fact("conditional"):
         return _exact_adam(call, writing)
     given = given_to(call, f"{_MOMENTS} {LOCK}", "AdamOptimizer")
     arguments = renamed(given, writing, {"learning_rate": "", "beta1": "beta_1", "beta2": "beta_2"})

@@ -54,6 +54,15 @@ def unindented(text: str) -> str:
     return text.replace("\n    ", "\n")
 
 
+def test_adam_counts_the_steps_that_it_was_applied_in() -> None:
+    text = migrate(program())
+    assert "import AdamOptimizer" in text and "keras.optimizers.Adam(" not in text
+    train = TRAIN.replace("SUMS", "").replace("ADD", "")
+    train += "train_op = optimizer.apply_gradients(zip([2 * g for g in gradients], variables), global_step=count)"
+    text = migrate(program(train, start=""))
+    assert "keras.optimizers.Adam(0.1, epsilon=1e-8)" in text and "AdamOptimizer" not in text
+
+
 @pytest.mark.parametrize(
     "sums",
     [

@@ -111,6 +111,7 @@ class Writing(Protocol):
     def fact(self, name: str) -> bool:
         """Facts about the model: ``sparse`` (it looks rows up), ``repeated`` (perhaps one several times), ``exact`` and
         ``keras 3`` (the settings ask for the kernels of TF1, and allow for Keras 3), ``scheduled`` (the learning rate changes),
+        ``conditional`` (a step may apply no gradients, or those of one optimizer of several),
         ``regularized`` (some layer has a regularizer), ``regularized outside`` (a Keras layer has one, which the graph does
         not collect)."""
 
