@@ -21,9 +21,9 @@ def old_program(source: str, folder: Path) -> types.ModuleType:
     return loaded("old_program", folder / "old.py", source)
 
 
-def new_program(source: str, folder: Path, features: str = "columns") -> types.ModuleType:
-    """The migrated program; `features` says what becomes of its feature columns."""
-    files = migrate_all({PATH: source}, features=features)
+def new_program(source: str, folder: Path, features: str = "columns", exact: bool = False) -> types.ModuleType:
+    """The migrated program; `features` says what becomes of its feature columns, `exact` asks for optimizers of TensorFlow 1."""
+    files = migrate_all({PATH: source}, features=features, exact=exact)
     load_helpers(files, folder)
     return loaded("new_program", folder / "new.py", files[PATH])
 

@@ -57,7 +57,7 @@ def test_same_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook, "end", lambda self, session: end(self, session) or kept.append(self.final_ops_values))
     old_program(program(ALL, tmp_path / "old"), tmp_path)
     expected = kept[1]
-    model = new_program(program(ALL, tmp_path / "new"), tmp_path).estimator
+    model = new_program(program(ALL, tmp_path / "new"), tmp_path, exact=True).estimator
     (callback,) = model.run_state.callbacks
     tf.nest.assert_same_structure(callback.final_ops_values, expected)
     assert expected["rest"][0] == 9.0
