@@ -184,8 +184,10 @@ def test_what_is_refused(tmp_path: Path) -> None:
     model = built(tmp_path / "new", tf.keras.optimizers.SGD(0.1))
     with pytest.raises(StateError, match="a checkpoint of TensorFlow 2"):
         Conversion(tf.train.Checkpoint(model=model).save(str(tmp_path / "tf2")), [], weights_only=False)
-    with pytest.raises(StateError, match="a model that `migrate` did not make"):
-        Conversion(path, [], weights_only=False).run(tf.keras.Sequential())
+    foreign = tf.keras.Sequential([tf.keras.layers.Dense(5, name="another", input_shape=(2,))])
+    foreign.compile(tf.keras.optimizers.Adam(0.1))
+    with pytest.raises(MappingError, match="another/kernel"):
+        Conversion(path, [], weights_only=False).run(foreign)
 
 
 def test_parts_of_variables_and_of_their_slots() -> None:
