@@ -28,7 +28,7 @@ args = ["--steps", 5]
 steps = 10
 rtol = 1e-4
 mode = "live"
-compare = ["losses_metrics.losses", "weights"]
+compare = ["losses", "weights"]
 variables = [["a/kernel", "a.kernel"]]
 
 [[case]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 VERDICTS = """
-from migrator.parity import runner
+from migrator.parity.run import runner
 from migrator.parity.judge.report import CaseReport, Difference
 
 def run_case(case, progress, keep=None):

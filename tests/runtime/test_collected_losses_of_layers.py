@@ -77,7 +77,7 @@ def test_weights_and_losses_are_those_of_an_estimator(tmp_path: Path) -> None:
     estimator = old.make_estimator(str(tmp_path / "a"), first)
     expected = estimator.train(old.input_fn).evaluate(old.input_fn)
 
-    new = new_program(PROGRAM, tmp_path)
+    new = new_program(PROGRAM, tmp_path, exact=True)
     model = new.make_estimator(str(tmp_path / "b"), first)
     train(model, new.input_fn)
     assert evaluate(model, new.input_fn) == pytest.approx(expected, rel=1e-5)
@@ -85,7 +85,7 @@ def test_weights_and_losses_are_those_of_an_estimator(tmp_path: Path) -> None:
     assert set(weights) == set(SHAPES)
     assert_equal_weights(estimator, weights, rtol=2e-6)
 
-    lost = new_program(PROGRAM.replace("0.01 *", "0.02 *"), tmp_path).make_estimator(str(tmp_path / "c"), first)
+    lost = new_program(PROGRAM.replace("0.01 *", "0.02 *"), tmp_path, exact=True).make_estimator(str(tmp_path / "c"), first)
     train(lost, new.input_fn)
     with pytest.raises(AssertionError):
         assert_equal_weights(estimator, {n: v.numpy() for n, v in named_weights(lost, [*lost.tf1_names.items()])}, 1e-5)

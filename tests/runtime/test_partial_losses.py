@@ -115,7 +115,7 @@ def test_weights_are_those_of_an_estimator(tmp_path: Path, total: str, steps: st
     estimator = old.make_estimator(str(tmp_path / "a"), first)
     expected = estimator.train(old.input_fn).evaluate(old.input_fn)
 
-    new = new_program(source, tmp_path)
+    new = new_program(source, tmp_path, exact=True)
     model = new.make_estimator(str(tmp_path / "b"), first)
     train(model, new.input_fn)
     assert evaluate(model, new.input_fn) == pytest.approx(expected, rel=1e-5)
@@ -130,7 +130,7 @@ def test_a_loss_of_the_other_network_is_noticed(tmp_path: Path) -> None:
     source = PROGRAM.replace("TOTAL", "d_loss + g_loss").replace("    TRAIN\n", MINIMIZED.lstrip("\n"))
     old = old_program(source, tmp_path)
     estimator = old.make_estimator(str(tmp_path / "a"), first).train(old.input_fn)
-    new = new_program(source.replace("minimize(g_loss", "minimize(d_loss"), tmp_path)
+    new = new_program(source.replace("minimize(g_loss", "minimize(d_loss"), tmp_path, exact=True)
     model = new.make_estimator(str(tmp_path / "b"), first)
     train(model, new.input_fn)
     weights = {name: variable.numpy() for name, variable in named_weights(model, [*model.tf1_names.items()])}

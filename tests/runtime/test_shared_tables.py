@@ -55,9 +55,9 @@ def test_one_table_is_trained(inside: bool, tmp_path: Path) -> None:
     parts["more"] = "    # All of the network"
     with tf.Graph().as_default():  # which an Estimator makes, but for columns outside of it
         old = old_program(PROGRAM.format(folder=tmp_path / "old", **parts), tmp_path)
-    new = new_program(PROGRAM.format(folder=tmp_path / "new", **parts), tmp_path)
-    (table,) = [variable for variable in new.estimator.weights if variable.shape == (6, 2)]
-    assert len(new.estimator.trainable_variables) == 3
+    new = new_program(PROGRAM.format(folder=tmp_path / "new", **parts), tmp_path, exact=True)
+    (table,) = [variable for variable in new.model.weights if variable.shape == (6, 2)]
+    assert len(new.model.trainable_variables) == 3
     expected = old.estimator.get_variable_value("input_layer/teams/embedding_weights")
     assert np.ptp(expected) > 0.05
     np.testing.assert_allclose(table.numpy(), expected, rtol=1e-6)
@@ -78,8 +78,8 @@ def test_several_layers_train_one_table(features: str, tmp_path: Path) -> None:
     parts = {"outside": COLUMNS, "inside": "    # Two columns of the table", "more": MORE_LAYERS}
     with tf.Graph().as_default():
         old = old_program(PROGRAM.format(folder=tmp_path / "old", **parts), tmp_path)
-    new = new_program(PROGRAM.format(folder=tmp_path / "new", **parts), tmp_path, features)
-    (table,) = [variable for variable in new.estimator.weights if variable.shape == (6, 2)]
+    new = new_program(PROGRAM.format(folder=tmp_path / "new", **parts), tmp_path, features=features, exact=True)
+    (table,) = [variable for variable in new.model.weights if variable.shape == (6, 2)]
     names = old.estimator.get_variable_names()
     (name,) = [name for name in names if name.endswith("teams/embedding_weights")]
     np.testing.assert_allclose(table.numpy(), old.estimator.get_variable_value(name), rtol=1e-5)

@@ -92,7 +92,7 @@ def test_an_estimator_says_the_same(tmp_path: Path, made: str, applied: str, pre
         lambda model: model.evaluate(old.input_fn),
         lambda model: model.predict(old.input_fn),
     )
-    new = new_program(source, tmp_path)
+    new = new_program(source, tmp_path, exact=True)
     model, found = trained(
         lambda: new.make_estimator(str(tmp_path / "b")),
         lambda model, steps: train(model, new.repeated_input_fn, steps=steps),

@@ -118,7 +118,7 @@ def test_weights_are_those_of_an_estimator(tmp_path: Path, start: str, prefix: s
         estimator.train(old.input_fn, steps=3)
     last = estimator.evaluate(old.input_fn)
 
-    new = new_program(source, tmp_path)
+    new = new_program(source, tmp_path, exact=True)
     model = new.make_estimator(str(tmp_path / "b"), path)
     assert evaluate(model, new.input_fn) == pytest.approx(first, rel=1e-6)
     for _ in range(2):
