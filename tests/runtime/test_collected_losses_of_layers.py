@@ -85,7 +85,9 @@ def test_weights_and_losses_are_those_of_an_estimator(tmp_path: Path) -> None:
     assert set(weights) == set(SHAPES)
     assert_equal_weights(estimator, weights, rtol=2e-6)
 
-    lost = new_program(PROGRAM.replace("0.01 *", "0.02 *"), tmp_path, exact=True).make_estimator(str(tmp_path / "c"), first)
+    lost = new_program(PROGRAM.replace("0.01 *", "0.02 *"), tmp_path, exact=True).make_estimator(
+        str(tmp_path / "c"), first
+    )
     train(lost, new.input_fn)
     with pytest.raises(AssertionError):
         assert_equal_weights(estimator, {n: v.numpy() for n, v in named_weights(lost, [*lost.tf1_names.items()])}, 1e-5)

@@ -119,9 +119,13 @@ def test_training_goes_on(tmp_path: Path, old: Callable[[], Any], new: Callable[
     assert conversion.unused() == []
     assert int(model.optimizer.iterations) == 3
     assert [step(model, number) for number in (3, 4, 5)] == pytest.approx(losses[3:], rel=1e-5)
+    by_keras = isinstance(
+        model.optimizer, tf.keras.optimizers.Adam
+    )  # which rounds 1 - beta_2 otherwise: 6e-6 of a step of 0.1
     for variable in model.trainable_variables:
         name = "/".join(variable.name.partition(":")[0].split("/")[-2:])
-        np.testing.assert_allclose(variable.numpy(), weights[f"net/{name}"], rtol=1e-5, atol=1e-7)
+        allowed = 3e-6 if by_keras else 1e-7
+        np.testing.assert_allclose(variable.numpy(), weights[f"net/{name}"], rtol=1e-5, atol=allowed)
 
 
 def test_weights_only(tmp_path: Path) -> None:

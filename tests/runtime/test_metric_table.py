@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -148,6 +149,12 @@ def written(head: str, weights: str) -> tuple[str, str]:
     text = migrate(
         model_fn("predictions = tf.layers.dense(features['x'], 3)", end=f"{LOSS}\n{TRAIN_OP}\n{SPEC % call}")
     )
+    compiled = re.search(r"metrics=\[(.*)\]", text)
+    if compiled is not None:  # Keras gives it labels and output as they are
+        return (
+            f"self.m = {compiled[1]}",
+            "def compute_metrics(self, x, y, y_pred, sample_weight): self.m.update_state(y, y_pred)",
+        )
     made = next(line for line in method(text, "__init__").splitlines() if "self.m = " in line)
     return made.strip(), method(text, "compute_metrics")
 
