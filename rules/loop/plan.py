@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
@@ -90,6 +90,10 @@ class Use:
             return limit // every if every and limit % every == 0 else None
         return None
 
+    def stops(self, goes_on: bool) -> bool:
+        """Whether the last of its epochs may have to end early: one that goes on may start from any step."""
+        return self.every is not None and (goes_on or self.divided is None)
+
     @property
     def repeated(self) -> bool:
         """Whether it may run more than once."""
@@ -113,6 +117,10 @@ class Loop:
     """Whether the program draws from the generators of Python or NumPy."""
     grouped: bool
     """Whether Keras may run several steps in one call: it has to know the number of batches."""
+
+    def goes_on(self, use: Use) -> bool:
+        """Whether the model may have been trained before a training."""
+        return _goes_on(use, self.uses, self.settings)
 
 
 @dataclass(frozen=True)
@@ -253,9 +261,15 @@ def _at_most(limit: ast.expr, every: ast.expr | None) -> bool:
     return whole and isinstance(steps, int) and limit.value <= steps  # type: ignore[attr-defined]
 
 
+def _goes_on(use: Use, uses: Sequence[Use], settings: Settings) -> bool:
+    """Whether the model may have been trained before a training, by another one or by an earlier run."""
+    first = next((each for each in uses if each.method == "train"), None)
+    return settings.directory is not None or use.repeated or use is not first
+
+
 def _divides(settings: Settings, interval: ast.expr | int | None, uses: list[Use]) -> bool:
     """Whether callbacks see each step that they wait for, where they are called every hundred steps."""
-    if any(use.every is not None and use.divided is None for use in uses):
+    if any(use.stops(_goes_on(use, uses, settings)) for use in uses):
         return False  # one waits for the last step
     every = settings.fields.get("save_summary_steps")
     numbers = [*([interval, every] if settings.directory is not None else []), *(use.every for use in uses)]

@@ -108,7 +108,7 @@ class LoopWriter:
     def _training(self, use: Use, data: str) -> list[str]:
         """The lines of a training."""
         limit, directory = use.limit, self.loop.settings.directory
-        goes_on = directory is not None or use.repeated or use is not self._first_training()
+        goes_on = self.loop.goes_on(use)
         if use.every is not None:
             return self._epochs(use, data, goes_on)
         lines = []
@@ -136,7 +136,7 @@ class LoopWriter:
             done = self.module.unused_name("done", use.call)
             first = f"initial_epoch={done} // {every}, "
         parts = []
-        if use.divided is None:
+        if use.stops(goes_on):
             stop = f'setattr({self.model}, "stop_training", {steps}.numpy() >= {last})'
             parts.append(f"on_train_batch_end=lambda batch, logs: {stop}")
         if self.loop.settings.directory is not None:
@@ -162,9 +162,6 @@ class LoopWriter:
                 found = comments(self.module, *self.module.span(spec.statement))
                 lines = [text for at, text in found if not within((at, at + 1), kept)]
                 yield self._instead(spec.statement, lines)
-
-    def _first_training(self) -> Use | None:
-        return next((use for use in self.loop.uses if use.method == "train"), None)
 
     def _callbacks(self) -> str:
         """The callbacks of a training in one epoch."""

@@ -75,11 +75,12 @@ def test_steps_that_options_say() -> None:
 
 def test_a_folder_of_checkpoints() -> None:
     text = made(SAVES)
+    stop = 'setattr(model, "stop_training", model.optimizer.iterations.numpy() >= 20)'
     assert text.endswith(
         "done = model.optimizer.iterations.numpy()\n"
         "if done < 20:\n"
         "    model.fit(make_input_fn(8, None)(), steps_per_epoch=5, initial_epoch=done // 5, epochs=4, "
-        f"{VALIDATION}, callbacks=[tf.keras.callbacks.LambdaCallback("
+        f"{VALIDATION}, callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: {stop}, "
         "on_epoch_end=lambda epoch, logs: checkpoints.save(model.optimizer.iterations)), "
         'tf.keras.callbacks.TensorBoard("here", update_freq=100)])'
     )
@@ -110,6 +111,17 @@ tf.estimator.train_and_evaluate(
 def test_a_training_that_follows_goes_on() -> None:
     text = made(call=SPECS + called("make_input_fn(8, None), max_steps=40"))
     assert "steps = 40 - model.optimizer.iterations.numpy()\nif steps > 0:\n    model.fit(" in text
+
+
+def test_epochs_that_may_start_from_any_step_end_at_the_last_one() -> None:
+    first, second = called("make_input_fn(8, None), max_steps=23"), called("make_input_fn(8, None), max_steps=40")
+    assert made(STEPS, first + second).count(".iterations.numpy() >= 40") == 1
+
+
+def test_steps_are_not_grouped_where_training_may_end_amid_a_group() -> None:
+    fields = '"here", save_checkpoints_steps=100, save_summary_steps=100'
+    estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{configured(fields)})\n'
+    assert "steps_per_execution" not in migrate(MODEL + estimator + SPECS.replace("20", "300"))
 
 
 @pytest.mark.parametrize("every, limit, grouped", [(100, 300, True), (100, 250, False), (50, 300, False)])
