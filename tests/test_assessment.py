@@ -29,7 +29,7 @@ def tree(sample_rules: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "p/model.py": HEAD + "def program(): 1\n",
         "q/model.py": HEAD + "def stuck_program(): 1\n",
         "r/model.py": HEAD + "def stuck_program(): 1\n",
-        "a.py": HEAD + "tf.old, tf.gone.x\n",
+        "a.py": HEAD + "tf.old, tf.gone.x\ntf.float32\n",
         "bad.py": HEAD + "print 'x'\n",
         "plain.py": "x = 1\n",
     }.items():

@@ -76,7 +76,7 @@ def test_the_report_is_searched_and_filtered_from_the_keyboard(page: str, tmp_pa
         result.open = document.getElementById('TST003').open;
         result.ground = getComputedStyle(document.body).backgroundColor;
         const cells = [...document.querySelectorAll('.diff tr:not(.hunk)')[0].cells].map(e => e.offsetWidth);
-        result.widths = [cells[1] > 5 * cells[0], Math.abs(cells[1] - cells[3]) <= 1];
+        result.widths = [cells[2] > 5 * cells[0], cells[0] === cells[1]];
         result.divergence = document.querySelector('svg').textContent.includes('step 7');
         return result;
     """
@@ -87,13 +87,20 @@ def test_the_report_is_searched_and_filtered_from_the_keyboard(page: str, tmp_pa
     assert result["charts"] == 2 and result["divergence"] is True and result["ground"] == "rgb(251, 250, 248)"
 
 
+def test_lines_removed_stand_above_those_added(page: str, tmp_path: Path) -> None:
+    script = "return [...document.querySelectorAll('.diff td.old, .diff td.new')].map(e => e.className)"
+    classes = look(page, script, tmp_path)
+    assert classes[:2] == ["old", "new"] and len(set(classes)) == 2
+
+
 def test_it_is_read_on_a_phone_and_in_the_dark(page: str, tmp_path: Path) -> None:
     script = """
         document.querySelectorAll('details').forEach(e => e.open = true);
         const line = document.querySelector('.diff td.new').offsetWidth;
         const ground = getComputedStyle(document.body).backgroundColor;
         const border = (kind) => getComputedStyle(document.querySelector(`li.${kind}`)).borderLeftColor;
-        const fits = document.documentElement.scrollWidth <= innerWidth;
+        const inside = [...document.querySelectorAll('svg')].every(e => e.getBoundingClientRect().right <= innerWidth);
+        const fits = document.documentElement.scrollWidth <= innerWidth && inside;
         return [fits, line > 0.8 * innerWidth, ground, border('to-do'), border('changed')];
     """
     found = look(page, script, tmp_path, "500,900", "preferredColorScheme=0")

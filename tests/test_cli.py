@@ -73,13 +73,11 @@ def test_programs_are_listed_with_their_tier(sample_rules: Registry) -> None:
     assert "2 files: 1 of 2 programs migrated (1 native, 1 manual), 1 change. Nothing written" in output
 
 
-def test_new_files_are_not_poured_over_a_terminal() -> None:
+def test_new_files_are_named_only() -> None:
     created = Outcome("tf2_training.py", "created", b"", b"import x\nimport y\n")
-    lines = [line.text for line in closing.report([created], brief=True)]
+    lines = [line.text for line in closing.report([created])]
     assert lines[0] == "new file tf2_training.py: 2 lines (shown with -v)" and "+import x" not in lines
-    for options in ({}, {"brief": True, "verbosity": 1}):
-        first = next(iter(closing.report([created], **options)))  # type: ignore[arg-type]
-        assert "\n+import x\n" in first.text
+    assert "\n+import x\n" in next(iter(closing.report([created], 1))).text
 
 
 def test_quiet_and_verbose(sample_rules: Registry) -> None:
@@ -326,6 +324,16 @@ def test_rules_are_listed(sample_rules: Registry) -> None:
     assert lines == sorted(lines) and any(
         re.match(r"TST001  rename +Rename `tf.old` to `tf.new`.$", line) for line in lines
     )
+
+
+def test_a_prefix_lists_rules(sample_rules: Registry) -> None:
+    listed = invoke("rules", "TST00").output.splitlines()
+    assert {line.split()[0] for line in listed} > {"TST001", "TST003"} and all(
+        line.startswith("TST00") for line in listed
+    )
+    assert invoke("explain", "tst00").output.splitlines() == [*listed, "", "`migrate explain TST001` explains one."]
+    assert invoke("explain", "E00").output.startswith("E001") and "EST" not in invoke("rules", "E00").output
+    assert invoke("rules", "TST9").exit_code == EXIT_ABNORMAL and invoke("explain", "").exit_code == EXIT_ABNORMAL
 
 
 def test_explain(sample_rules: Registry) -> None:

@@ -77,6 +77,7 @@ def test_next_steps() -> None:
     assert "migrate parity a.py" in next_step([pending]) and "--review" in next_step([pending])
     assert "parity" not in next_step([outcome(status="changed", units=(unit("manual"),))])
     assert "migrate --undo" in next_step([pending], ["a.py"])
+    assert "--since" not in next_step([pending], ["a.py"]), "no repository"
     assert next_step([outcome()]) == next_step([outcome(note(3))]) == next_step([outcome()], []) == ""
     assert "explain EST100" in next_step([outcome(note(1, "EST100", Severity.WARNING))], ["a.py"])
     several = replace(pending, units=(replace(unit("native"), files=("a.py", "b c.py")),))
@@ -95,7 +96,8 @@ def test_git_is_named_only_where_it_has_the_file(
         subprocess.run(["git", "init", "-q"], check=True)
     if kind == "ignored":
         Path(".gitignore").write_text("a.py\n")
-    step = next_step([outcome(status="changed")], ["a.py"])
+    step = next_step([outcome(status="changed", units=(unit("native"),))], ["a.py"])
+    assert ("`migrate parity --since HEAD a.py`" in step) is shown
     assert ("`git diff`" in step) is shown and ("the only way" in step) is not shown
     assert "`migrate --undo`, from this folder, takes it back" in step
     assert "`git log -p`" in next_step([outcome(status="changed")], ["a.py"], committed=True)

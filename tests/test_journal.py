@@ -74,6 +74,24 @@ def test_files_that_changed_meanwhile_stay() -> None:
     assert migrate("--undo").exit_code == 0 and first.read_text() == third.read_text() == HEAD + "tf.old\n"
 
 
+def test_force_takes_back_files_that_changed_meanwhile() -> None:
+    path = write("a.py", "tf.old\n")
+    migrate(".", "--apply")
+    path.write_text("edited")
+    assert "`migrate --undo --force` overwrites them all" in migrate("--undo").output and path.read_text() == "edited"
+    assert migrate("--undo", "--force").exit_code == 0 and path.read_text() == HEAD + "tf.old\n"
+    assert migrate(".", "--force").exit_code == 2
+
+
+def test_a_second_run_at_work_is_told_in_one_line() -> None:
+    path = write("a.py", "tf.old\n")
+    for arguments in ((".", "--apply"), ("--undo",)):
+        with journal.alone():
+            result = migrate(*arguments)
+        assert result.exit_code == 2 and result.output.count("\n") == 1 and "is at work" in result.output
+    assert path.read_text() == HEAD + "tf.old\n" and migrate(".", "--apply").exit_code == 0
+
+
 def test_runs_that_write_nothing_keep_the_journal() -> None:
     path = write("a.py", "tf.old\n")
     migrate(".", "--apply")
@@ -357,7 +375,7 @@ def test_an_edited_file_keeps_its_run_the_last() -> None:
     for _ in range(2):
         result = migrate("--undo")
         assert result.exit_code == 1 and "b.py:1:1: E004 not restored" in result.output
-        assert "a file that you move away is restored" in " ".join(result.output.split())
+        assert "A file that you move away is restored" in " ".join(result.output.split())
         assert first.read_text() == HEAD + "tf.new\n" and second.read_text() == "edited"
     second.unlink()
     assert files(migrate("--undo")) == ["restored b.py"] and files(migrate("--undo")) == ["restored a.py"]

@@ -19,7 +19,7 @@ from migrator.cli import cli
 from migrator.engine import runner
 from migrator.engine.registry import Registry
 from migrator.parity.formats import to_json
-from migrator.parity.judge.report import CaseReport, LossRow
+from migrator.parity.judge.report import CaseReport, LossRow, SideReport
 from migrator.report import FORMATS, formats
 from migrator.report.html.html_diff import coloured
 from migrator.vocabulary.diagnostics import Diagnostic, Location, Outcome, ProgramUnit, Severity
@@ -213,6 +213,21 @@ def test_the_page_shows_the_comparison(outcomes: Sequence[Outcome], tmp_path: Pa
     assert {"Trained before and after", "<wine>", "equal"} <= set(page.found) and text.count("<svg") == 2
     assert text == formats.render("html", outcomes, parity=[comparison]).decode()
     assert "svg" not in formats.render("html", outcomes).decode().partition("</style>")[2]
+
+
+def test_a_comparison_of_another_program_is_refused(outcomes: Sequence[Outcome], tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text("x = 1\n")
+    for program, code in (
+        (str(tmp_path / "other.py"), 2),
+        ("/ci/build/wine.py", 2),
+        ("/ci/build/a.py", 1),
+        ("a.py", 1),
+    ):
+        comparison = CaseReport("wine", "equal", old=SideReport(program), new=SideReport("/none/there.py"))
+        (tmp_path / "parity.json").write_text(to_json([comparison]))
+        arguments = ["a.py", "--select", "TST", "--format", "html", "--parity", str(tmp_path / "parity.json")]
+        result = CliRunner().invoke(cli.cli, arguments, prog_name="migrate")
+        assert result.exit_code == code and (code == 1 or f"is about {program}, not about a.py" in result.output)
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,7 @@ class _Default(click.Command):
     is_flag=True,
     help="Take back what the last --apply from this folder, or from PATH, wrote; then the one before.",
 )
+@click.option("--force", is_flag=True, help="With --undo: also in files that were edited since.")
 @click.option("--assess", is_flag=True, help="Count programs, what blocks them, and APIs; text, json or html.")
 @click.option("--unsafe", is_flag=True, help="Also make changes that may alter what the program computes.")
 @click.option(
@@ -210,6 +211,7 @@ def run(
     review: bool,
     resume: bool | None,
     undo: bool,
+    force: bool,
     assess: bool,
     unsafe: bool,
     select: tuple[str, ...] | None,
@@ -241,7 +243,9 @@ def run(
     if undo:
         if apply or review or assess or len(paths) > 1 or not all(os.path.isdir(path) for path in paths):
             fail("--undo stands alone, or with the folder that the last --apply was run from")
-        sys.exit(running.undo(*paths or (None,)))
+        sys.exit(running.undo(paths[0] if paths else None, force))
+    if force:
+        fail("--force goes with --undo")
     if not paths:
         raise click.UsageError("Missing argument 'PATH...'.")
     if review and (apply or "-" in paths or not running.interactive()):
@@ -273,7 +277,7 @@ def run(
     )
     _check_codes(settings)
     shown = running.Shown(form, output, verbose - quiet, assess, commit_per_rule, parity)
-    shown.compared()  # says now what is wrong with the file
+    shown.compared(paths)  # says now what is wrong with the file
     if "-" in paths:
         if len(paths) > 1:
             fail("- stands alone: it reads one program from standard input")
@@ -303,31 +307,38 @@ def _check_codes(settings: Settings) -> None:
 
 
 @cli.command("rules", context_settings=_CONTEXT)
+@click.argument("prefix", default="", shell_complete=_complete_code)
 @click.option("--markdown", is_flag=True, help="All that `migrate explain` says, as one page.")
-def list_rules(markdown: bool) -> None:
-    """List all rules: code, name and what each is about."""
+def list_rules(prefix: str, markdown: bool) -> None:
+    """List all rules, or those whose codes begin with PREFIX: code, name and what each is about."""
+    from migrator.cli import explain as explaining
     from migrator.report.text import Line
 
     if markdown:
-        from migrator.cli import explain as explaining
-
         click.echo(explaining.reference(_load_rules()), nl=False)
         return
-    rules = _load_rules().all
-    width = max((len(rule.name) for rule in rules), default=0)
-    print_styled((Line(f"{rule.code}  {rule.name:{width}}  {rule.summary()}") for rule in rules), sys.stdout)
+    rows = explaining.listing(_load_rules(), prefix)
+    if prefix and not rows:
+        fail(explaining.unknown(prefix, _load_rules()))
+    print_styled(map(Line, rows), sys.stdout)
 
 
 @cli.command(context_settings=_CONTEXT)
 @click.argument("code", shell_complete=_complete_code)
 def explain(code: str) -> None:
-    """Explain the rule or diagnostic CODE."""
+    """Explain the rule or diagnostic CODE, or list those whose codes begin with it."""
     from migrator.cli import explain as explaining
+    from migrator.report.text import Line
 
     text = explaining.explanation(code, _load_rules())
     if text is None:
-        fail(explaining.unknown(code, _load_rules()))
-    if colours(sys.stdout):
+        rows = explaining.listing(_load_rules(), code)
+        if not rows or not code:
+            fail(explaining.unknown(code, _load_rules()))
+        print_styled(
+            (Line(row) for row in [*rows, "", f"`migrate explain {rows[0].split()[0]}` explains one."]), sys.stdout
+        )
+    elif colours(sys.stdout):
         from rich.console import Console
         from rich.markdown import Markdown
 

@@ -20,6 +20,15 @@ def explanation(code: str, registry: Registry) -> str | None:
     return f"# {rule.code} ({rule.name})\n\n{rule.documentation()}{guide}"
 
 
+def listing(registry: Registry, prefix: str = "") -> list[str]:
+    """A line for each rule whose code starts so; with a `prefix`, those of file problems as well."""
+    rows = [(rule.code, rule.name, rule.summary()) for rule in registry.all]
+    rows += [(code, "", text) for code, text in MEANINGS.items() if prefix]
+    rows = [row for row in rows if row[0].startswith(prefix.upper())]
+    width = max((len(name) for _, name, _ in rows), default=0)
+    return [f"{code}  {name:{width}}  {text}" for code, name, text in rows]
+
+
 def reference(registry: Registry) -> str:
     """One page of Markdown about all rules and file problems."""
     parts = ["# Rules", "Made by `migrate rules --markdown` from the docstrings of the rules."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ import click
 
 from migrator.cli.suggesting import suggestion, unreachable
 from migrator.cli.terminal import EXIT_DONE, EXIT_INTERRUPTED, EXIT_LEFT, colours, fail, print_styled, progress
+from migrator.discover.discovery import within
 from migrator.engine import runner
 from migrator.engine.runner import Result
 from migrator.report import closing, text
@@ -43,6 +45,18 @@ def run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: W
     if missing:
         fail(unreachable(missing[0]) or f"no such file or directory: {', '.join(missing)}{suggestion(missing[0])}")
 
+    with contextlib.ExitStack() as stack:
+        if settings.apply:
+            from migrator.write import journal
+
+            try:
+                stack.enter_context(journal.alone())
+            except journal.JournalError as error:
+                fail(f"{error}. Nothing written.")
+        return _run_paths(paths, settings, shown, writing)
+
+
+def _run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: Writing) -> int:
     refused: dict[str, str] = {}
 
     def migrate(chosen: Settings) -> Result:
@@ -196,27 +210,38 @@ class Shown:
             fail(f"cannot write {self.output}: {error.strerror}")
         click.echo(f"{text.summary(outcomes, written)} Report: {self.output}", err=True)
 
-    def compared(self) -> Sequence[CaseReport]:
-        """The comparisons to show in the report."""
+    def compared(self, paths: Sequence[str] = ()) -> Sequence[CaseReport]:
+        """The comparisons to show in the report; with `paths`, an error where none is of a program there."""
         if self.parity is None:
             return ()
         from migrator.parity.formats import from_json
 
         try:
             with open(self.parity, encoding="utf-8") as file:
-                return from_json(file.read())
+                reports = from_json(file.read())
         except OSError as error:
             fail(f"cannot read {self.parity}: {error.strerror}")
         except ValueError as error:
             fail(f"cannot read {self.parity}: {error}; `migrate parity PROGRAM --json FILE` writes one")
+        programs = [side.program for report in reports for side in (report.old, report.new)]
+        if paths and not any(_about(program, path) for program in programs for path in paths):
+            fail(f"{self.parity} is about {programs[0] if programs else 'no program'}, not about {', '.join(paths)}")
+        return reports
 
     def _lines(self, outcomes: list[Outcome], written: list[str] | None) -> Iterable[Line]:
         if self.assess:
             from migrator.report import assessment
 
             return assessment.lines(outcomes)
-        brief = self.output is None and sys.stdout.isatty()
-        return closing.report(outcomes, self.verbosity, written, brief, self.committed, self.undoable)
+        return closing.report(outcomes, self.verbosity, written, self.committed, self.undoable)
+
+
+def _about(program: str, path: str) -> bool:
+    """Whether a program that was compared, perhaps on another machine, is one of those at `path`."""
+    one, other = os.path.realpath(program), os.path.realpath(path)
+    if os.path.exists(one):
+        return within(one, [other]) or within(other, [one])
+    return os.path.isdir(other) or os.path.basename(one) == os.path.basename(other)
 
 
 def interactive() -> bool:
@@ -321,12 +346,16 @@ class _Journal:
         self.kept = False
 
 
-def undo(folder: str | None) -> int:
-    """Take back the last run from `folder`, by default the current one; returns the exit status."""
+def undo(folder: str | None, force: bool = False) -> int:
+    """Take back the last run from `folder`, by default the current one; returns the exit status.
+
+    With `force`, also in files that were edited since.
+    """
     from migrator.write import journal
 
     try:
-        restored, problems = journal.undo(folder)
+        with journal.alone(folder):
+            restored, problems = journal.undo(folder, force)
     except journal.JournalError as error:
         fail(str(error))
     except KeyboardInterrupt:
@@ -339,8 +368,10 @@ def undo(folder: str | None) -> int:
     for item in problems:
         click.echo(str(item), err=True)
     if problems:
-        kept = f"The originals of these files are kept in {journal.place(folder)}, in base64"
-        click.echo(f"{kept}; a file that you move away is restored by the next --undo.", err=True)
+        again = shlex.join(["migrate", "--undo", *([folder] if folder else []), "--force"])
+        click.echo(
+            f"A file that you move away is restored by the next --undo; `{again}` overwrites them all.", err=True
+        )
     return EXIT_LEFT if problems else EXIT_DONE
 
 

@@ -43,6 +43,11 @@ class _Documented:
     url: ClassVar[str] = "https://www.tensorflow.org/guide/migrate"
 
     @classmethod
+    def outdates(cls, name: str) -> bool:
+        """Whether the rule knows that code cannot go on with the TensorFlow name, such as ``tensorflow.layers.dense``."""
+        return False
+
+    @classmethod
     def documentation(cls) -> str:
         """The docstring, without indentation."""
         return inspect.cleandoc(cls.__doc__ or "")

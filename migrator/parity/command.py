@@ -43,6 +43,8 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
 @click.option("--new-python", default="", metavar="PATH", help="Interpreter of the new side.")
 @click.option("--old-dialect", type=click.Choice(["auto", "v1", "v2"]), default="auto", show_default=True,
               help="What `import tensorflow` means in the old program on TensorFlow 2.")  # fmt: skip
+@click.option("--since", default="", metavar="REVISION",
+              help="The old program is what git has of PROGRAM in this revision, such as HEAD.")  # fmt: skip
 @click.option("--steps", type=click.IntRange(min=0), default=0, metavar="N",
               help="Stop after N training steps on both sides [default: as the program does].")  # fmt: skip
 @click.option("--rtol", type=float, default=1e-5, show_default=True, callback=_tolerance,
@@ -146,15 +148,18 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
     )
     started = bool(options["entry"] or options["module"])
     listed = [Path(path).suffix == ".toml" or (not started and _holds_cases(Path(path))) for path in paths]
+    if options["since"] and (any(listed) or len(paths) > 1):
+        raise CaseError("--since goes with one program: what git has of it is the old one")
     if all(listed):
         return [case for path in paths for case in load_cases(Path(path), defaults)]
     if any(listed) or len(paths) > 2:
         raise CaseError("give one program, two programs, or parity.toml files: " + " ".join(paths))
-    if len(paths) == 1:
+    if len(paths) == 1 and not options["since"]:
         return [defaults]
     from dataclasses import replace
 
-    return [replace(defaults, new=given_program(Path(paths[1]), python=defaults.new_python, **start))]
+    new = given_program(Path(paths[-1]), python=defaults.new_python, **start)
+    return [replace(defaults, new=new, since=options["since"])]
 
 
 def _holds_cases(path: Path) -> bool:

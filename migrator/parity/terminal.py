@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import IO
 
 from rich.console import Console
@@ -18,7 +19,8 @@ _STYLE = {EQUAL: "bold green", COULD_NOT_RUN: "bold yellow"}
 
 def show(reports: list[CaseReport], file: IO[str] | None = None) -> None:
     """Print every case, then one line on all of them if there are several."""
-    console = Console(file=file, highlight=False, soft_wrap=True)
+    console = Console(file=file, highlight=False)
+    console.soft_wrap = not console.is_terminal  # a line stays a line for other programs
     for report in reports:
         _show(console, report)
     if len(reports) > 1:
@@ -108,11 +110,26 @@ def _table(*columns: str) -> Table:
 
 
 def _print(console: Console, table: Table) -> None:
-    """Print at full width: on a narrow terminal, lines that wrap say more than numbers that are cut."""
-    natural = table.__rich_measure__(console, console.options.update(max_width=10_000)).maximum
+    """Print a table; on a terminal that is too narrow for it, each row as what its columns are called and hold."""
+    natural = _width(console, table)
+    if console.is_terminal and natural > console.width:
+        table.padding = (0, 1)
+        natural = _width(console, table)
+    if console.is_terminal and natural > console.width:
+        columns = [(column.header, list(column.cells)) for column in table.columns]
+        for index, row in enumerate(table.rows):
+            cells = [(str(name), str(cells[index])) for name, cells in columns if cells[index]]
+            parts = [cell if cell.startswith("...") else f"{name}\xa0{cell}" for name, cell in cells]
+            text = textwrap.fill("  ".join(parts).replace(" ", "\xa0").replace("\xa0\xa0", "  "), console.width - 4)
+            console.print(textwrap.indent(text.replace("\xa0", " "), "  "), style=row.style or "", markup=False)
+        return
     before, console.width = console.width, max(console.width, natural)
     console.print(table)
     console.width = before
+
+
+def _width(console: Console, table: Table) -> int:
+    return table.__rich_measure__(console, console.options.update(max_width=10_000)).maximum
 
 
 def _row(equal: bool) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from migrator.discover.cells import SUFFIX
 from migrator.discover.sources import Unusable, decode
+from migrator.engine.registry import load
 from migrator.report.text import Line, count
 from migrator.resolve.module import Module
-from migrator.vocabulary.diagnostics import Outcome, ProgramUnit
+from migrator.vocabulary.diagnostics import Location, Outcome, ProgramUnit, Severity
 
 VERSION = 1
 """Of the JSON."""
@@ -33,7 +34,13 @@ def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     units = [unit for outcome in outcomes for unit in outcome.units]
     tiers = Counter(unit.tier for unit in units)
     sizes = {outcome.path: outcome.before.count(b"\n") for outcome in files}
-    uses, left, where = _uses(files)
+    uses, left, where, told = _uses(files)
+    rules = load().all
+    work = [
+        name
+        for name in uses
+        if name in told or not left[name] or any(rule.outdates(f"tensorflow.{name[3:]}") for rule in rules)
+    ]
     return {
         "version": VERSION,
         "files": {
@@ -48,7 +55,7 @@ def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "bridged": _reasons((unit for unit in units if unit.tier == "bridge"), sizes),
         "apis": [
             {"name": name, "uses": count, "left": left[name], "files": len(where[name])}
-            for name, count in sorted(uses.items(), key=lambda item: (-item[1], item[0]))
+            for name, count in sorted(((name, uses[name]) for name in work), key=lambda item: (-item[1], item[0]))
         ],
     }
 
@@ -72,28 +79,34 @@ def _reasons(units: Iterable[ProgramUnit], sizes: Mapping[str, int]) -> list[dic
     return sorted(rows, key=lambda row: (-row["programs"], -row["lines"], row["reason"]))
 
 
-def _uses(files: Sequence[Outcome]) -> tuple[Counter[str], Counter[str], dict[str, set[str]]]:
-    """Of each TensorFlow name: uses before, uses after the migration, and the files that use it."""
+def _uses(files: Sequence[Outcome]) -> tuple[Counter[str], Counter[str], dict[str, set[str]], set[str]]:
+    """Of each TensorFlow name: uses before, uses after the migration, and the files that use it; and names in lines
+    that are left to the user."""
     uses: Counter[str] = Counter()
     left: Counter[str] = Counter()
     where: dict[str, set[str]] = {}
+    told: set[str] = set()
     for outcome in files:
+        mine = {item.location for item in outcome.remaining if item.severity != Severity.INFO}
         before = list(_names(outcome.path, outcome.before))
-        uses.update(before)
-        left.update(before if outcome.after == outcome.before else _names(outcome.path, outcome.after))
-        for name in before:
+        unchanged = outcome.after == outcome.before
+        after = before if unchanged else list(_names(outcome.path, outcome.after))
+        uses.update(name for name, _ in before)
+        left.update(name for name, _ in after)
+        told |= {name for name, place in (*before, *after) if place in mine}
+        for name, _ in before:
             where.setdefault(name, set()).add(outcome.path)
-    return uses, left, where
+    return uses, left, where, told
 
 
-def _names(path: str, raw: bytes) -> Iterator[str]:
+def _names(path: str, raw: bytes) -> Iterator[tuple[str, Location]]:
     if b"tensorflow" not in raw:
         return
     try:
         module = Module(path, decode(path, raw).text, lenient=True)
-        for _, name in module.references():
+        for node, name in module.references():
             if name.startswith("tensorflow."):
-                yield "tf." + name.partition(".")[2]
+                yield "tf." + name.partition(".")[2], module.location(node)
     except (Unusable, RecursionError):  # reported as a file that failed
         return
 

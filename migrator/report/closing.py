@@ -27,18 +27,16 @@ def report(
     outcomes: Sequence[Outcome],
     verbosity: int = 0,
     written: Sequence[str] | None = None,
-    brief: bool = False,
     committed: bool = False,
     undoable: bool = True,
 ) -> Iterator[Line]:
-    """The whole report: diffs, or the files written, then `closing`.
+    """The whole report: diffs, or the files written, then `closing`. New files are named only, unless `verbosity` is 1.
 
     Args:
       outcomes: one for each file.
       verbosity: -1 leaves out the diff, 1 lists each change with its rule.
       written: the files written, which are listed instead of the diff unless `verbosity` is 1; None where nothing was
         to be written.
-      brief: mention new files only by name and length, unless `verbosity` is 1.
       committed: whether git has what was written.
       undoable: whether --undo can take it back.
     """
@@ -46,7 +44,7 @@ def report(
         yield from written_files.lines(outcomes, written)
     elif verbosity >= 0:
         for outcome in outcomes:
-            if brief and verbosity == 0 and outcome.status == "created":
+            if verbosity == 0 and outcome.status == "created":
                 lines = outcome.after.count(b"\n")
                 yield Line(f"new file {outcome.path}: {lines} line{'s' * (lines != 1)} (shown with -v)", "bold green")
             else:
@@ -116,7 +114,7 @@ def next_step(
     codes = {item.code for outcome in outcomes for item in outcome.remaining if item.severity != Severity.INFO}
     left = f"`migrate explain {min(codes)}` says what to do about what is left" if codes else ""
     if written:
-        steps = [*_written(written, committed, undoable), left]
+        steps = [*_written(written, committed, undoable), *_since(outcomes, written, committed), left]
     elif written is None and any(outcome.status in ("changed", "created") for outcome in outcomes):
         piped = any(outcome.path == STDIN for outcome in outcomes)
         steps = [left] if piped else [_proof(outcomes), "--review asks about each change", left]
@@ -135,16 +133,31 @@ def _written(paths: Sequence[str], committed: bool, undoable: bool) -> list[str]
     return [read, "`migrate --undo`, from this folder, takes it back"] if undoable else [read]
 
 
+def _since(outcomes: Sequence[Outcome], written: Sequence[str], committed: bool) -> list[str]:
+    """How to compare what was written with what git has."""
+    name = _start(outcomes)
+    if not name or committed or not dirty_files(written):
+        return []
+    return [
+        f"`migrate parity --since HEAD {name}` trains the program as it is committed and as it is now, and compares"
+    ]
+
+
 def _proof(outcomes: Sequence[Outcome]) -> str:
-    """How to compare the program with its migrated copy; of several programs, any one."""
+    """How to compare the program with its migrated copy."""
+    name = _start(outcomes)
+    return f"`migrate parity {name}` trains a program and its migrated copy, and compares" if name else ""
+
+
+def _start(outcomes: Sequence[Outcome]) -> str:
+    """The file that starts a program that is migrated, for a shell; ``FILE`` where there are several, empty where none is."""
     units = [unit for outcome in outcomes for unit in outcome.units if unit.tier != "manual"]
     if not units:
         return ""
     files = {path for unit in units for path in unit.files or (unit.location.path,)}
     mains = [outcome for outcome in outcomes if b"__main__" in outcome.before]
     starts = {main.path for main in mains} & files or {main.path for main in mains if main.status == "changed"} or files
-    name = min(starts) if len(starts) == 1 else "FILE"
-    return f"`migrate parity {shlex.quote(name)}` trains a program and its migrated copy, and compares"
+    return shlex.quote(min(starts)) if len(starts) == 1 else "FILE"
 
 
 def _sorted(found: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -140,11 +140,32 @@ def _write(target: Path, text: str) -> None:
         raise JournalError(f"cannot write {target}: {error.strerror}") from error
 
 
-def undo(folder: str | None = None) -> tuple[list[str], list[Diagnostic]]:
+@contextlib.contextmanager
+def alone(folder: str | None = None) -> Iterator[None]:
+    """Let no other run from `folder`, by default the current one, write meanwhile. Raises JournalError where one does."""
+    try:
+        import fcntl
+
+        target = place(folder).with_suffix(".lock")
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = open(target, "a", encoding="utf-8")
+    except (ImportError, OSError, JournalError):  # no locks here, or no place for them
+        yield
+        return
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise JournalError("another --apply from this folder is at work: wait until it has ended") from error
+        yield
+
+
+def undo(folder: str | None = None, force: bool = False) -> tuple[list[str], list[Diagnostic]]:
     """Put back what the last run from `folder`, by default the current one, replaced, file by file. Raises JournalError.
 
     The run before it is the last one then; where a file could not be put back, this one stays the last.
     Helpers that the run made or extended stay while a file that was written with them could not be put back.
+    With `force`, files that have changed since are put back as well: what was written into them is lost.
 
     Returns:
       What was restored, removed or kept, which run that was and how many are left, as lines to show, and a problem for
@@ -165,7 +186,7 @@ def undo(folder: str | None = None) -> tuple[list[str], list[Diagnostic]]:
             continue
         before = len(problems)
         try:
-            _restore(entry, shown, done, problems)
+            _restore(entry, shown, done, problems, force)
         except OSError as error:
             problems.append(problem(UNREADABLE, shown, f"not restored: {error.strerror}"))
         if len(problems) > before:
@@ -214,12 +235,16 @@ def _content(path: str) -> bytes | None:
     return Path(path).read_bytes() if os.path.exists(path) else None
 
 
-def _restore(entry: dict[str, Any], shown: str, done: list[str], problems: list[Diagnostic]) -> None:
+def _restore(entry: dict[str, Any], shown: str, done: list[str], problems: list[Diagnostic], force: bool) -> None:
     path = entry["path"]
     before, now = _before(entry), _content(path)
     if now == before:  # was never written, or is restored already
         return
-    if now is not None and hashlib.sha256(now).hexdigest() not in (entry["after"], *entry.get("steps", ())):
+    if (
+        not force
+        and now is not None
+        and hashlib.sha256(now).hexdigest() not in (entry["after"], *entry.get("steps", ()))
+    ):
         problems.append(problem(UNREADABLE, shown, "not restored: it has changed since it was written"))
     elif before is None:
         os.unlink(path)

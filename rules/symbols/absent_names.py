@@ -44,6 +44,11 @@ class AbsentNames(Rule):
     code = "EST010"
     name = "absent-names"
 
+    @classmethod
+    def outdates(cls, name: str) -> bool:
+        """Whether TensorFlow 2 lacks it."""
+        return lacks(name)
+
     def check_module(self, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for each such name, at its first place."""
         places: dict[str, list[ast.expr]] = {}

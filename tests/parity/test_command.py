@@ -33,6 +33,7 @@ def test_help_says_the_exit_codes() -> None:
         (("none.py",), "none.py: no such file or folder"),
         ((str(PROGRAMS),), "Give --entry FILE or -m MODULE"),
         ((str(PROGRAMS / "old.py"), str(PROGRAMS / "new.py"), str(PROGRAMS)), "give one program, two programs"),
+        ((str(PROGRAMS / "old.py"), str(PROGRAMS / "new.py"), "--since", "HEAD"), "--since goes with one program"),
     ],
 )
 def test_what_cannot_be_run_exits_with_2(args: tuple[str, ...], message: str) -> None:

@@ -15,7 +15,7 @@ from migrator.parity import formats
 from migrator.parity.formats import from_json, to_json, to_junit, to_markdown
 from migrator.parity.judge.report import ArrayRow, CaseReport, Difference, LossRow, SideReport, ValueRow, exit_code
 from migrator.parity.terminal import show
-from migrator.report.html.parity_charts import MAX_POINTS, difference_chart, loss_chart
+from migrator.report.html.parity_charts import MAX_POINTS, difference_chart, loss_chart, round_numbers
 from migrator.report.html.parity_html import to_html
 
 
@@ -129,6 +129,36 @@ def test_charts_mark_the_first_step_that_differs_and_stay_small() -> None:
     assert 'class="bar off"' in difference_chart(rows, 1e-5), "thinning keeps the worst step"
     assert "nan" not in loss_chart(rows) + difference_chart(rows, 1e-5)
     assert "<svg" in loss_chart(rows[:1]) and "<svg" in difference_chart(rows[:1], 1e-5)
+
+
+def test_ticks_are_round_numbers() -> None:
+    assert round_numbers(0.013, 1.07, 5) == [0.5, 1.0]
+    assert [round(value, 9) for value in round_numbers(-0.31, 0.42, 5)] == [-0.2, 0.0, 0.2, 0.4]
+    rows = [LossRow(0, step, 1 / step, 1 / step, 0.0, True) for step in range(1, 98)]
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", loss_chart(rows))
+    assert texts[-6:] == ["1", "20", "40", "60", "80", "97"] and "0.2" in texts
+
+
+@pytest.mark.parametrize("columns", [50, 40])
+def test_no_number_is_broken_on_a_narrow_terminal(
+    reports: list[CaseReport], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    message = "first loss that differs: old 0.123456789, new 0.234567891, relative 1.2e-05; 3 of 40 steps differ"
+    reports[0].differences = [Difference("losses", "step 40", message)]
+    reports[0].losses = [LossRow(0, step, 0.123456789, 0.123456788, 8.1e-09, True) for step in (1, 2)]
+    reports[0].metrics = [ValueRow(1, "accuracy", "0.765432198", "0.987654321", 0.2, False)]
+    out = Terminal()
+    show(reports, out)
+    lines = re.sub(r"\x1b\[[\d;]*m", "", out.getvalue()).splitlines()
+    assert max(map(len, lines)) <= columns
+    for number in ("0.123456789", "0.234567891", "0.765432198", "0.987654321", "1.2e-05", "8.1e-09"):
+        assert any(number in line for line in lines)
 
 
 def test_no_number_is_cut_on_a_narrow_terminal(reports: list[CaseReport], monkeypatch: pytest.MonkeyPatch) -> None:

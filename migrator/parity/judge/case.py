@@ -109,6 +109,8 @@ class Case:
     """Processes to run on, such as ``ps:1w2ps``; empty: one."""
     seeds: int = 5
     """How often to train where trainers race each other."""
+    since: str = ""
+    """A revision of git: its state of `old` is the old program."""
     new_python: str = sys.executable
     """Interpreter of the new side where `new` is None or comes from a file of cases."""
 

@@ -15,7 +15,7 @@ from migrator.parity.judge.compare import compare
 from migrator.parity.judge.recordings import Recorded, Recordings
 from migrator.parity.judge.report import COULD_NOT_RUN, DIFFERENT, EQUAL, REPLAYED, CaseReport, Difference, SideReport
 from migrator.parity.probe.recorded.store import Reader
-from migrator.parity.run import process, sandbox
+from migrator.parity.run import committed, process, sandbox
 from migrator.parity.run.cluster_runner import compare_on_cluster
 from migrator.parity.run.migrate import MigrationError, migrate_copy
 from migrator.parity.run.progress import Progress
@@ -96,6 +96,7 @@ def run_case(
     root = (keep / case.folder_name).resolve() if keep else Path(tempfile.mkdtemp(prefix="parity-"))
     root.mkdir(parents=True, exist_ok=True)
     try:
+        case = committed.old_program(case, root) if case.since else case
         case = _migrated(case, root) if case.new is None else _with_names(case, root)
         if case.cluster:
             report = compare_on_cluster(case, root, progress)

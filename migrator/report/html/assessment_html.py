@@ -61,7 +61,7 @@ def _apis(apis: list[dict[str, Any]]) -> Iterator[str]:
         return
     yield (
         f"<h2>{count(len(apis), 'API')}</h2>"
-        '<p class="soft">Uses before and after; what stays (grey) is mostly the same in TensorFlow 2.</p>'
+        '<p class="soft">Uses of what needs work, before and after; what stays is grey.</p>'
         '<div class="scroll"><table class="apis"><tr><th>API</th><th class="num">uses</th><th class="num">after</th>'
         '<th class="num">files</th><th></th></tr>'
     )

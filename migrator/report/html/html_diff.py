@@ -1,4 +1,4 @@
-"""A unified diff as an HTML table, old and new side by side, with Python's words coloured."""
+"""A unified diff as an HTML table, the lines removed above those in their place, with Python's words coloured."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 
-_COLUMNS = "<colgroup><col class=number><col><col class=number><col></colgroup>"
+_COLUMNS = "<colgroup><col class=number><col class=number><col></colgroup>"
 # The first row spans all columns, so that a table of fixed layout could not learn their widths from it.
 
 Row = tuple[str, str]
-"""Number and text of a line, both empty where the side has none."""
+"""Number and text of a line."""
 
 
 def table(diff: Iterable[str]) -> str:
@@ -31,14 +31,14 @@ def table(diff: Iterable[str]) -> str:
         text = line.rstrip("\r\n")
         match = _RANGE.match(text)
         if match is None and line[:1] not in "-+ @" or line.startswith(("--- ", "+++ ")):
-            rows += _pairs(old, new)
+            rows += _block(old, new)
             _, cell, number = text.rpartition(" cell ")
             if cell and text.startswith("+++ "):
-                rows.append(f'<tr class="hunk"><td colspan="4">cell {escape(number)}</td></tr>')
+                rows.append(f'<tr class="hunk"><td colspan="3">cell {escape(number)}</td></tr>')
         elif match:
-            rows += _pairs(old, new)
+            rows += _block(old, new)
             left, right = int(match.group(1)), int(match.group(2))
-            rows.append(f'<tr class="hunk"><td colspan="4">{escape(text)}</td></tr>')
+            rows.append(f'<tr class="hunk"><td colspan="3">{escape(text)}</td></tr>')
         elif text.startswith("-"):
             old.append((str(left), text[1:]))
             left += 1
@@ -46,25 +46,19 @@ def table(diff: Iterable[str]) -> str:
             new.append((str(right), text[1:]))
             right += 1
         else:
-            rows += _pairs(old, new)
-            code = coloured(text[1:])
-            rows.append(
-                f"<tr><td>{left}</td><td><code>{code}</code></td><td>{right}</td><td><code>{code}</code></td></tr>"
-            )
+            rows += _block(old, new)
+            rows.append(f"<tr><td>{left}</td><td>{right}</td><td><code>{coloured(text[1:])}</code></td></tr>")
             left, right = left + 1, right + 1
-    rows += _pairs(old, new)
+    rows += _block(old, new)
     return f'<div class="scroll"><table class="diff">{_COLUMNS}{"".join(rows)}</table></div>'
 
 
-def _pairs(old: list[Row], new: list[Row]) -> Iterator[str]:
-    """Rows of removed and added lines beside each other; empties both lists."""
-    empty = ("", "")
-    for index in range(max(len(old), len(new))):
-        a, b = (side[index] if index < len(side) else empty for side in (old, new))
-        yield (
-            f"<tr><td>{a[0]}</td><td{' class=old' if a[0] else ''}><code>{coloured(a[1])}</code></td>"
-            f"<td>{b[0]}</td><td{' class=new' if b[0] else ''}><code>{coloured(b[1])}</code></td></tr>"
-        )
+def _block(old: list[Row], new: list[Row]) -> Iterator[str]:
+    """Rows of the lines removed, then of those added; empties both lists."""
+    for number, text in old:
+        yield f"<tr><td>{number}</td><td></td><td class=old><code>{coloured(text)}</code></td></tr>"
+    for number, text in new:
+        yield f"<tr><td></td><td>{number}</td><td class=new><code>{coloured(text)}</code></td></tr>"
     old.clear()
     new.clear()
 

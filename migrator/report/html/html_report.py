@@ -1,4 +1,4 @@
-"""One self-contained HTML page: summary, programs, findings with the text of their rules, and the changes side by side."""
+"""One self-contained HTML page: summary, programs, findings with the text of their rules, and the changes."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from migrator.parity.judge.report import LossRow
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 220, 52, 10, 10, 24
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 220, 64, 10, 10, 24
 MAX_POINTS = 720
 
 
@@ -26,10 +26,9 @@ def loss_chart(rows: Sequence[LossRow]) -> str:
         return TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / (high - low)
 
     parts = []
-    for index in range(5):
-        value = low + (high - low) * index / 4
+    for value in round_numbers(low, high, 6):
         parts.append(
-            _line("grid", LEFT, y(value), WIDTH - RIGHT, y(value)) + _label(LEFT - 6, y(value) + 4, f"{value:.3g}")
+            _line("grid", LEFT, y(value), WIDTH - RIGHT, y(value)) + _label(LEFT - 6, y(value) + 4, f"{value:.6g}")
         )
     for name in ("old", "new"):
         points = " ".join(
@@ -97,9 +96,22 @@ def _horizontal(rows: Sequence[LossRow]) -> _Horizontal:
     return _Horizontal(rows[0].step, rows[-1].step)
 
 
+def round_numbers(low: float, high: float, most: int) -> list[float]:
+    """Numbers from `low` to `high` that are 1, 2 or 5 times a power of ten apart: at most about `most` of them."""
+    least = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(least))
+    gap = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * 0.999)
+    return [number * gap for number in range(math.ceil(low / gap), math.floor(high / gap) + 1)]
+
+
 def _svg(parts: list[str], rows: Sequence[LossRow], x: _Horizontal, title: str) -> str:
-    for step in sorted({rows[round(index * (len(rows) - 1) / 5)].step for index in range(6)}):
-        anchor = "end" if step == rows[-1].step and len(rows) > 1 else "start" if step == rows[0].step else "middle"
+    first, last = rows[0].step, rows[-1].step
+    near = (last - first) / 12  # no number stands in another one
+    between = {
+        round(step) for step in round_numbers(first, max(last, first + 6), 6) if first + near < step < last - near
+    }
+    for step in sorted({first, *between, last}):
+        anchor = "end" if step == last and len(rows) > 1 else "start" if step == first else "middle"
         parts.append(_label(x(step), HEIGHT - 6, str(step), anchor))
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}">{"".join(parts)}</svg>'
 
