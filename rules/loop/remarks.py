@@ -6,8 +6,11 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from .plan import SELDOM, Loop, Use
+from migrator.resolve.module import Module
+
+from .plan import Loop
 from .specs import Validation
+from .uses import SELDOM, Use
 
 ALONE = (
     "the program trains on one device now, whatever TF_CONFIG says: `--strategy parameter_server` or `--strategy multi_worker` "
@@ -19,35 +22,42 @@ BY_EXAMPLES = (
 )
 
 
-def remarks(loop: Loop) -> Iterator[tuple[ast.AST, str]]:
+def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     """What the owner of a program should know of its loop."""
-    fields, call = loop.settings.fields, loop.construction.call
-    if loop.draws and "tf_random_seed" in fields:
-        yield (
-            fields["tf_random_seed"],
-            "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them",
-        )
-    for node, name in loop.module.references():
-        if name == "random.seed":
+    for source in loop.sources:
+        fields, call = source.settings.fields, source.construction.call
+        if loop.draws and "tf_random_seed" in fields:
             yield (
-                node,
-                "Keras draws seeds from Python's `random` when it makes layers: what the program draws from it afterwards "
-                "are other numbers than before",
+                source.module,
+                fields["tf_random_seed"],
+                "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them",
             )
-    if loop.settings.directory is not None:
-        yield (
-            call,
-            "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
-            "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
-        )
+        if source.settings.directory is not None:
+            yield (
+                source.module,
+                call,
+                "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
+                "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
+            )
+        if any(source in use.sources and use.interval == SELDOM for use in loop.uses if use.method == "train"):
+            yield (
+                source.module,
+                call,
+                f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now",
+            )
+    for module in loop.modules:
+        for node, name in module.references():
+            if name == "random.seed":
+                yield (
+                    module,
+                    node,
+                    "Keras draws seeds from Python's `random` when it makes layers: what the program draws from it "
+                    "afterwards are other numbers than before",
+                )
     for use in loop.uses:
         if use.validation is not None:
-            yield from _of_validation(use, use.validation, fields)
-    if loop.interval == SELDOM:
-        yield (
-            call,
-            f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now",
-        )
+            for at, text in _of_validation(use, use.validation, use.fields):
+                yield use.module, at, text
 
 
 def _of_validation(use: Use, validation: Validation, fields: Mapping[str, ast.expr]) -> Iterator[tuple[ast.AST, str]]:
@@ -61,8 +71,8 @@ def _of_validation(use: Use, validation: Validation, fields: Mapping[str, ast.ex
         yield use.call, "each checkpoint is evaluated now; an Estimator passes over those within throttle_secs"
 
 
-def reports_loss(loop: Loop, models: list[str]) -> ast.Call | None:
+def reports_loss(loop: Loop, models: list[str]) -> Use | None:
     """The first evaluation of a loop, where one of the `models`, as they are written, gives its loss to `compile`."""
     compiled = any(re.search(r"\bcompile\([^#]*?\bloss=", text) for text in models)
-    evaluations = (use.call for use in loop.uses if use.method == "evaluate" or use.validation is not None)
+    evaluations = (use for use in loop.uses if use.method == "evaluate" or use.validation is not None)
     return next(evaluations, None) if compiled else None

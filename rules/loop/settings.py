@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from migrator.analyse.function.errors import Unsupported
@@ -43,14 +44,14 @@ class Settings:
         return self.fields.get("model_dir")
 
 
-def settings_of(project: Project, construction: Construction) -> Settings | str:
-    """The settings of an Estimator, or why they are not understood."""
+def settings_of(project: Project, construction: Construction, others: Collection[Construction] = ()) -> Settings | str:
+    """The settings of an Estimator, or why they are not understood; `others` may have the same configuration."""
     given = {name: value for name, value in construction.arguments.items() if not is_none(value)}
     more = set(given) - {"model_fn", "params", "config", "model_dir"}
     if more:
         return f"`{sorted(more)[0]}` of its Estimator"
     module = construction.module
-    found = _configured(module, given["config"], construction) if "config" in given else Settings()
+    found = _configured(module, given["config"], construction, others) if "config" in given else Settings()
     if isinstance(found, str):
         return found
     if "model_dir" in given:
@@ -62,14 +63,17 @@ def settings_of(project: Project, construction: Construction) -> Settings | str:
     return found
 
 
-def _configured(module: Module, node: ast.expr, construction: Construction) -> Settings | str:
-    """The settings of a RunConfig that is made for this Estimator only."""
+def _configured(
+    module: Module, node: ast.expr, construction: Construction, others: Collection[Construction]
+) -> Settings | str:
+    """The settings of a RunConfig that is made for Estimators only."""
     statement = None
     call: ast.expr = node
     if isinstance(node, ast.Name):
         statement = module.assignment(node)
         scope = module.scope(node).lookup(node.id)
-        if statement is None or module.loads_of(node.id, scope) != [node]:
+        given_to = [other.arguments.get("config") for other in (construction, *others)]
+        if statement is None or any(load not in given_to for load in module.loads_of(node.id, scope)):
             return "its configuration is used elsewhere"
         call = statement.value
     if not isinstance(call, ast.Call) or module.resolve(call.func) != RUN_CONFIG:

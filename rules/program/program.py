@@ -77,7 +77,7 @@ class EstimatorProgram(ProgramRule):
     ## What it does
     Each model_fn becomes a `keras.Model`: layers and variables are made in `__init__`, the tensor statements become `call`,
     the loss `compute_loss`, `eval_metric_ops` become Keras metrics, and `train_op` the optimizer that a factory function
-    compiles the model with. `Estimator(...)` becomes a call of that factory. Where all uses of one Estimator are seen, `train`,
+    compiles the model with. `Estimator(...)` becomes a call of that factory. Where all uses of the Estimators are seen, `train`,
     `evaluate` and `predict` become `fit`, `evaluate` and `predict` of the model, `train_and_evaluate` becomes `fit` with
     `validation_data`, and settings go where they are used; else they, `RunConfig`, `TrainSpec` and `EvalSpec` become small
     functions and dataclasses of the same name, copied into `tf2_training.py` beside the program, those for several devices and

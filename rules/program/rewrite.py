@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -54,6 +54,7 @@ from ..inputs.one_shot import one_shot_edits
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from ..loop.plan import Loop, NotPlain, loop_of
 from ..loop.remarks import ALONE, BY_EXAMPLES, remarks, reports_loss
+from ..loop.sources import Kind, kind_of
 from ..loop.writer import LoopWriter, dropped
 from ..model_fns.handed_names import name_edits, new_name
 from ..model_fns.model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
@@ -183,8 +184,8 @@ class ProgramRewrite(Rewritten):
                 self._generate_layer(sublayer)
         obstacles.refuse()
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
-        if isinstance(self.loop, Loop) and (at := reports_loss(self.loop, texts)) is not None:
-            self._driver(self.loop.module).remark(at, BY_EXAMPLES)
+        if isinstance(self.loop, Loop) and (use := reports_loss(self.loop, texts)) is not None:
+            self._driver(use.module).remark(use.call, BY_EXAMPLES)
         settle_watched(self._drivers.values(), texts, self.constructions, self._driver)
         bodies = [*self.model_fns, *self.sublayers.found]
         for part in self.sublayers.used_outside():
@@ -243,37 +244,46 @@ class ProgramRewrite(Rewritten):
 
     def _loop(self) -> Loop | NotPlain:
         """How the program trains, if all of it is understood."""
-        plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
         if not self.plain_loops or (self.distributed and not self.alone):
             return NotPlain("it may train on several devices or machines")
         modules = reached(self.project, self.group, False)
         inside = {module.path: self._spans(module) for module in modules}
-        loop = loop_of(self.project, modules, self.constructions, plans, self.estimators, inside)
+        kinds = dict(self._kinds())
+        loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
         if isinstance(loop, Loop) and self.distributed:
-            self._driver(loop.module).remark(loop.construction.call, ALONE)
+            self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
             self.several = False
         return loop
 
+    def _kinds(self) -> Iterator[tuple[ast.Call, Kind]]:
+        """What is known of the models that Estimators become, by the calls that make these."""
+        for construction in self.constructions:
+            plans = [model.plan for model in self._of.get(id(construction.call), []) if model.plan is not None]
+            if plans:
+                yield construction.call, kind_of(plans)
+
     def _settle_loop(self, loop: Loop) -> None:
         """What is taken over from a loop that is understood, and what it leaves to say."""
-        self.at = loop.module
-        driver = self._driver(loop.module)
-        driver.handled |= {*loop.settings.calls, *(name for use in loop.uses for name in use.names)}
-        driver.remarks += remarks(loop)
+        for source in loop.sources:
+            self._driver(source.module).handled.update(source.settings.calls)
+        for use in loop.uses:
+            self._driver(use.module).handled.update(use.names)
+        for module, node, text in remarks(loop):
+            self._driver(module).remark(node, text)
 
     def _write_loop(self, loop: Loop) -> None:
         """The edits of a loop that is understood. Those of names in it are part of them."""
-        self.at = loop.module
-        (model,) = self.model_fns.values()
-        assert model.plan is not None
-        driver, helpers = self._driver(loop.module), self._helpers[loop.module.path]
-        inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end))
-        changed = Spans((e.start, e.end) for e in inner)
-        base = [e for e in self._base_edits(loop.module) if not changed.touch((e.start, e.end))]
-        renderer = Renderer(loop.module, [*base, *inner])
-        written = list(LoopWriter(loop, model.plan, lambda module: renderer, helpers.tensorflow()).edits())
-        replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
-        driver.edits = [e for e in driver.edits if e.start == e.end or not replaced.hold((e.start, e.end))] + written
+        for module in loop.modules:
+            self.at = module
+            driver, helpers = self._driver(module), self._helpers[module.path]
+            inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end))
+            changed = Spans((e.start, e.end) for e in inner)
+            base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
+            written = list(LoopWriter(loop, module, Renderer(module, [*base, *inner]), helpers.tensorflow()).edits())
+            replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
+            driver.edits = [
+                e for e in driver.edits if e.start == e.end or not replaced.hold((e.start, e.end))
+            ] + written
 
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""
@@ -346,7 +356,7 @@ class ProgramRewrite(Rewritten):
             construction.arguments,
             partial,
             params,
-            dropped(self.loop) if isinstance(self.loop, Loop) else frozenset(),
+            dropped(construction) if isinstance(self.loop, Loop) else frozenset(),
         )
 
     def _home(self) -> str:

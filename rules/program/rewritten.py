@@ -149,7 +149,8 @@ class Rewritten:
     def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
         """What the owner should know about the rewrite."""
         called = self.used.union(*(helpers.names for helpers in self._helpers.values()))
-        if not called & {*TRAINING, "train_and_evaluate", "export_saved_model", "export_savedmodel"}:
+        trains = isinstance(self.loop, Loop) and any(use.method == "train" for use in self.loop.uses)
+        if not trains and not called & {*TRAINING, "train_and_evaluate", "export_saved_model", "export_savedmodel"}:
             text = "no given file trains this Estimator: what does gets a Keras model now, so migrate it together with this"
             yield self.first.module, self.first.call, text
         if not any(helpers.names for helpers in self._helpers.values()) and self._has_columns(()):

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 
 import pytest
-from modelfn.programs import HELPERS, LOSS, TRAIN_OP, migrate, migrate_all, run
+from modelfn.programs import HELPERS, LOSS, TRAIN_OP, migrate, run
 
 from migrator.vocabulary.diagnostics import Outcome
 
@@ -264,7 +264,6 @@ def test_arrays_as_input() -> None:
         "def read(config):\n    return make_input_fn(8, 1)()\n\n\nestimator.train(read, steps=3)\n",
         "import others\n\nestimator.train(others.read, steps=3)\n",
         "if 1: estimator.train(make_input_fn(8, 1),  # eight\n                      steps=3)\n",
-        "def work(model):\n    model.train(make_input_fn(8, 1))\n\n\nwork(estimator)\n",
     ],
 )
 def test_what_is_not_understood_stays_with_helpers(before: str) -> None:
@@ -289,17 +288,6 @@ def test_layers_that_keras_3_computes_otherwise_stay_with_helpers(layer: str) ->
         'dense(features["x"], params', "dense(net, params"
     )
     kept("estimator.train(make_input_fn(8, 1))\n", model + ESTIMATOR)
-
-
-def test_several_estimators_stay_with_helpers() -> None:
-    other = 'other = tf.estimator.Estimator(model_fn, params={"units": 1})\n'
-    kept("estimator.train(make_input_fn(8, 1))\nother.train(make_input_fn(8, 1))\n", MODEL + ESTIMATOR + other)
-
-
-def test_an_estimator_of_another_file_stays_with_helpers() -> None:
-    task = "from program import estimator, make_input_fn\n\nestimator.train(make_input_fn(8, 1), steps=3)\n"
-    files = migrate_all({"program.py": MODEL + ESTIMATOR, "task.py": task})
-    assert "train(estimator, make_input_fn(8, 1), steps=3)" in files["task.py"]
 
 
 def said(outcomes: Mapping[str, Outcome]) -> str:

@@ -1,0 +1,115 @@
+"""What stands around the call that makes a model: its seed above, its checkpoints below."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.vocabulary.diagnostics import Edit
+
+from .comments import comments
+from .page import Page
+from .plan import Loop
+from .sources import Source
+
+_PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
+"""Names that say no more than what kind of thing a model was."""
+
+
+class Names:
+    """What the models of a file are called, and the managers of their checkpoints."""
+
+    def __init__(self, loop: Loop, page: Page) -> None:
+        self.loop = loop
+        self.page = page
+
+    def model(self, source: Source) -> str:
+        """`model` instead of `estimator`, where nothing else has that name; what an Estimator is assigned to; else `model`."""
+        module, name = source.module, source.name
+        if name is None:
+            return self.page.module.unused_name("model", source.construction.call) if source.target is None else ""
+        taken = module.bound_names | set(module.star_import)
+        return "model" if self._is_renamed(source) and "model" not in taken else name
+
+    def _is_renamed(self, source: Source) -> bool:
+        """Whether all places that read its name are seen to become another one."""
+        if str(source.name).lower() not in _PLAIN_NAMES or not self.loop.is_local(source):
+            return False
+        read = {use.receiver for use in self.loop.uses if source in use.sources}
+        return set(source.module.loads_of(str(source.name), source.scope)) <= read
+
+    def receiver(self, source: Source, node: ast.expr) -> str:
+        """A model where it is used."""
+        return self.model(source) if source.is_read(self.page.module, node) else self.page.text(node)
+
+    def checkpoint(self, source: Source) -> str:
+        """The variable with the checkpoint, while it is restored."""
+        return self._named(source, "checkpoint")
+
+    def checkpoints(self, source: Source, model: str) -> str:
+        """The manager of checkpoints: a variable where the model has one, else an attribute of the model."""
+        return self._named(source, "checkpoints") if self.loop.is_local(source) else f"{model}.checkpoints"
+
+    def _named(self, source: Source, name: str) -> str:
+        """A variable for one of several models."""
+        beside = {
+            other.name
+            for other in self.loop.sources
+            if other.scope is source.scope and other.settings.directory is not None and self.loop.is_local(other)
+        }
+        more = len(beside) > 1 and self.loop.is_local(source)
+        return source.module.unused_name(f"{source.name}_{name}" if more else name, source.construction.call)
+
+
+def made(loop: Loop, page: Page, names: Names) -> Iterator[Edit]:
+    """The edits around all models that a file makes."""
+    sources = [source for source in loop.sources if source.module is page.module]
+    held: set[ast.stmt] = set()
+    for source in sources:
+        statement = source.settings.statement
+        seed = source.settings.fields.get("tf_random_seed")
+        lines = [f"{page.tf}.{_seeding(loop)}({page.text(seed)})"] if seed is not None else []
+        if statement is not None and statement not in held:
+            held.add(statement)
+            lines = [*(text for _, text in comments(page.module, *page.module.span(statement))), *lines]
+            yield page.instead(statement, lines)
+        elif statement is None and lines:
+            yield page.above(page.module.statement(source.construction.call), lines)
+        if source.settings.directory is not None:
+            yield from _restored(source, source.settings.directory, page, names)
+        elif source.name is not None and (name := names.model(source)) != source.name:
+            assert source.target is not None
+            yield page.module.edit(source.target, name)
+
+
+def _seeding(loop: Loop) -> str:
+    """The function that seeds TensorFlow: initializers of Keras ask for the one that also seeds Python and NumPy, which is
+    not for programs that draw from these themselves."""
+    return "random.set_seed" if loop.draws else "keras.utils.set_random_seed"
+
+
+def _restored(source: Source, directory: ast.expr, page: Page, names: Names) -> Iterator[Edit]:
+    """The lines that restore the newest checkpoint of a folder."""
+    statement, call = page.module.statement(source.construction.call), source.construction.call
+    model = names.model(source)
+    if source.returned is not None:
+        yield page.module.edit((page.module.span(statement)[0], page.module.span(call)[0]), f"{model} = ")
+    elif source.name is not None and source.target is not None and model != source.name:
+        yield page.module.edit(source.target, model)
+    elif source.name is None and source.target is not None:
+        model = page.text(source.target)
+    keep = source.settings.fields.get("keep_checkpoint_max")
+    kept = "5" if keep is None else page.text(keep)
+    options = f'max_to_keep={"None" if kept == "0" else kept}, checkpoint_name="model.ckpt"'
+    train = f"{page.tf}.train"
+    checkpoint, checkpoints = names.checkpoint(source), names.checkpoints(source, model)
+    yield page.below(
+        statement,
+        [
+            f"{checkpoint} = {train}.Checkpoint(model={model})",
+            f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {page.text(directory)}, {options})",
+            f"if {checkpoints}.latest_checkpoint:",  # one of an Estimator, say, would else be passed over
+            f"{page.unit}{checkpoint}.restore({checkpoints}.latest_checkpoint).assert_existing_objects_matched()",
+            *([f"return {model}"] if source.returned is not None else []),
+        ],
+    )

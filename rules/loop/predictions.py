@@ -1,0 +1,130 @@
+"""The edits that write predictions, of which an Estimator gives one after the other, with the arrays that Keras gives."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.vocabulary.diagnostics import Edit
+
+from .page import Page
+from .rows import Rows, free_names, rows_of
+from .uses import Use
+
+
+class PredictionWriter:
+    """Writes the predictions of a file."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.module = page.module
+
+    def edits(self, use: Use, model: str, data: str) -> Iterator[Edit]:
+        """Those of one call of ``predict``, of what `model` and `data` say."""
+        module, call = self.module, use.call
+        parent = module.parent(call)
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next":
+            yield from self._first(use, parent, f"{model}.predict({data}.take(1))")
+            return
+        predict = f"{model}.predict({data})"
+        name = self._held(call)
+        places = module.loads_of(name.id, module.scope(name).holder(name.id)) if name is not None else [call]
+        if not use.sources[0].has_dicts:
+            whole = len(places) == 1 and (places[0] is call or name is not None) and self._is_gone_through(places[0])
+            yield module.edit(call, predict if whole else f"iter({predict})")
+            return
+        rows = rows_of(module, places[0]) if len(places) == 1 else None
+        names = free_names(module, rows) if rows is not None else None
+        if rows is not None and names is not None and name is not None:
+            yield module.edit(call, predict)
+            yield from self._columns(rows, names, name.id)
+        elif rows is not None and names is not None and len(names) == 1:
+            yield from self._columns(rows, names, predict)
+        elif rows is not None and names is not None and (before := self.page.before(call)) is not None:
+            held = module.unused_name("predictions", call)
+            yield self.page.above(before, [f"{held} = {predict}"])
+            yield from self._columns(rows, names, held)
+        else:
+            yield from self._dicts(use, predict, name)
+
+    def _is_gone_through(self, node: ast.expr) -> bool:
+        """Whether a place goes over all rows from the first one on, so that an array is as good as an iterator."""
+        parent = self.module.parent(node)
+        if isinstance(parent, (ast.For, ast.comprehension)):
+            return parent.iter is node
+        function = parent.func if isinstance(parent, ast.Call) and node in parent.args else None
+        return (
+            isinstance(function, ast.Name)
+            and function.id in ("list", "tuple", "enumerate", "zip", "sorted")
+            and not self.module.is_bound(function.id, function)
+        )
+
+    def _held(self, call: ast.Call) -> ast.Name | None:
+        """The name that a statement gives the predictions, if it stands for nothing else."""
+        module, statement = self.module, self.module.parent(call)
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return None
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name):
+            return None
+        scope = module.scope(target).holder(target.id)
+        return target if len(scope.bindings.get(target.id, [])) == 1 else None
+
+    def _columns(self, rows: Rows, names: dict[str, str], arrays: str) -> Iterator[Edit]:
+        """A loop over those arrays whose entries it reads."""
+        module = self.module
+        columns = [f"{arrays}[{module.segment(rows.reads[key][0].slice)}]{rows.picked}" for key in names]
+        iterated, target = ", ".join(columns), ", ".join(names.values())
+        if len(columns) > 1 and not rows.zipped:
+            iterated = f"zip({iterated})"
+            target = f"({target})" if rows.enumerated else target
+        yield module.edit(rows.source, iterated)
+        yield module.edit(rows.target, target)
+        for key, places in rows.reads.items():
+            for place in places:
+                yield module.edit(place, names[key])
+
+    def _dicts(self, use: Use, predict: str, name: ast.Name | None) -> Iterator[Edit]:
+        """One dict for each example, as before."""
+        module, call, before = self.module, use.call, self.page.before(use.call)
+        predict = self._chosen(use, predict)
+        if before is None:
+            held = "outputs"
+            rows = f"(dict(zip({held}, row)) for {held} in [{predict}] for row in zip(*{held}.values()))"
+            yield module.edit(call, rows)
+            return
+        held = module.unused_name("outputs" if name is not None and name.id == "predictions" else "predictions", call)
+        yield self.page.above(before, [f"{held} = {predict}"])
+        row = f"dict(zip({held}, row)) for row in zip(*{held}.values())"
+        parent = module.parent(call)
+        if isinstance(parent, ast.Call) and parent.args == [call] and not parent.keywords:
+            if isinstance(parent.func, ast.Name) and parent.func.id == "list" and not module.is_bound("list", call):
+                yield module.edit(parent, f"[{row}]")
+            else:
+                yield module.edit(call, row)
+        else:
+            yield module.edit(call, f"({row})")
+
+    def _chosen(self, use: Use, predict: str) -> str:
+        """Those of the predictions that a program asks for."""
+        keys = use.arguments.get("predict_keys")
+        if keys is None:
+            return predict
+        chosen = f"== {self.page.text(keys)}" if isinstance(keys, ast.Constant) else f"in {self.page.text(keys)}"
+        return f"{{key: values for key, values in {predict}.items() if key {chosen}}}"
+
+    def _first(self, use: Use, parent: ast.Call, predict: str) -> Iterator[Edit]:
+        """``next(predictions)``: those of the first batch are enough."""
+        module = self.module
+        above = module.parent(parent)
+        if not use.sources[0].has_dicts:
+            yield module.edit(parent, f"{predict}[0]")
+        elif isinstance(above, ast.Subscript) and above.value is parent and isinstance(above.slice, ast.Constant):
+            yield module.edit(above, f"{predict}[{module.segment(above.slice)}][0]")
+        elif (before := self.page.before(use.call)) is not None:
+            held = module.unused_name("predictions", use.call)
+            yield self.page.above(before, [f"{held} = {self._chosen(use, predict)}"])
+            yield module.edit(parent, f"{{key: values[0] for key, values in {held}.items()}}")
+        else:
+            chosen = self._chosen(use, predict)
+            yield module.edit(parent, f"{{key: values[0] for key, values in {chosen}.items()}}")

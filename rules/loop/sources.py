@@ -1,0 +1,157 @@
+"""The Estimators of a program, or the models in their places: where each is made and held, and what its settings say."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from migrator.analyse.function.plan import Plan
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.symbols import Scope
+
+from ..estimator_calls.estimator_values import Construction
+from .places import has_its_line
+from .settings import Settings, settings_of
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a loop has to know of the model that an Estimator becomes."""
+
+    has_dicts: bool = True
+    """Whether the predictions of an example are a dict."""
+    refused: str = ""
+    """What of it asks for more than `fit`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One Estimator."""
+
+    construction: Construction
+    settings: Settings
+    has_dicts: bool
+    target: ast.expr | None
+    """What it is assigned to; None where it is made inside of another expression, or returned at once."""
+    scope: Scope | None
+    """That of the name that it is assigned to, if it is one, and holds nothing but Estimators that are made there."""
+
+    @property
+    def module(self) -> Module:
+        """The file that makes it."""
+        return self.construction.module
+
+    @property
+    def returned(self) -> ast.Return | None:
+        """The statement that makes and returns it."""
+        statement = self.module.parent(self.construction.call)
+        return statement if isinstance(statement, ast.Return) else None
+
+    @property
+    def name(self) -> str | None:
+        """The name that holds it."""
+        return self.target.id if isinstance(self.target, ast.Name) and self.scope is not None else None
+
+    def is_read(self, module: Module, node: ast.expr) -> bool:
+        """Whether an expression is the name that holds it."""
+        name = isinstance(node, ast.Name) and self.name == node.id and self.scope is not None
+        return name and module is self.module and module.scope(node).lookup(str(self.name)) is self.scope
+
+
+def kind_of(plans: list[Plan]) -> Kind:
+    """What is to be known of a model_fn, or of those that an Estimator may be made with."""
+    refused = next(filter(None, map(_refused, plans)), "")
+    kinds = {_has_dicts(plan) for plan in plans}
+    if len(kinds) != 1:
+        return Kind(refused=refused or "model_fns whose predictions are of different kinds")
+    return Kind(kinds.pop(), refused)
+
+
+def _refused(plan: Plan) -> str:
+    """What of a model_fn asks for more than `fit`."""
+    if plan.spec_hooks.hooks or plan.watched:
+        return "hooks of its model_fn"
+    if plan.warm is not None or plan.starting:
+        return "values of a checkpoint"
+    if plan.averaged or plan.config_fields or "config" in plan.statics:
+        return "averages, a Scaffold or the configuration in its model_fn"
+    return ""
+
+
+def _has_dicts(plan: Plan) -> bool:
+    """Whether the predictions of an example are a dict."""
+    node = plan.field("infer", "predictions")
+    if node is None:
+        return True
+    value = plan.followed(node, "infer")[0]
+    name = plan.module.resolve(value.func) if isinstance(value, ast.Call) else None
+    tensor = isinstance(value, (ast.Subscript, ast.BinOp)) or (name is not None and name.startswith("tensorflow."))
+    return not tensor
+
+
+def sources_of(
+    project: Project, constructions: Collection[Construction], kinds: Mapping[ast.Call, Kind]
+) -> list[Source] | str:
+    """All Estimators of a program, or why one of them is not understood."""
+    found: list[Source] = []
+    calls = {construction.call for construction in constructions}
+    for construction in constructions:
+        if construction.call not in kinds or construction.tpu:
+            return "it has Estimators of another kind"
+        kind = kinds[construction.call]
+        settings = settings_of(project, construction, constructions)
+        if isinstance(settings, str):
+            return settings
+        if kind.refused:
+            return kind.refused
+        module = construction.module
+        target = _target(construction)
+        source = Source(construction, settings, kind.has_dicts, target, _scope(module, target, calls))
+        if settings.fields and not has_its_line(module, construction.call):
+            return "the Estimator is made in the line of another statement"
+        if settings.directory is not None and target is None and source.returned is None:
+            return "an Estimator with a folder of checkpoints is made inside of another expression"
+        if any(_shares_folder(source, other) for other in found):
+            return "two Estimators with one folder of checkpoints"
+        found.append(source)
+    return found
+
+
+def _shares_folder(one: Source, other: Source) -> bool:
+    """Whether an Estimator may read, amid a function that made both, what the other one saved: a model does as it is made."""
+    folders = [source.settings.directory for source in (one, other)]
+    functions = [source.module.nearest(source.construction.call, ast.FunctionDef) for source in (one, other)]
+    same = [None if folder is None else ast.dump(folder) for folder in folders]
+    if same[0] is None or same[0] != same[1]:
+        return False
+    if one.returned is not None or other.returned is not None:
+        return True
+    if one.module is not other.module or functions[0] is not functions[1]:
+        return False
+    return one.scope is not other.scope or one.name != other.name or one.name is None
+
+
+def _target(construction: Construction) -> ast.expr | None:
+    """What an Estimator is assigned to."""
+    statement = construction.module.parent(construction.call)
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target: ast.expr = statement.targets[0]
+    elif isinstance(statement, ast.AnnAssign):
+        target = statement.target
+    else:
+        return None
+    return target if isinstance(target, (ast.Name, ast.Attribute)) else None
+
+
+def _scope(module: Module, target: ast.expr | None, calls: Collection[ast.Call]) -> Scope | None:
+    """The scope of a name that only holds Estimators which are made where they are assigned to it."""
+    if not isinstance(target, ast.Name):
+        return None
+    scope = module.scope(target).holder(target.id)
+    for binding in scope.bindings.get(target.id, []):
+        statement = module.parent(binding.node)
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value not in calls:
+            return None
+    return scope

@@ -1,0 +1,246 @@
+"""What a program does with its Estimators: calls of their methods, and of `train_and_evaluate`."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind, is_empty, is_none
+from migrator.resolve.module import Module
+
+from .datasets import Data, Reader
+from .inputs import Input, read_input
+from .places import has_its_line, is_simple
+from .sources import Source
+from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
+
+_METHODS = {
+    "train": "input_fn hooks steps max_steps saving_listeners",
+    "evaluate": "input_fn steps hooks checkpoint_path name",
+    "predict": "input_fn predict_keys hooks checkpoint_path yield_single_examples",
+}
+_UNDERSTOOD = {
+    "train": frozenset({"input_fn", "steps", "max_steps"}),
+    "evaluate": frozenset({"input_fn", "steps", "name"}),
+    "predict": frozenset({"input_fn", "predict_keys"}),
+}
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.Lambda)
+SELDOM = 1000
+"""Steps between two checkpoints where a program says only minutes, or nothing."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A call of a method of an Estimator."""
+
+    module: Module
+    call: ast.Call
+    method: str
+    receiver: ast.expr
+    """What stands for the Estimator in it."""
+    sources: tuple[Source, ...]
+    """Those that it may be; their settings are alike."""
+    input: Input
+    arguments: dict[str, ast.expr]
+    """Those of the method, by parameter, that say something."""
+    validation: Validation | None = None
+    """The evaluations during a training by `train_and_evaluate`."""
+    every: ast.expr | None = None
+    """Steps between these; None: there is one, at the end."""
+
+    @property
+    def fields(self) -> dict[str, ast.expr]:
+        """The settings of its Estimator, by name."""
+        return self.sources[0].settings.fields
+
+    @property
+    def saves(self) -> bool:
+        """Whether its Estimator has a folder of checkpoints."""
+        return self.sources[0].settings.directory is not None
+
+    @property
+    def limit(self) -> ast.expr | None:
+        """How many steps it has, or the step to which it trains."""
+        return self.arguments.get("steps", self.arguments.get("max_steps"))
+
+    @property
+    def to_step(self) -> bool:
+        """Whether the limit counts the steps of earlier trainings."""
+        return "max_steps" in self.arguments
+
+    @property
+    def data(self) -> list[Data]:
+        """All that it reads."""
+        return [self.input.data, *([self.validation.input.data] if self.validation is not None else [])]
+
+    @property
+    def names(self) -> tuple[ast.expr, ...]:
+        """References to names of the library that go with it, beside the method."""
+        if self.validation is None:
+            return ()
+        return self.call.func, *(spec.name for spec in self.validation.specs)
+
+    @property
+    def divided(self) -> int | None:
+        """How many epochs it has, if the program says that."""
+        numbers = [node.value for node in (self.limit, self.every) if isinstance(node, ast.Constant)]
+        if len(numbers) == 2 and all(isinstance(number, int) for number in numbers):
+            limit, every = (int(str(number)) for number in numbers)
+            return limit // every if every and limit % every == 0 else None
+        return None
+
+    @property
+    def interval(self) -> ast.expr | int | None:
+        """How many steps of a training in one epoch lie between two checkpoints; None: there is one at its end.
+
+        An Estimator saves every ten minutes, if it is not told.
+        """
+        every = self.fields.get("save_checkpoints_steps")
+        if self.every is not None or not self.saves or (self.limit is not None and _at_most(self.limit, every)):
+            return None
+        return every if every is not None else SELDOM
+
+    def stops(self, goes_on: bool) -> bool:
+        """Whether the last of its epochs may have to end early: one that goes on may start from any step."""
+        return self.every is not None and (goes_on or self.divided is None)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it may run more than once for one Estimator."""
+        made = {outer for source in self.sources for outer in source.module.ancestors(source.construction.call)}
+        loops = (outer for outer in self.module.ancestors(self.call) if isinstance(outer, _LOOPS))
+        return any(loop not in made for loop in loops) or not self.by_name
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it reads the name that the Estimator gets where it is made."""
+        return all(source.is_read(self.module, self.receiver) for source in self.sources)
+
+    def alike(self) -> bool:
+        """Whether all Estimators that it may be of are set up alike, as far as that matters here."""
+        told = {
+            (source.settings.directory is None, *(_dump(source.settings.fields.get(name)) for name in _MATTER))
+            for source in self.sources
+        }
+        return len(told) == 1 and len({source.has_dicts for source in self.sources}) == 1
+
+
+_MATTER = ("save_checkpoints_steps", "save_summary_steps")
+
+
+def _dump(node: ast.expr | None) -> str:
+    return "" if node is None else ast.dump(node)
+
+
+def _at_most(limit: ast.expr, every: ast.expr | None) -> bool:
+    """Whether a training ends before its second checkpoint."""
+    if every is not None and ast.dump(limit) == ast.dump(every):
+        return True
+    steps = every.value if isinstance(every, ast.Constant) else None if every is not None else SELDOM
+    whole = isinstance(limit, ast.Constant) and isinstance(limit.value, int)
+    return whole and isinstance(steps, int) and limit.value <= steps  # type: ignore[attr-defined]
+
+
+def use_of(reader: Reader, module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Use | str | None:
+    """What is done with an Estimator where it is read, or why it is not understood; None: it goes on from there."""
+    outer = module.parent(node)
+    call = module.parent(outer) if isinstance(outer, ast.keyword) else outer
+    name = module.resolve(call.func) if isinstance(call, ast.Call) and call.func is not node else None
+    found: Use | str
+    if isinstance(call, ast.Call) and name == TRAIN_AND_EVALUATE:
+        found = _evaluated(reader, module, node, call, sources)
+    elif isinstance(outer, ast.Attribute):
+        found = _method(reader, module, node, outer, sources)
+    elif name is not None and name.startswith("tensorflow."):
+        return f"its Estimator is given to tf.{name.split('.', 1)[1]}"
+    else:
+        return None
+    if isinstance(found, Use) and not found.alike():
+        return "one of several Estimators that are set up differently"
+    return found
+
+
+def _params(sources: tuple[Source, ...]) -> ast.expr | None:
+    """What all of several Estimators give to an input function."""
+    found = [source.construction.arguments.get("params") for source in sources]
+    return found[0] if len({_dump(node) for node in found}) == 1 else None
+
+
+def _evaluated(
+    reader: Reader, module: Module, node: ast.expr, call: ast.Call, sources: tuple[Source, ...]
+) -> Use | str:
+    """A training by `train_and_evaluate`."""
+    specs = specs_of(module, call)
+    if isinstance(specs, str):
+        return specs
+    params = _params(sources)
+    told = {name: value for name, value in specs[0].arguments.items() if not is_none(value)}
+    found = read_input(reader, module, told["input_fn"], "train", params)
+    validation = validation_of(reader, module, specs, params)
+    if isinstance(found, str) or isinstance(validation, str):
+        return found if isinstance(found, str) else str(validation)
+    use = Use(module, call, "train", node, sources, found, told, validation)
+    every = use.fields.get("save_checkpoints_steps")
+    if every is not None and (use.limit is None or not _at_most(use.limit, every)):
+        if use.limit is None or found.data.ends is not False:
+            return "evaluations amid a training on data that may end"
+        if not is_simple(use.limit) or not is_simple(every):
+            return "a number of steps that is computed"
+        use = replace(use, every=every)
+    return _refused(module, call, "train", found.data) or use
+
+
+def _method(
+    reader: Reader, module: Module, node: ast.expr, attribute: ast.Attribute, sources: tuple[Source, ...]
+) -> Use | str:
+    """A call of a method."""
+    call, method = module.parent(attribute), attribute.attr
+    if not isinstance(call, ast.Call) or call.func is not attribute or method not in _METHODS:
+        return f"`.{method}` of its Estimator"
+    try:
+        given = bind(call, _METHODS[method], f"Estimator.{method}")
+    except Unsupported as problem:
+        return problem.reason
+    told = {name: value for name, value in given.items() if not is_none(value) and not _says_nothing(name, value)}
+    more = sorted(set(told) - _UNDERSTOOD[method])
+    if more:
+        return f"`{more[0]}` of {method}"
+    if "predict_keys" in told and not _is_names(told["predict_keys"]):
+        return "`predict_keys` of predict"
+    if "input_fn" not in told:
+        return f"`{method}` without an input function"
+    if any(isinstance(outer, ast.JoinedStr) for outer in module.ancestors(call)):
+        return f"`{method}` in a string"
+    found = read_input(reader, module, told["input_fn"], method, _params(sources))
+    if isinstance(found, str):
+        return found
+    return _refused(module, call, method, found.data) or Use(module, call, method, node, sources, found, told)
+
+
+def _is_names(node: ast.expr) -> bool:
+    """Whether an expression is a display of strings, or one."""
+    parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+    return bool(parts) and all(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
+
+
+def _says_nothing(name: str, value: ast.expr) -> bool:
+    """Whether an argument is an empty list of hooks."""
+    return name in ("hooks", "saving_listeners") and is_empty(value)
+
+
+def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
+    """Why a method on such data is not what Keras does."""
+    start, end = module.span(call)
+    if b"#" in module.source[start:end] and not has_its_line(module, call):
+        return "a comment in a call that shares its line"
+    if method == "train" and not isinstance(module.parent(call), ast.Expr):
+        return "what `train` returns is read"
+    if method == "predict":
+        parent = module.parent(call)
+        first = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next"
+        if not data.ends and not first:
+            return "predictions on data without an end"
+        if not data.even:
+            return "predictions on batches of different shapes"
+    return ""
