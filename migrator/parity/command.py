@@ -54,6 +54,8 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
               help="live: compare the batches that the new input pipeline makes as well.")  # fmt: skip
 @click.option("--cluster", default="", metavar="SPEC",
               help="Train on a cluster of processes: mwms:2, ps:1w2ps, either with ,evaluator.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+              help="Of first weights and all else that is drawn by chance, on both sides.")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
               help="Trainings to compare where several trainers race each other.")  # fmt: skip
 @click.option("--timeout", type=float, default=600.0, show_default=True, metavar="SECONDS", help="Limit for each side.")
@@ -143,6 +145,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         dialect=options["old_dialect"],
         timeout=options["timeout"],
         cluster=options["cluster"],
+        seed=options["seed"],
         seeds=options["seeds"],
         new_python=options["new_python"] or sys.executable,
     )

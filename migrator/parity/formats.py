@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from migrator.parity.judge.report import (
     COULD_NOT_RUN,
     DIFFERENT,
+    EQUAL,
     ArrayRow,
     CaseReport,
     Difference,
@@ -116,7 +117,10 @@ def summary(report: CaseReport) -> str:
         parts.append(f"{len(report.exports)} outputs of SavedModels")
     if report.batches_compared:
         parts.append(f"{report.batches_compared} batches")
-    return "compared " + ", ".join(parts) if parts else "nothing was compared"
+    line = "compared " + ", ".join(parts) if parts else "nothing was compared"
+    if report.rounding and report.verdict == EQUAL:
+        line += f"; apart by rounding, up to {report.rounding:.2g} times as far as the old program from itself"
+    return line
 
 
 def to_markdown(reports: list[CaseReport]) -> str:

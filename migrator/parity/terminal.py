@@ -66,7 +66,8 @@ def _show(console: Console, report: CaseReport) -> None:
         if side.versions
     )
     if sides:
-        console.print(f"  {sides}; allowed: {report.tolerance.rtol:.0e} relative, {report.tolerance.atol:.0e} absolute")
+        allowed = f"{report.tolerance.rtol:.0e} relative, {report.tolerance.atol:.0e} absolute"
+        console.print(f"  {sides}; allowed: {allowed}; seed {report.seed}")
     if report.old.log or report.new.log:
         console.print("  logs: " + escape(", ".join(side.log for side in (report.old, report.new) if side.log)))
 

@@ -107,6 +107,8 @@ class Case:
     best, where they do."""
     cluster: str = ""
     """Processes to run on, such as ``ps:1w2ps``; empty: one."""
+    seed: int = 0
+    """Of what both sides draw by chance."""
     seeds: int = 5
     """How often to train where trainers race each other."""
     since: str = ""

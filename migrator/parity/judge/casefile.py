@@ -84,7 +84,7 @@ def _made(file: Path, table: Mapping[str, Any], defaults: Case) -> Case:
         new = Program(path=file.parent / table["new"], python=defaults.new_python, **shared)
     name = table.get("name", old.path.stem)
     folder = os.path.relpath(file.parent)
-    plain = {key: table[key] for key in ("steps", "mode", "dialect", "cluster", "seeds") if key in table}
+    plain = {key: table[key] for key in ("steps", "mode", "dialect", "cluster", "seed", "seeds") if key in table}
     return replace(
         defaults,
         name=name if folder == "." else f"{folder}/{name}",
@@ -124,6 +124,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("name", "old", "new", "program", "entry", "module", "cluster"), _WORD),
     "args": ("a list of strings and numbers", _list_of(lambda item: isinstance(item, (str, int, float)))),
     "steps": ("a whole number, 0 or more", _whole(0)),
+    "seed": ("a whole number, 0 or more", _whole(0)),
     "seeds": ("a whole number, 2 or more", _whole(2)),
     "rtol": _TOLERANCE,
     "atol": _TOLERANCE,

@@ -15,6 +15,7 @@ import numpy as np
 from migrator.parity.checkpoints.checkpoints import compare_checkpoints
 from migrator.parity.judge import batches
 from migrator.parity.judge.distances import array_distance, arrays_close, close, relative
+from migrator.parity.judge.drift import Drift
 from migrator.parity.judge.exports import compare_exports
 from migrator.parity.judge.initial_values import compare_initial_values
 from migrator.parity.judge.loaded_values import compare_loaded_values
@@ -35,12 +36,20 @@ from migrator.parity.judge.unmoved import unmoved
 from migrator.parity.probe.recorded.store import Reader
 
 
-def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: Collection[str] = SECTIONS) -> None:
+def compare(
+    report: CaseReport,
+    old: Reader,
+    new: Reader,
+    steps: int = 0,
+    what: Collection[str] = SECTIONS,
+    drift: Drift | None = None,
+) -> None:
     """Fill `report` from the recordings of both sides and set its verdict.
 
-    `steps` is how many training steps were asked for (0: as many as the old program takes).
+    `steps` is how many training steps were asked for (0: as many as the old program takes). With `drift`, what it
+    excuses counts as equal.
     """
-    tolerance = report.tolerance
+    tolerance, drift = report.tolerance, drift or Drift()
     for side, reader in ((report.old, old), (report.new, new)):
         side.versions = next((event["versions"] for event in reader.of("meta")), {})
     report.notes += list(dict.fromkeys(event["text"] for reader in (old, new) for event in reader.of("note")))
@@ -51,37 +60,45 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
         name = f"model {stream + 1}, " if len(streams) > 1 else ""
         left = [event for event in old.of("step") if event["stream"] == stream]
         right = [event for event in new.of("step") if event["stream"] == stream]
-        rows = [_loss_row(stream, i + 1, a["loss"], b["loss"], tolerance) for i, (a, b) in enumerate(zip(left, right))]
+        rows = [
+            _loss_row(stream, i + 1, a["loss"], b["loss"], tolerance, drift)
+            for i, (a, b) in enumerate(zip(left, right))
+        ]
+        arrays = _weights(name, stream, old, new, mapping, tolerance, drift) if "weights" in what else []
         idle = unmoved(old, new, stream) if all(row.equal for row in rows) else set()
         if "losses" in what:
             report.losses += rows
-            found += _loss_differences(name, rows, _first_variable(left, right, old, new, tolerance, idle), left, right)
+            variable = _first_variable(left, right, old, new, tolerance, idle)
+            if drift.distances and all([row.equal for row in rows] + [row.equal for row in arrays]):
+                variable = ""
+            found += _loss_differences(name, rows, variable, left, right)
         if "steps" in what:
             found += _step_differences(name, len(left), len(right), steps)
         if "initial values" in what:
             found += compare_initial_values(name, stream, old, new)
         if "weights" in what:
-            report.weights += _excused(report, _weights(name, stream, old, new, mapping, tolerance), idle)
+            report.weights += _excused(report, arrays, idle)
     if "initial values" in what:
         found += compare_loaded_values(report, old, new)
     found += [
         Difference("weights", row.where + row.name, _apart(row, tolerance)) for row in report.weights if not row.equal
     ]
     if "metrics" in what:
-        found += compare_metrics(report, old, new)
+        found += compare_metrics(report, old, new, drift)
     if "predictions" in what:
-        found += _predictions(report, old, new)
+        found += _predictions(report, old, new, drift)
     if "exports" in what:
-        found += compare_exports(report, old, new)
+        found += compare_exports(report, old, new, drift)
     if "checkpoints" in what:
         found += compare_checkpoints(report, old, new)
     if "summaries" in what:
-        found += compare_summaries(report, old, new)
+        found += compare_summaries(report, old, new, drift)
     if report.mode == "live" and "batches" in what:
         report.batches_compared, differences, notes = batches.compare_batches(old, new)
         found += differences
         report.notes += notes
     report.differences += found
+    report.rounding = max(drift.excused, default=0.0)
     numbers = len(report.losses) + len(report.weights) + len(report.metrics)
     numbers += len(report.predictions) + len(report.exports)
     if not numbers and not report.batches_compared and not found:
@@ -94,8 +111,10 @@ def compare(report: CaseReport, old: Reader, new: Reader, steps: int = 0, what: 
         report.verdict = DIFFERENT if report.differences else EQUAL
 
 
-def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Tolerance) -> LossRow:
-    return LossRow(stream, step, old, new, relative(old, new), close(old, new, tolerance))
+def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Tolerance, drift: Drift) -> LossRow:
+    key, far = (str(stream), str(step)), relative(old, new)
+    equal = close(old, new, tolerance) or drift.excuses(far, "losses", *key)
+    return LossRow(stream, step, old, new, far, equal, drift.of("losses", *key))
 
 
 def _first_variable(
@@ -139,6 +158,8 @@ def _loss_differences(
     if first is not None:
         count = sum(not row.equal for row in rows)
         message = f"first loss that differs: old {first.old:.9g}, new {first.new:.9g}, relative {first.relative:.2g}"
+        if first.drift:
+            message += f", {first.relative / first.drift:.3g} times what rounding does to this program"
         message += f"; {count} of {len(rows)} steps differ"
         message += f"; {variable}" if variable else "; no weight differed before"
         found.append(Difference("losses", f"{name}step {first.step}", message))
@@ -166,7 +187,7 @@ def _step_differences(name: str, old: int, new: int, asked: int) -> list[Differe
 
 
 def _weights(
-    name: str, stream: int, old: Reader, new: Reader, mapping: dict[Any, Any], tolerance: Tolerance
+    name: str, stream: int, old: Reader, new: Reader, mapping: dict[Any, Any], tolerance: Tolerance, drift: Drift
 ) -> list[ArrayRow]:
     sides = []
     for reader in (old, new):
@@ -180,7 +201,7 @@ def _weights(
                 rows.append(ArrayRow(name, variable, "missing", tuple(reference["shape"]), math.inf, math.inf, False))
             continue
         distance = array_distance(old.array(reference), new.array(sides[1][variable]))
-        equal = arrays_close(*distance, tolerance)
+        equal = arrays_close(*distance, tolerance) or drift.excuses(distance[1], "weights", name, variable)
         rows.append(ArrayRow(name, variable, pair[1], tuple(reference["shape"]), *distance, equal, pair[2]))
     return rows
 
@@ -211,7 +232,7 @@ def _text(value: Any) -> str:
     return f"{array.dtype.name}{list(array.shape)}"
 
 
-def compare_metrics(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+def compare_metrics(report: CaseReport, old: Reader, new: Reader, drift: Drift | None = None) -> list[Difference]:
     """Fill the metrics of `report`, and return the differences among them."""
     left = {event["call"]: event["metrics"] for event in old.of("metrics")}
     right = {event["call"]: event["metrics"] for event in new.of("metrics")}
@@ -249,6 +270,8 @@ def compare_metrics(report: CaseReport, old: Reader, new: Reader) -> list[Differ
                         f"{where}: {key} counts examples beyond thresholds and moved by rounding, from {row.old} to {row.new}; "
                         f"computed from the weights of the old program it is {row.with_old_weights}, as it should be"
                     )
+            if not row.equal and drift is not None and drift.excuses(row.relative, "metrics", str(call), key):
+                row = replace(row, equal=True)
             report.metrics.append(row)
             if not row.equal:
                 found.append(Difference("metrics", where, f"{key}: old {row.old}, new {row.new}"))
@@ -266,7 +289,7 @@ def _may_jump(key: str, old: Any, new: Any) -> bool:
     return bool(abs(float(old.reshape(-1)[0]) - float(new.reshape(-1)[0])) <= LARGEST_JUMP)
 
 
-def _predictions(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+def _predictions(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> list[Difference]:
     left = {event["call"]: event for event in old.of("predictions")}
     right = {event["call"]: event for event in new.of("predictions")}
     found = _calls("predictions", "predict", left, right)
@@ -284,7 +307,7 @@ def _predictions(report: CaseReport, old: Reader, new: Reader) -> list[Differenc
             if x.dtype.kind in "biufc" and x.dtype != y.dtype:
                 found.append(Difference("predictions", where, f"{key}: old {x.dtype}, new {y.dtype}"))
             distance = array_distance(x, y)
-            equal = arrays_close(*distance, report.tolerance)
+            equal = arrays_close(*distance, report.tolerance) or drift.excuses(distance[1], "predictions", where, key)
             report.predictions.append(ArrayRow(where, key, key, tuple(x.shape), *distance, equal))
             if len(x) != len(y):
                 found.append(Difference("predictions", where, f"{key}: old {len(x)} rows, new {len(y)} rows"))

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from migrator.parity.judge.distances import array_distance, arrays_close
+from migrator.parity.judge.drift import Drift
 from migrator.parity.judge.report import ArrayRow, CaseReport, Difference
 from migrator.parity.probe.recorded.store import Reader
 
@@ -14,7 +15,7 @@ NOT_WATCHED = (
 )
 
 
-def compare_exports(report: CaseReport, old: Reader, new: Reader) -> list[Difference]:
+def compare_exports(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> list[Difference]:
     """Fill the outputs of SavedModels of `report`, and return the differences among them."""
     left, right = _by_folder(old), _by_folder(new)
     if left and not right:
@@ -37,7 +38,7 @@ def compare_exports(report: CaseReport, old: Reader, new: Reader) -> list[Differ
             report.notes.append(f"{where}: old {len(ours)} times, new {len(theirs)} times; the last ones are compared")
         pairs = list(zip(ours[::-1], theirs[::-1]))[::-1]
         for number, (a, b) in enumerate(pairs, 1):
-            found += _export(report, f"{where} {number}" if len(pairs) > 1 else where, a, b, old, new)
+            found += _export(report, f"{where} {number}" if len(pairs) > 1 else where, a, b, old, new, drift)
     return found + _kept(old, new)
 
 
@@ -78,7 +79,7 @@ def _by_folder(reader: Reader) -> dict[str, list[dict[str, Any]]]:
 
 
 def _export(
-    report: CaseReport, where: str, a: dict[str, Any], b: dict[str, Any], old: Reader, new: Reader
+    report: CaseReport, where: str, a: dict[str, Any], b: dict[str, Any], old: Reader, new: Reader, drift: Drift
 ) -> list[Difference]:
     """The differences of two exports."""
     if "problem" in a:  # a note says so
@@ -93,12 +94,12 @@ def _export(
             found.append(Difference("exports", where, f"the signature {name!r} is missing in the {side} program"))
         else:
             values = {**theirs[name], "values": theirs[name]["values"].get(str(a["call"]), {})}
-            found += _signature(report, f"{where}, {name}", ours[name], values, old, new)
+            found += _signature(report, f"{where}, {name}", ours[name], values, old, new, drift)
     return found
 
 
 def _signature(
-    report: CaseReport, where: str, a: dict[str, Any], b: dict[str, Any], old: Reader, new: Reader
+    report: CaseReport, where: str, a: dict[str, Any], b: dict[str, Any], old: Reader, new: Reader, drift: Drift
 ) -> list[Difference]:
     """The differences of one signature."""
     for side in ("inputs", "outputs"):
@@ -109,7 +110,9 @@ def _signature(
     for key in sorted(a.get("values", {})):
         x, y = old.array(a["values"][key]), new.array(b["values"][key])
         distance = array_distance(x, y)
-        equal = x.shape == y.shape and arrays_close(*distance, report.tolerance)
+        equal = x.shape == y.shape and (
+            arrays_close(*distance, report.tolerance) or drift.excuses(distance[1], "exports", where, key)
+        )
         report.exports.append(ArrayRow(where, key, key, tuple(x.shape), *distance, equal))
         if x.shape != y.shape:
             found.append(Difference("exports", where, f"{key}: old shape {list(x.shape)}, new {list(y.shape)}"))

@@ -18,6 +18,8 @@ SECTIONS = (
     "initial values",
 )
 """What can be compared; the names that ``compare = [...]`` in a parity.toml takes."""
+NUMBERS = {"losses", "weights", "metrics", "predictions", "exports", "summaries"}
+"""Those of numbers that rounding moves."""
 REPLAYED = (
     "not compared: the new input pipeline (`--mode live` compares its batches); initializers only by distribution"
 )
@@ -62,6 +64,8 @@ class LossRow:
     new: float
     relative: float
     equal: bool
+    drift: float = 0.0
+    """How far the old program was from itself by then, if it began with weights that differ in the last bit."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,9 @@ class CaseReport:
     """Why it could not run."""
     tolerance: Tolerance = field(default_factory=Tolerance)
     mode: str = "replay"
+    seed: int = 0
+    rounding: float = 0.0
+    """How many times as far as rounding takes the old program from itself the numbers are that only this excuses; 0: none."""
     differences: list[Difference] = field(default_factory=list)
     losses: list[LossRow] = field(default_factory=list)
     metrics: list[ValueRow] = field(default_factory=list)

@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import betas, dropout, exports, program, randomness, steps, vendored
+from . import betas, dropout, exports, program, randomness, seeds, steps, vendored
 from .keras_choice import choose_keras
 from .recorded import batches, checkpoints, mapping, store, summaries
 from .replay import Replay, Stream
@@ -338,13 +338,15 @@ def main(config_path: str) -> int:
     vendored.install(replay, config["folder"])
     exports.watch_saves(replay)
     checkpoints.watch(replay.writer, config["sandbox"])
+    seeds.shift(config.get("seed", 0))
+    tf.random.set_seed(1)  # so that a verdict can be had twice
     program.redirect_tensorflow(redirect)
     program.guard_deletions(redirect, replay.note)
     replay.progress.say(0, replay.limit, "starting")
     args = [str(redirect.map(arg)) for arg in config["args"]]
     args = [_map_option(redirect, arg) for arg in args]
     try:
-        program.run(config.get("entry", ""), config.get("module", ""), args, config["folder"])
+        program.run(config.get("entry", ""), config.get("module", ""), args, config["folder"], config.get("seed", 0))
     except (mapping.MappingError, batches.InputMismatch) as error:
         replay.writer.event("mismatch", text=str(error))
         print(error, file=sys.stderr)

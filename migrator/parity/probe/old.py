@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from . import clusters, dropout, exports, loads, program, randomness
-from .recorded import checkpoints, containers, gradients, ownstate, session_values, store, summaries
+from . import clusters, dropout, exports, loads, program, randomness, seeds
+from .recorded import checkpoints, containers, gradients, nudge, ownstate, session_values, store, summaries
 from .tf1 import lookups, ordering  # fmt: skip
 
 FULL_STEP_BYTES = 50_000_000
@@ -35,6 +35,8 @@ class Recorder:
         self.cluster: dict[str, Any] = config.get("cluster") or {}
         self.started: float = self.cluster.get("started") or time.time()
         self.asynchronous = bool(self.cluster.get("asynchronous"))
+        self.seed: int = self.cluster.get("seed") or 1 + config.get("seed", 0)
+        self.nudges = nudge.Nudges() if config.get("nudge") else None
         self.redirect = program.Redirect(config["sandbox"])
         self.streams: dict[str, int] = {}
         self.taken: dict[int, int] = {}
@@ -106,6 +108,7 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
             self.variables = [v for v in every if session_values.logical(v)[0] not in slots]
             self.trainable = {session_values.logical(v)[0] for v in tf.compat.v1.trainable_variables()}
             self.global_step = tf.compat.v1.train.get_global_step()
+            self.nudged = recorder.nudges.prepare(stream, self.variables) if recorder.nudges and mode == "train" else []
             self.kind, self.call = recorder.stack[-1] if recorder.stack else (mode, 0)
             self.gradients = gradients.sizes(tf.compat.v1.get_default_graph()) if not recorder.asynchronous else {}
 
@@ -137,6 +140,8 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
         def before_run(self, run_context: Any) -> Any:
             if recorder.asynchronous:
                 return tf.compat.v1.train.SessionRunArgs({"losses": [loss for _, _, loss in replicas]})
+            if recorder.nudges:
+                recorder.nudges.apply(run_context.session, self.nudged)
             if stream not in recorder.known or (mode == "train" and not getattr(self, "started", False)):
                 self.record_start(run_context.session)
             self.started = True
@@ -209,7 +214,7 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             return call_model_fn(self, features, labels, mode, config)
         graph = tf.compat.v1.get_default_graph()
         if graph.seed is None:  # so that a verdict can be had twice
-            graph.seed = recorder.cluster.get("seed", 1)
+            graph.seed = recorder.seed
         copy = [None if tree is None else containers.shallow(tree) for tree in (features, labels)]
         within.model_fn = True
         try:
@@ -362,10 +367,13 @@ def main(config_path: str) -> int:
     install(recorder, randomness.install(recorder.note, active=False))
     if recorder.cluster:
         clusters.hasten_estimators(recorder.cluster["steps"], recorder.cluster["mirrored"])
+    seeds.shift(config.get("seed", 0))
     program.redirect_tensorflow(recorder.redirect)
     program.guard_deletions(recorder.redirect, recorder.note)
     recorder.progress.say(0, recorder.steps, "starting")
-    program.run(config.get("entry", ""), config.get("module", ""), config["args"], config["folder"])
+    program.run(
+        config.get("entry", ""), config.get("module", ""), config["args"], config["folder"], config.get("seed", 0)
+    )
     for call in sorted(recorder.open_predictions):
         recorder.close_prediction(call, False)
     if not recorder.cluster:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
-import random
 import runpy
 import shutil
 import sys
 from typing import Any, Callable
 
-import numpy as np
+from . import seeds
 
 
 class Progress:
@@ -217,7 +216,7 @@ def guard_deletions(redirect: Redirect, note: Callable[[str], None]) -> None:
         compat.gfile.DeleteRecursively = guarded(compat.gfile.DeleteRecursively)
 
 
-def run(entry: str, module: str, args: list[str], folder: str) -> None:
+def run(entry: str, module: str, args: list[str], folder: str, seed: int = 0) -> None:
     """Run `entry` (a file) or `module` as ``__main__`` with `args`; returns when the program ends without error.
 
     Raises what the program raises; `SystemExit` with a code that means failure becomes `RuntimeError`.
@@ -229,8 +228,7 @@ def run(entry: str, module: str, args: list[str], folder: str) -> None:
         sys.path.insert(1, folder)
     sys.argv[:] = [entry or module] + list(args)
     importlib.invalidate_caches()
-    random.seed(0)
-    np.random.seed(0)
+    seeds.python(seed)
     try:
         if module:
             runpy.run_module(module, run_name="__main__", alter_sys=True)

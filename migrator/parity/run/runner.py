@@ -12,8 +12,18 @@ from typing import Any
 
 from migrator.parity.judge.case import Case, CaseError, Program, SideError
 from migrator.parity.judge.compare import compare
+from migrator.parity.judge.drift import ALLOWED, Again, drift_of, unlike
 from migrator.parity.judge.recordings import Recorded, Recordings
-from migrator.parity.judge.report import COULD_NOT_RUN, DIFFERENT, EQUAL, REPLAYED, CaseReport, Difference, SideReport
+from migrator.parity.judge.report import (
+    COULD_NOT_RUN,
+    DIFFERENT,
+    EQUAL,
+    NUMBERS,
+    REPLAYED,
+    CaseReport,
+    Difference,
+    SideReport,
+)
 from migrator.parity.probe.recorded.store import Reader
 from migrator.parity.run import committed, process, sandbox
 from migrator.parity.run.cluster_runner import compare_on_cluster
@@ -24,11 +34,18 @@ HERE = Path(__file__).resolve().parent.parent
 
 
 def run_side(
-    side: str, program: Program, root: Path, progress: Progress, case: Case, recording: Path | None
+    side: str,
+    program: Program,
+    root: Path,
+    progress: Progress,
+    case: Case,
+    recording: Path | None,
+    nudge: bool = False,
 ) -> Recorded:
     """Run one side (``old`` or ``new``) in a sandbox at `root`. Raises SideError, CaseError.
 
-    The new side needs `recording`, the folder of what the old one recorded.
+    The new side needs `recording`, the folder of what the old one recorded. With `nudge`, the old one begins with weights
+    that differ in the last bit.
     """
     start = program.start()
     root = root.resolve()
@@ -44,6 +61,8 @@ def run_side(
         "args": list(program.args),
         "steps": case.steps,
         "mode": case.mode,
+        "seed": case.seed,
+        "nudge": nudge,
         "dialect": case.dialect,
         "variables": [list(pair) for pair in case.variables],
         "derived": [[list(pair) for pair in pairs] for pairs in case.derived],
@@ -91,7 +110,7 @@ def run_case(
 
     With `recordings` the old program runs only if there is none of it in its present state.
     """
-    report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode)
+    report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode, seed=case.seed)
     report.old.program, report.new.program = str(case.old), str(case.new or "migrated")
     root = (keep / case.folder_name).resolve() if keep else Path(tempfile.mkdtemp(prefix="parity-"))
     root.mkdir(parents=True, exist_ok=True)
@@ -108,7 +127,9 @@ def run_case(
                 if recordings:
                     recordings.keep(case, recorded)
             report = replay_and_compare(case, recorded, root / "new", progress)
-            if not again:
+            if again:
+                report = calibrated(case, recorded, report, root, progress)
+            else:
                 report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
     except (CaseError, SideError, MigrationError) as error:
         report.problem = str(error)
@@ -127,7 +148,7 @@ def run_case(
 def replay_and_compare(case: Case, recorded: Recorded, root: Path, progress: Progress) -> CaseReport:
     """Replay ``case.new`` in a sandbox at `root` against what was recorded of the old program."""
     assert case.new is not None
-    report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode, old=replace(recorded.side))
+    report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode, seed=case.seed, old=replace(recorded.side))
     report.new.program = str(case.new)
     failure = ""
     try:
@@ -146,6 +167,42 @@ def replay_and_compare(case: Case, recorded: Recorded, root: Path, progress: Pro
     if report.verdict == EQUAL and case.mode == "replay":
         report.notes.append(REPLAYED)
     return report
+
+
+FIRST_LOSS = 1e-2
+"""No rounding of one forward pass takes a loss further."""
+
+
+def calibrated(case: Case, recorded: Recorded, report: CaseReport, root: Path, progress: Progress) -> CaseReport:
+    """`report`, judged anew by how far rounding alone takes the old program from itself, where numbers differ."""
+    sections = {difference.section for difference in report.differences}
+    first = [row for row in report.losses if row.step == 1]
+    far = any(row.relative > FIRST_LOSS for row in first) or not all(math.isfinite(row.new) for row in report.losses)
+    if far or not sections & NUMBERS:
+        return report
+    try:
+        again = run_side("old", case.old, root / "again", progress, case, None, nudge=True)
+    except (CaseError, SideError) as error:
+        report.notes.append(f"not calibrated: {str(error).splitlines()[0]}")
+        return report
+    old, new = Reader(str(recorded.folder)), Reader(str(root / "new" / "recording"))
+    twin = Again(str(again.folder))
+    problem = unlike(old, twin)
+    if problem:
+        report.notes.append(f"not calibrated: {problem}")
+        return report
+    itself = CaseReport(case.name, tolerance=case.tolerance, mode="replay")
+    compare(itself, old, twin, case.steps, case.compare)
+    judged = CaseReport(
+        case.name, tolerance=case.tolerance, mode=case.mode, seed=case.seed, old=report.old, new=report.new
+    )
+    compare(judged, old, new, case.steps, case.compare, drift_of(itself))
+    judged.notes += [REPLAYED] if judged.verdict == EQUAL and case.mode == "replay" else []
+    judged.notes.append(
+        "calibrated: with first weights that differ in the last bit, losses of the old program are up to "
+        f"{itself.worst_loss:.1e} apart; up to {ALLOWED:.0f} times as far counts as rounding, for each number"
+    )
+    return judged
 
 
 def _diverged(recording: Path) -> bool:

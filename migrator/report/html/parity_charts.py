@@ -43,10 +43,11 @@ def loss_chart(rows: Sequence[LossRow]) -> str:
 
 
 def difference_chart(rows: Sequence[LossRow], rtol: float) -> str:
-    """One bar per step from 1e-9 up; the dashed line is the tolerance. Not a number reaches the top."""
+    """One bar per step from 1e-9 up; the dashed line is the tolerance, the other one the drift. Not a number reaches the top."""
     x = _horizontal(rows)
     shown = _thin(rows)
-    tops = [math.ceil(math.log10(row.relative)) for row in shown if 0 < row.relative < math.inf]
+    every = [value for row in shown for value in (row.relative, row.drift) if 0 < value < math.inf]
+    tops = [math.ceil(math.log10(value)) for value in every]
     low, high = -9, max([*tops, math.ceil(math.log10(rtol)) + 1, -3])
 
     def y(exponent: float) -> float:
@@ -73,6 +74,10 @@ def difference_chart(rows: Sequence[LossRow], rtol: float) -> str:
         parts.append(
             f'<rect class="bar{off}" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{size:.1f}">{title}</rect>'
         )
+    drift = [(row.step, math.log10(row.drift)) for row in rows if 0 < row.drift < math.inf]
+    if drift:
+        points = " ".join(f"{x(step):.1f},{y(min(high, max(low, value))):.1f}" for step, value in drift)
+        parts.append(f'<polyline class="drift" points="{points}"/>')
     limit = y(math.log10(rtol)) if rtol > 0 else y(low)
     parts.append(_line("limit", LEFT, limit, WIDTH - RIGHT, limit))
     return _svg(parts, rows, x, "Relative difference of the loss by step")

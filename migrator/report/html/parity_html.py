@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from migrator.parity.formats import summary
-from migrator.parity.judge.report import ArrayRow, CaseReport, SideReport
+from migrator.parity.judge.report import ArrayRow, CaseReport, LossRow, SideReport
 from migrator.report.html.parity_charts import difference_chart, loss_chart
 
 _PAGE = """
@@ -53,7 +53,7 @@ def _case(report: CaseReport) -> str:
         f'<span class="verdict {report.verdict.split()[0]}">{report.verdict}</span></div>',
         f'<p class="soft">{escape(summary(report))}; allowed: {report.tolerance.rtol:.0e} relative, '
         f"{report.tolerance.atol:.0e} absolute, {report.tolerance.array_rtol:.0e} relative for arrays; "
-        f"mode {escape(report.mode)}</p>",
+        f"mode {escape(report.mode)}, seed {report.seed}</p>",
     ]
     if report.differences:
         items = "".join(f"<li>{escape(str(difference))}</li>" for difference in report.differences)
@@ -66,7 +66,7 @@ def _case(report: CaseReport) -> str:
         parts.append(
             f'<h3>{title}</h3><p class="key"><span><i style="color:var(--old)"></i>old</span>'
             '<span><i style="color:var(--new)"></i>new</span></p>'
-            f'<div class="scroll">{loss_chart(rows)}</div><h3>Relative difference of the loss</h3>'
+            f'<div class="scroll">{loss_chart(rows)}</div><h3>Relative difference of the loss</h3>{_drift_key(rows)}'
             f'<div class="scroll">{difference_chart(rows, report.tolerance.rtol)}</div>'
         )
         table = [
@@ -89,6 +89,13 @@ def _case(report: CaseReport) -> str:
         parts.append("<h3>Notes</h3><ul>" + "".join(f"<li>{escape(note)}</li>" for note in report.notes) + "</ul>")
     parts.append("<h3>Environment</h3>" + _sides(report))
     return f"<section>{''.join(parts)}</section>"
+
+
+def _drift_key(rows: list[LossRow]) -> str:
+    if not any(row.drift for row in rows):
+        return ""
+    text = "the old program from itself, begun with weights that differ in the last bit"
+    return f'<p class="key"><span><i style="color:var(--old)"></i>{text}</span></p>'
 
 
 def _arrays(rows: list[ArrayRow], first: str, second: str) -> str:

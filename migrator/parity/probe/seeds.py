@@ -1,0 +1,36 @@
+"""What a program draws by chance, by one number: another one than 0 gives other weights, masks and orders on both sides."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Callable
+
+import numpy as np
+
+
+def python(seed: int) -> None:
+    """Seed Python and NumPy."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+
+
+def shift(seed: int) -> None:
+    """Add `seed` to what the program seeds TensorFlow with, which an Estimator does with that of its RunConfig."""
+    import tensorflow as tf
+
+    if not seed:
+        return
+    v1 = getattr(tf.compat, "v1", None) or tf
+    for owner in (v1, v1.random, tf.random, getattr(tf.keras, "utils", None)):
+        for name in ("set_random_seed", "set_seed"):
+            function = getattr(owner, name, None)
+            if function is not None and not hasattr(function, "_parity"):
+                setattr(owner, name, _shifted(function, seed))
+
+
+def _shifted(function: Callable[[Any], Any], seed: int) -> Callable[[Any], Any]:
+    def shifted(given: Any) -> Any:
+        return function(None if given is None else int(given) + seed)
+
+    shifted._parity = True  # type: ignore[attr-defined]
+    return shifted

@@ -1,0 +1,94 @@
+"""Rounding told from faults, by how far the old program goes from itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_compare import Side
+
+from migrator.parity.judge.case import Case, Program
+from migrator.parity.judge.compare import compare
+from migrator.parity.judge.drift import ALLOWED, Again, Drift, drift_of, unlike
+from migrator.parity.judge.report import CaseReport
+from migrator.parity.probe.recorded.nudge import nudged
+from migrator.parity.probe.recorded.store import Reader
+from migrator.parity.run.progress import Progress
+from migrator.parity.run.runner import run_case
+
+PROGRAMS = Path(__file__).parent / "programs"
+OLD = [1.0, 0.5, 0.25, 0.2]
+
+
+def recording(folder: Path, side: str, losses: list[float], weight: float = 1.0, start: float = 3.0) -> Reader:
+    made = Side(folder, side)
+    entry = {"name": "w", "trainable": True, "value": made.writer.array(np.array([start, 2.0], np.float32))}
+    made.writer.event("variables", stream=0, kind="train", call=1, variables=[entry])
+    return made.train(losses, [weight] * len(losses)).evaluate(1, auc=losses[-1]).reader()
+
+
+def judged(folder: Path, again: list[float], new: list[float], weights: tuple[float, float] = (1.0, 1.0)) -> CaseReport:
+    """The verdict on `new`, where the second old run had the losses `again`; `weights` are those at their ends."""
+    old = recording(folder, "old", OLD)
+    recording(folder, "again", again, weights[0])
+    itself, report = CaseReport("a"), CaseReport("a")
+    compare(itself, old, Again(str(folder / "again")))
+    compare(report, old, recording(folder, "new", new, weights[1]), drift=drift_of(itself))
+    return report
+
+
+def test_what_the_old_program_does_to_itself_is_rounding(tmp_path: Path) -> None:
+    report = judged(tmp_path, [1.0, 0.5, 0.251, 0.201], [1.0, 0.5, 0.252, 0.203], (1.001, 1.002))
+    assert report.verdict == "equal" and report.rounding == pytest.approx(3)
+    assert [row.drift for row in report.losses] == pytest.approx([0, 0, 0.004, 0.005])
+    assert all(row.equal for row in (*report.weights, *report.metrics))
+
+
+@pytest.mark.parametrize(
+    ("again", "new", "weights"),
+    [
+        ([1.0, 0.5, 0.251, 0.2], [1.0, 0.501, 0.251, 0.2], (1.0, 1.0)),  # before there is any drift
+        ([1.0, 0.5, 0.25001, 0.2], [1.0, 0.5, 0.2505, 0.2], (1.0, 1.0)),  # fifty times as far
+        ([1.0, 0.5, 0.251, 0.2], [1.0, 0.5, 0.251, 0.2], (1.0, 1.1)),  # a weight that does not drift
+        (OLD, [1.0, 0.5, 0.25, 0.201], (1.0, 1.0)),  # no drift at all
+        ([1.0, 0.5, 0.251, 0.2], [1.0, 0.5, 0.251, float("nan")], (1.0, 1.0)),
+        ([1.0, 0.5, 0.25, float("nan")], [1.0, 0.5, 0.25, 0.3], (1.0, 1.0)),
+    ],
+)
+def test_what_goes_further_is_a_fault(
+    tmp_path: Path, again: list[float], new: list[float], weights: tuple[float, float]
+) -> None:
+    assert judged(tmp_path, again, new, weights).verdict == "different"
+
+
+def test_a_fault_is_told_as_a_multiple(tmp_path: Path) -> None:
+    report = judged(tmp_path, [1.0, 0.5, 0.25001, 0.2], [1.0, 0.5, 0.2505, 0.2])
+    assert "relative 0.002, 50 times what rounding does to this program" in str(report.differences[0])
+
+
+def test_the_limit_is_a_multiple_of_the_drift() -> None:
+    drift = Drift({("losses", "0", "1"): 1e-4})
+    assert drift.excuses(ALLOWED * 1e-4, "losses", "0", "1") and drift.excused == [pytest.approx(ALLOWED)]
+    assert not drift.excuses(ALLOWED * 1.01e-4, "losses", "0", "1") and not drift.excuses(1e-9, "losses", "0", "2")
+
+
+def test_runs_that_do_not_begin_alike_tell_nothing(tmp_path: Path) -> None:
+    old = recording(tmp_path, "old", OLD)
+    assert unlike(old, recording(tmp_path, "same", OLD, start=3.0000002)) == ""
+    assert "begin with other values of w" in unlike(old, recording(tmp_path, "other", OLD, start=3.1))
+
+
+def test_the_last_bit_is_changed_and_no_more() -> None:
+    values = np.array([1.0, -2.5, 0.0, 1e-30], np.float32)
+    changed = nudged(values)
+    assert changed.dtype == np.float32 and changed[2] == 0
+    assert (changed[[0, 1, 3]] != values[[0, 1, 3]]).all() and np.allclose(changed, values, 1.2e-7, 0)
+
+
+def test_a_program_that_makes_much_of_little_is_not_different(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow_estimator")
+    old, new = (Program(PROGRAMS / f"sensitive_{side}.py") for side in ("old", "new"))
+    report = run_case(Case("sensitive", old, new), Progress(quiet=True), tmp_path)
+    assert report.verdict == "equal" and report.worst_loss > 1e-5 and 0 < report.rounding < ALLOWED
+    assert any(note.startswith("calibrated: with first weights") for note in report.notes)
