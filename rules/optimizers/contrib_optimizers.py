@@ -1,13 +1,14 @@
-"""`tf.contrib.opt.*Optimizer` inside a model_fn: exact classes, see migrator/runtime/optimizers/contrib_optimizers.py."""
+"""`tf.contrib.opt.*Optimizer` inside a model_fn: see migrator/runtime/optimizers/contrib_optimizers.py."""
 
 from __future__ import annotations
 
 import ast
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.translate import Expression, Writing
+from migrator.analyse.function.translate import Expression, Writing, format_call
 
 from .optimizer_calls import LOCK, given_to, vendored
+from .schedules import renamed
 
 _PACKAGE = "tf.contrib.opt"
 _PREFIX = "tensorflow.contrib.opt."
@@ -42,11 +43,27 @@ def _decaying(tf1: str, signature: str) -> Expression:
     return translate
 
 
+def _of_moments(tf1: str, keras: str, lazy: str) -> Expression:
+    """An optimizer that Keras has for variables with dense gradients; it moves rows that a batch does not touch."""
+    signature = f"learning_rate {_MOMENTS} {LOCK}"
+    exact = _vendored(tf1, signature, _named(_MOMENTS))
+
+    def translate(call: ast.Call, writing: Writing) -> str | None:
+        if writing.fact("exact") or writing.fact("conditional"):
+            return exact(call, writing)
+        given = _given(call, signature, tf1)
+        arguments = renamed(given, writing, {"learning_rate": "", "beta1": "beta_1", "beta2": "beta_2"})
+        arguments.append(("epsilon", writing.text(given["epsilon"]) if "epsilon" in given else "1e-8"))
+        made = writing.need(lazy) if writing.fact("sparse") else f"{writing.tf}.keras.optimizers.{keras}"
+        return format_call(made, arguments)
+
+    return translate
+
+
 _OPTIMIZERS: dict[str, Expression] = {
-    **{
-        name: _vendored(name, f"learning_rate {_MOMENTS} {LOCK}", _named(_MOMENTS))
-        for name in ("LazyAdamOptimizer", "NadamOptimizer", "AdaMaxOptimizer")
-    },
+    "LazyAdamOptimizer": _of_moments("LazyAdamOptimizer", "Adam", "LazyAdam"),
+    "AdaMaxOptimizer": _of_moments("AdaMaxOptimizer", "Adamax", "LazyAdamax"),
+    "NadamOptimizer": _vendored("NadamOptimizer", f"learning_rate {_MOMENTS} {LOCK}", _named(_MOMENTS)),
     "AdamWOptimizer": _decaying("AdamWOptimizer", f"weight_decay learning_rate {_MOMENTS} {LOCK}"),
     "MomentumWOptimizer": _decaying("MomentumWOptimizer", f"weight_decay learning_rate momentum {LOCK} use_nesterov"),
     "LARSOptimizer": _vendored("LARSOptimizer", _LARS, _named(_LARS.split(" ", 1)[1].replace("name ", ""))),

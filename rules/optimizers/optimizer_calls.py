@@ -1,4 +1,4 @@
-"""Calls that make optimizers, and those for which an exact class is vendored."""
+"""Calls that make optimizers, and those for which a class is vendored."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def given_to(call: ast.Call, signature: str, name: str, package: str = "tf.train
     return given
 
 
-def vendored(tf1: str, signature: str, names: dict[str, str], package: str = "tf.train") -> Expression:
-    """The translation to a vendored class of the same name; `names` are its arguments, see `renamed`."""
+def vendored(
+    tf1: str, signature: str, names: dict[str, str], package: str = "tf.train", keras: str | None = None
+) -> Expression:
+    """The translation to a vendored class, of the same name or that of `keras`; `names` are its arguments, see `renamed`."""
 
     def translate(call: ast.Call, writing: Writing) -> str:
         given = given_to(call, signature, tf1, package)
@@ -31,6 +33,6 @@ def vendored(tf1: str, signature: str, names: dict[str, str], package: str = "tf
         unknown = set(given) - set(names)
         if unknown:
             raise Unsupported(f"{package}.{tf1} with {', '.join(sorted(unknown))} is not migrated yet", call)
-        return format_call(writing.need(tf1), renamed(given, writing, names))
+        return format_call(writing.need(keras or tf1), renamed(given, writing, names))
 
     return translate

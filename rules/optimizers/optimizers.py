@@ -40,14 +40,28 @@ def gradient_descent(call: ast.Call, writing: Writing) -> str:
     return _keras("SGD", writing, renamed(given, writing, {"learning_rate": ""}))
 
 
+def _exactly(exact: Expression, plain: Expression) -> Expression:
+    """The kernel of TensorFlow 1 where the settings ask for it."""
+    return lambda call, writing: (exact if writing.fact("exact") else plain)(call, writing)
+
+
+_MOMENTUM = "learning_rate momentum use_locking name use_nesterov"
+_exact_momentum = vendored(
+    "MomentumOptimizer",
+    _MOMENTUM,
+    {"learning_rate": "", "momentum": "momentum", "use_nesterov": "use_nesterov"},
+)
+
+
 def momentum(call: ast.Call, writing: Writing) -> str:
     """Momentum; Keras bakes the rate into the velocity and moves rows that a batch does not touch."""
-    given = given_to(call, "learning_rate momentum use_locking name use_nesterov", "MomentumOptimizer")
-    if _rate_stays(given, writing) and not writing.fact("sparse") and not writing.fact("exact"):
-        names = {"learning_rate": "", "momentum": "momentum", "use_nesterov": "nesterov"}
-        return _keras("SGD", writing, renamed(given, writing, names))
-    names = {"learning_rate": "", "momentum": "momentum", "use_nesterov": "use_nesterov"}
-    return format_call(writing.need("MomentumOptimizer"), renamed(given, writing, names))
+    given = given_to(call, _MOMENTUM, "MomentumOptimizer")
+    arguments = renamed(given, writing, {"learning_rate": "", "momentum": "momentum", "use_nesterov": "nesterov"})
+    if writing.fact("sparse"):
+        return format_call(writing.need("LazyMomentum"), arguments)
+    if _rate_stays(given, writing):
+        return _keras("SGD", writing, arguments)
+    return format_call(writing.need("Momentum"), arguments)
 
 
 def adagrad(call: ast.Call, writing: Writing) -> str:
@@ -86,11 +100,8 @@ _FTRL = (
     "l2_regularization_strength l2_shrinkage_regularization_strength"
 )
 _FTRL_NAMES = {name: name if name != "learning_rate" else "" for name in _FTRL.split()}
-_vendored_ftrl = vendored(
-    "FtrlOptimizer",
-    f"{_FTRL.rpartition(' ')[0]} use_locking name accum_name linear_name {_FTRL.rpartition(' ')[2]}",
-    _FTRL_NAMES,
-)
+_FTRL_SIGNATURE = f"{_FTRL.rpartition(' ')[0]} use_locking name accum_name linear_name {_FTRL.rpartition(' ')[2]}"
+_exact_ftrl = vendored("FtrlOptimizer", _FTRL_SIGNATURE, _FTRL_NAMES)
 
 
 def ftrl(call: ast.Call, writing: Writing) -> str | None:
@@ -98,46 +109,58 @@ def ftrl(call: ast.Call, writing: Writing) -> str | None:
 
     These stay as they are only where they began as zeros, the rate stays the same, and no shrinkage adds to their gradients.
     """
-    signature = f"{_FTRL.rpartition(' ')[0]} use_locking name accum_name linear_name {_FTRL.rpartition(' ')[2]}"
-    given = given_to(call, signature, "FtrlOptimizer")
+    given = given_to(call, _FTRL_SIGNATURE, "FtrlOptimizer")
     shrinks = not is_empty(given.get("l2_shrinkage_regularization_strength"))
     rows_stay = writing.fact("zero tables") and _rate_stays(given, writing) and not shrinks
-    if writing.fact("exact") or (writing.fact("sparse") and not rows_stay) or set(given) - set(_FTRL_NAMES):
-        return _vendored_ftrl(call, writing)
-    return _keras("Ftrl", writing, renamed(given, writing, _FTRL_NAMES))
+    if writing.fact("exact") or set(given) - set(_FTRL_NAMES):
+        return _exact_ftrl(call, writing)
+    arguments = renamed(given, writing, _FTRL_NAMES)
+    if writing.fact("sparse") and not rows_stay:
+        return format_call(writing.need("LazyFtrl"), arguments)
+    return _keras("Ftrl", writing, arguments)
 
 
 _L1_L2 = {name: name for name in ("l1_regularization_strength", "l2_regularization_strength")}
 
 
-rmsprop = vendored(
+_RMSPROP = "learning_rate decay momentum epsilon use_locking centered name"
+_exact_rmsprop = vendored(
     "RMSPropOptimizer",
-    "learning_rate decay momentum epsilon use_locking centered name",
+    _RMSPROP,
     {"learning_rate": "", "decay": "decay", "momentum": "momentum", "epsilon": "epsilon", "centered": "centered"},
 )
-adagrad_da = vendored(
-    "AdagradDAOptimizer",
-    "learning_rate global_step initial_gradient_squared_accumulator_value l1_regularization_strength "
-    f"l2_regularization_strength {LOCK}",
-    {
-        "learning_rate": "",
-        "initial_gradient_squared_accumulator_value": "initial_gradient_squared_accumulator_value",
-        **_L1_L2,
-    },
+
+
+def rmsprop(call: ast.Call, writing: Writing) -> str:
+    """RMSProp; that of Keras starts with other squares."""
+    given = given_to(call, _RMSPROP, "RMSPropOptimizer")
+    arguments = renamed(given, writing, {"learning_rate": "", "decay": "rho", "momentum": "momentum"})
+    epsilon = writing.text(given["epsilon"]) if "epsilon" in given else "1e-10"
+    arguments += [("epsilon", epsilon), *renamed(given, writing, {"centered": "centered"})]
+    return format_call(writing.need("LazyRMSprop" if writing.fact("sparse") else "RMSprop"), arguments)
+
+
+_ADADELTA = f"learning_rate rho epsilon {LOCK}"
+_exact_adadelta = vendored("AdadeltaOptimizer", _ADADELTA, {"learning_rate": "", "rho": "rho", "epsilon": "epsilon"})
+
+
+def adadelta(call: ast.Call, writing: Writing) -> str:
+    """Adadelta with TF1's epsilon; Keras moves rows that a batch does not touch."""
+    given = given_to(call, _ADADELTA, "AdadeltaOptimizer")
+    epsilon = writing.text(given["epsilon"]) if "epsilon" in given else "1e-8"
+    arguments = [*renamed(given, writing, {"learning_rate": "", "rho": "rho"}), ("epsilon", epsilon)]
+    if writing.fact("sparse"):
+        return format_call(writing.need("LazyAdadelta"), arguments)
+    return _keras("Adadelta", writing, arguments)
+
+
+_DA_START = "initial_gradient_squared_accumulator_value"
+_DA = f"learning_rate global_step {_DA_START} l1_regularization_strength l2_regularization_strength {LOCK}"
+_PROXIMAL_ADAGRAD = (
+    f"learning_rate initial_accumulator_value l1_regularization_strength l2_regularization_strength {LOCK}"
 )
-proximal_adagrad = vendored(
-    "ProximalAdagradOptimizer",
-    f"learning_rate initial_accumulator_value l1_regularization_strength l2_regularization_strength {LOCK}",
-    {"learning_rate": "", "initial_accumulator_value": "initial_accumulator_value", **_L1_L2},
-)
-proximal_gradient_descent = vendored(
-    "ProximalGradientDescentOptimizer",
-    f"learning_rate l1_regularization_strength l2_regularization_strength {LOCK}",
-    {"learning_rate": "", **_L1_L2},
-)
-adadelta = vendored(
-    "AdadeltaOptimizer", f"learning_rate rho epsilon {LOCK}", {"learning_rate": "", "rho": "rho", "epsilon": "epsilon"}
-)
+_PROXIMAL = f"learning_rate l1_regularization_strength l2_regularization_strength {LOCK}"
+_PROXIMAL_NAMES = {"learning_rate": "", "initial_accumulator_value": "initial_accumulator_value", **_L1_L2}
 
 
 def global_step(call: ast.Call, writing: Writing) -> str:
@@ -149,15 +172,29 @@ def global_step(call: ast.Call, writing: Writing) -> str:
 
 _OPTIMIZERS: dict[str, Expression] = {
     "GradientDescentOptimizer": gradient_descent,
-    "MomentumOptimizer": momentum,
+    "MomentumOptimizer": _exactly(_exact_momentum, momentum),
     "AdamOptimizer": adam,
     "AdagradOptimizer": adagrad,
-    "RMSPropOptimizer": rmsprop,
+    "RMSPropOptimizer": _exactly(_exact_rmsprop, rmsprop),
     "FtrlOptimizer": ftrl,
-    "AdadeltaOptimizer": adadelta,
-    "AdagradDAOptimizer": adagrad_da,
-    "ProximalAdagradOptimizer": proximal_adagrad,
-    "ProximalGradientDescentOptimizer": proximal_gradient_descent,
+    "AdadeltaOptimizer": _exactly(_exact_adadelta, adadelta),
+    "AdagradDAOptimizer": _exactly(
+        vendored("AdagradDAOptimizer", _DA, {"learning_rate": "", _DA_START: _DA_START, **_L1_L2}),
+        vendored(
+            "AdagradDAOptimizer",
+            _DA,
+            {"learning_rate": "", _DA_START: "initial_accumulator_value", **_L1_L2},
+            keras="AdagradDA",
+        ),
+    ),
+    "ProximalAdagradOptimizer": _exactly(
+        vendored("ProximalAdagradOptimizer", _PROXIMAL_ADAGRAD, _PROXIMAL_NAMES),
+        vendored("ProximalAdagradOptimizer", _PROXIMAL_ADAGRAD, _PROXIMAL_NAMES, keras="ProximalAdagrad"),
+    ),
+    "ProximalGradientDescentOptimizer": _exactly(
+        vendored("ProximalGradientDescentOptimizer", _PROXIMAL, _PROXIMAL_NAMES),
+        vendored("ProximalGradientDescentOptimizer", _PROXIMAL, _PROXIMAL_NAMES, keras="ProximalGradientDescent"),
+    ),
 }
 STEPS = frozenset(
     f"tensorflow.train.{n}" for n in ("get_global_step", "get_or_create_global_step", "create_global_step")

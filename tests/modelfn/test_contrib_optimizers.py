@@ -20,9 +20,9 @@ def made(call: str, before: str = "") -> str:
 @pytest.mark.parametrize(
     ("call", "written"),
     [
-        ("LazyAdamOptimizer(0.1, 0.8)", "LazyAdamOptimizer(0.1, beta1=0.8)"),
+        ("LazyAdamOptimizer(0.1, 0.8)", "tf.keras.optimizers.Adam(0.1, beta_1=0.8, epsilon=1e-8)"),
         ("NadamOptimizer(learning_rate=0.1)", "NadamOptimizer(0.1)"),
-        ("AdaMaxOptimizer(epsilon=1e-3)", "AdaMaxOptimizer(epsilon=1e-3)"),
+        ("AdaMaxOptimizer(epsilon=1e-3)", "tf.keras.optimizers.Adamax(epsilon=1e-3)"),
         ("AdamWOptimizer(0.01, 0.1)", "AdamWOptimizer(weight_decay=0.01, learning_rate=0.1)"),
         ("AdamWOptimizer(weight_decay=params['decay'])", "AdamWOptimizer(weight_decay=params['decay'])"),
         (

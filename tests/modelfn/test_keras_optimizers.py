@@ -51,7 +51,43 @@ def test_dense_gradients(old: str, new: str) -> None:
 
 
 def test_momentum_at_a_rate_that_changes() -> None:
-    assert optimizer(f"MomentumOptimizer({DECAY}, 0.9)") == f"MomentumOptimizer({SCHEDULE}, momentum=0.9)"
+    assert optimizer(f"MomentumOptimizer({DECAY}, 0.9)") == f"Momentum({SCHEDULE}, momentum=0.9)"
+    assert optimizer(f"MomentumOptimizer({DECAY}, 0.9)", LOOKUP) == f"LazyMomentum({SCHEDULE}, momentum=0.9)"
+
+
+L1 = "l1_regularization_strength=0.1"
+
+
+@pytest.mark.parametrize(
+    ("old", "dense", "looked_up"),
+    [
+        ("RMSPropOptimizer(0.1, 0.8)", "RMSprop(0.1, rho=0.8, epsilon=1e-10)", "LazyRMSprop"),
+        ("RMSPropOptimizer(0.1, epsilon=1e-3)", "RMSprop(0.1, epsilon=1e-3)", "LazyRMSprop"),
+        ("RMSPropOptimizer(0.1, centered=True)", "RMSprop(0.1, epsilon=1e-10, centered=True)", "LazyRMSprop"),
+        ("AdadeltaOptimizer(0.1)", f"{KERAS}Adadelta(0.1, epsilon=1e-8)", "LazyAdadelta"),
+        (f"ProximalAdagradOptimizer(0.1, {L1})", f"ProximalAdagrad(0.1, {L1})", "ProximalAdagrad"),
+        (
+            f"ProximalGradientDescentOptimizer(0.1, {L1})",
+            f"ProximalGradientDescent(0.1, {L1})",
+            "ProximalGradientDescent",
+        ),
+        (f"AdagradDAOptimizer(0.1, {STEP}, 0.2)", "AdagradDA(0.1, initial_accumulator_value=0.2)", "AdagradDA"),
+    ],
+)
+def test_classes_of_a_small_need(old: str, dense: str, looked_up: str) -> None:
+    assert optimizer(old) == dense
+    assert optimizer(old, LOOKUP) == looked_up + dense[dense.index("(") :]
+
+
+@pytest.mark.parametrize(
+    ("old", "keras", "lazy"), [("LazyAdam", "Adam", "LazyAdam"), ("AdaMax", "Adamax", "LazyAdamax")]
+)
+def test_classes_of_contrib(old: str, keras: str, lazy: str) -> None:
+    for body, expected in ((DENSE, f"{KERAS}{keras}(0.1, epsilon=1e-8)"), (LOOKUP, f"{lazy}(0.1, epsilon=1e-8)")):
+        text = model_fn(
+            body, end=f"{LOSS}\ntrain_op = tf.contrib.opt.{old}Optimizer(0.1).minimize(loss, {STEP})\n{SPEC}"
+        )
+        assert f"optimizer={expected}" in joined(method(migrate(text), "create_model"))
 
 
 @pytest.mark.parametrize(
@@ -60,8 +96,8 @@ def test_momentum_at_a_rate_that_changes() -> None:
         ("GradientDescentOptimizer(0.1)", f"{KERAS}SGD(0.1)"),
         ("AdamOptimizer(0.1)", "Adam(0.1, epsilon=1e-8)"),
         ("AdagradOptimizer(0.1)", "Adagrad(0.1, initial_accumulator_value=0.1, epsilon=0.0)"),
-        ("MomentumOptimizer(0.1, 0.9)", "MomentumOptimizer(0.1, momentum=0.9)"),
-        ("FtrlOptimizer(0.1)", "FtrlOptimizer(0.1)"),
+        ("MomentumOptimizer(0.1, 0.9)", "LazyMomentum(0.1, momentum=0.9)"),
+        ("FtrlOptimizer(0.1)", "LazyFtrl(0.1)"),
     ],
 )
 def test_tables_that_are_looked_up(old: str, new: str) -> None:
@@ -77,8 +113,8 @@ def test_repeated_ids_matter_to_keras_3_only() -> None:
 def test_columns_look_up_each_id_once() -> None:
     assert optimizer("AdamOptimizer(0.1)", COLUMNS) == f"{KERAS}Adam(0.1, epsilon=1e-8)"
     assert optimizer("AdagradOptimizer(0.1)", COLUMNS).startswith(f"{KERAS}Adagrad(0.1, ")
-    assert optimizer("MomentumOptimizer(0.1, 0.9)", COLUMNS) == "MomentumOptimizer(0.1, momentum=0.9)"
-    assert optimizer("FtrlOptimizer(0.1)", COLUMNS) == "FtrlOptimizer(0.1)"
+    assert optimizer("MomentumOptimizer(0.1, 0.9)", COLUMNS) == "LazyMomentum(0.1, momentum=0.9)"
+    assert optimizer("FtrlOptimizer(0.1)", COLUMNS) == "LazyFtrl(0.1)"
 
 
 @pytest.mark.parametrize(
@@ -87,6 +123,9 @@ def test_columns_look_up_each_id_once() -> None:
         ("AdamOptimizer(0.1)", "AdamOptimizer(0.1)"),
         ("MomentumOptimizer(0.1, 0.9)", "MomentumOptimizer(0.1, momentum=0.9)"),
         ("FtrlOptimizer(0.1)", "FtrlOptimizer(0.1)"),
+        ("RMSPropOptimizer(0.1, 0.8)", "RMSPropOptimizer(0.1, decay=0.8)"),
+        ("AdadeltaOptimizer(0.1)", "AdadeltaOptimizer(0.1)"),
+        (f"ProximalAdagradOptimizer(0.1, {L1})", f"ProximalAdagradOptimizer(0.1, {L1})"),
         ("GradientDescentOptimizer(0.1)", f"{KERAS}SGD(0.1)"),
         ("AdagradOptimizer(0.1)", f"{KERAS}Adagrad(0.1, initial_accumulator_value=0.1, epsilon=0.0)"),
     ],

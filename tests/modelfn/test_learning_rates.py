@@ -73,11 +73,11 @@ def test_expressions_of_the_step(rate: str, body: list[str]) -> None:
     assert "tf.keras.optimizers.SGD(FunctionSchedule(learning_rate_at))" in found[-1]
 
 
-def test_momentum_takes_the_exact_class() -> None:
+def test_momentum_multiplies_by_the_rate_of_the_step() -> None:
     found = factory(
         f"train_op = tf.train.MomentumOptimizer(0.1 * tf.exp(-tf.to_float({STEP})), 0.9).minimize(loss, {STEP})"
     )
-    assert "MomentumOptimizer(FunctionSchedule(learning_rate_at), momentum=0.9)" in found[-1]
+    assert "Momentum(FunctionSchedule(learning_rate_at), momentum=0.9)" in found[-1]
 
 
 def test_one_rate_for_the_optimizer_of_either_arm() -> None:

@@ -153,12 +153,12 @@ def test_warm_start() -> None:
     layout = "e = tf.estimator.LinearRegressor(\n    # wide\n    feature_columns=C,\n    warm_start_from={},\n)"
     assert migrated(layout.format("'dir'")) == (
         "e = with_warm_start(\n    linear_regressor,\n    # wide\n    feature_columns=C,\n    warm_start_from='dir',\n"
-        '    optimizer=FtrlOptimizer(0.2),\n    loss_reduction="sum",\n)'
+        '    optimizer=LazyFtrl(0.2),\n    loss_reduction="sum",\n)'
     )
     old = "LinearEstimator(tf.estimator.RegressionHead(), C, warm_start_from=tf.estimator.WarmStartSettings(D, '.*age.*'))"
     assert inner(old) == (
         f"with_warm_start(linear_estimator, head=RegressionHead({MEAN}), feature_columns=C, "
-        "warm_start_from=WarmStartSettings(D, '.*age.*'), optimizer=FtrlOptimizer(0.2))"
+        "warm_start_from=WarmStartSettings(D, '.*age.*'), optimizer=LazyFtrl(0.2))"
     )
     words = "{'linear/linear_model/word/weights': tf.estimator.VocabInfo('new.txt', 9, 0, 'old.txt')}"
     settings = f"WarmStartSettings('dir', None, {words})"

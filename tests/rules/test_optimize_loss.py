@@ -42,7 +42,7 @@ def migrated(text: str) -> tuple[str, str]:
         ('(loss, None, 0.1, "SGD", summaries=[])', "optimizer=tf.keras.optimizers.SGD(0.1)"),
         ('(loss, None, 0.1, optimizer="Adam", summaries=[])', "optimizer=tf.keras.optimizers.Adam(0.1, epsilon=1e-8)"),
         ('(loss, None, 0.1, "Ftrl", summaries=())', "optimizer=tf.keras.optimizers.Ftrl(0.1)"),
-        ('(loss, None, 0.1, "RMSProp", summaries=[])', "optimizer=RMSPropOptimizer(0.1)"),
+        ('(loss, None, 0.1, "RMSProp", summaries=[])', "optimizer=RMSprop(0.1, epsilon=1e-10)"),
         ('(loss, None, 0.1, "Momentum", summaries=[])', "optimizer=tf.keras.optimizers.SGD(0.1, momentum=0.9)"),
         (
             "(loss, None, 0.1, tf.train.AdamOptimizer, summaries=[])",

@@ -15,7 +15,15 @@ from migrator.parity.probe.recorded.mapping import MappingError
 from migrator.parity.probe.recorded.slots import StateError
 from migrator.runtime.cluster import graph as cluster_graph
 from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
-from migrator.runtime.optimizers import optimizers, optimizers_adam, regularized_optimizers, summed_rows
+from migrator.runtime.optimizers import (
+    momentum,
+    optimizers,
+    optimizers_adam,
+    proximal,
+    regularized_optimizers,
+    row_updates,
+    summed_rows,
+)
 from migrator.runtime.training.config import RunConfig
 from migrator.runtime.training.training import configure
 
@@ -99,6 +107,29 @@ OLD_NEW: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
     ),
     (lambda: v1.RMSPropOptimizer(0.1, momentum=0.5), lambda: optimizers.RMSPropOptimizer(0.1, momentum=0.5)),
     (lambda: v1.AdadeltaOptimizer(0.5), lambda: optimizers.AdadeltaOptimizer(0.5)),
+    (lambda: v1.MomentumOptimizer(0.1, 0.9), lambda: momentum.Momentum(0.1, momentum=0.9)),
+    (lambda: v1.MomentumOptimizer(0.1, 0.9), lambda: row_updates.LazyMomentum(0.1, momentum=0.9)),
+    (lambda: v1.RMSPropOptimizer(0.1), lambda: momentum.RMSprop(0.1, epsilon=1e-10)),
+    (lambda: v1.RMSPropOptimizer(0.1), lambda: row_updates.LazyRMSprop(0.1, epsilon=1e-10)),
+    (
+        lambda: v1.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
+        lambda: momentum.RMSprop(0.1, momentum=0.5, epsilon=1e-10, centered=True),
+    ),
+    (lambda: v1.AdadeltaOptimizer(0.5), lambda: tf.keras.optimizers.Adadelta(0.5, epsilon=1e-8)),
+    (lambda: v1.AdadeltaOptimizer(0.5), lambda: row_updates.LazyAdadelta(0.5, epsilon=1e-8)),
+    (lambda: v1.FtrlOptimizer(0.1), lambda: row_updates.LazyFtrl(0.1)),
+    (
+        lambda: v1.AdagradDAOptimizer(0.1, v1.get_global_step(), l2_regularization_strength=0.01),
+        lambda: proximal.AdagradDA(0.1, l2_regularization_strength=0.01),
+    ),
+    (
+        lambda: v1.ProximalAdagradOptimizer(0.1, l1_regularization_strength=0.01),
+        lambda: proximal.ProximalAdagrad(0.1, l1_regularization_strength=0.01),
+    ),
+    (
+        lambda: v1.ProximalGradientDescentOptimizer(0.1, l1_regularization_strength=0.01),
+        lambda: proximal.ProximalGradientDescent(0.1, l1_regularization_strength=0.01),
+    ),
     (
         lambda: v1.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
         lambda: tf.keras.optimizers.Ftrl(0.1, l1_regularization_strength=0.01),

@@ -26,19 +26,28 @@ from migrator.runtime.optimizers.contrib_optimizers import (
     NadamOptimizer,
     PowerSignOptimizer,
 )
+from migrator.runtime.optimizers.momentum import Momentum, RMSprop
 from migrator.runtime.optimizers.optimizers import (
     AdadeltaOptimizer,
     AdagradOptimizer,
-    KernelOptimizer,
     MomentumOptimizer,
     RMSPropOptimizer,
 )
 from migrator.runtime.optimizers.optimizers_adam import AdamOptimizer, LazyAdamOptimizer
+from migrator.runtime.optimizers.proximal import AdagradDA, ProximalAdagrad, ProximalGradientDescent
 from migrator.runtime.optimizers.regularized_optimizers import (
     AdagradDAOptimizer,
     FtrlOptimizer,
     ProximalAdagradOptimizer,
     ProximalGradientDescentOptimizer,
+)
+from migrator.runtime.optimizers.row_updates import (
+    LazyAdadelta,
+    LazyAdam,
+    LazyAdamax,
+    LazyFtrl,
+    LazyMomentum,
+    LazyRMSprop,
 )
 from migrator.runtime.optimizers.weight_decay_optimizers import AdamWOptimizer, LARSOptimizer, MomentumWOptimizer
 
@@ -145,6 +154,8 @@ def test_optimizer_equals_tf1(name: str, decayed: bool) -> None:
 # The same for optimizers of tf.contrib, whose losses and weights are recorded.
 RECORDED: dict[str, tuple[float, Callable[[Any], Any]]] = {
     "lazy adam": (0.01, lambda r: LazyAdamOptimizer(r)),
+    "lazy adam of rows": (0.01, lambda r: LazyAdam(r, epsilon=1e-8)),
+    "adamax of rows": (0.01, lambda r: LazyAdamax(r, 0.8, epsilon=1e-8)),
     "nadam": (0.01, lambda r: NadamOptimizer(r, epsilon=1e-3)),
     "adamax": (0.01, lambda r: AdaMaxOptimizer(r, 0.8)),
     "adamw": (0.01, lambda r: AdamWOptimizer(0.01, r)),
@@ -160,12 +171,14 @@ RECORDED: dict[str, tuple[float, Callable[[Any], Any]]] = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_optimizer_equals_tf_contrib(name: str, decayed: bool) -> None:
     rate, create = RECORDED[name]
+    name, _, by_rows = name.partition(" of ")
     recorded = json.loads(Path(__file__).with_name("contrib_reference.json").read_text())
     expected = recorded[f"{name} {'decayed' if decayed else 'constant'}"]
     losses, weights = train(create, decayed, rate)
-    np.testing.assert_allclose(losses, expected["losses"], rtol=1e-6)
+    allowed = 1e-5 if by_rows else 1e-6  # which raise the betas to the power of the step
+    np.testing.assert_allclose(losses, expected["losses"], rtol=allowed)
     for variable, value in weights.items():
-        np.testing.assert_allclose(value.flatten(), expected[variable], rtol=1e-6, atol=1e-6, err_msg=variable)
+        np.testing.assert_allclose(value.flatten(), expected[variable], rtol=allowed, atol=1e-6, err_msg=variable)
 
 
 @pytest.mark.parametrize("decayed", [False, True], ids=["constant", "decayed"])
@@ -260,7 +273,7 @@ def test_lazy_adam_is_adam_where_gradients_are_dense() -> None:
     np.testing.assert_array_equal(variables[0], variables[1])
 
 
-CREATORS: list[Callable[[], KernelOptimizer]] = [
+CREATORS: list[Callable[[], Any]] = [
     lambda: MomentumOptimizer(tf.keras.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5), 0.9, use_nesterov=True),
     lambda: RMSPropOptimizer(0.01, momentum=0.5, centered=True, clipnorm=1.0),
     lambda: AdagradOptimizer(0.05, 0.2),
@@ -278,6 +291,17 @@ CREATORS: list[Callable[[], KernelOptimizer]] = [
     lambda: LARSOptimizer(0.5, weight_decay=0.02, eeta=0.1, skip_list=["bias"]),
     lambda: AddSignOptimizer(0.1, beta=0.8),
     lambda: PowerSignOptimizer(0.1, base=2.0),
+    lambda: Momentum(tf.keras.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5), 0.9, nesterov=True),
+    lambda: RMSprop(0.01, momentum=0.5, centered=True, clipnorm=1.0),
+    lambda: LazyMomentum(0.1, 0.9),
+    lambda: LazyRMSprop(0.01, momentum=0.5, centered=True),
+    lambda: LazyFtrl(0.1, l1_regularization_strength=0.01),
+    lambda: LazyAdadelta(1.0, 0.9),
+    lambda: LazyAdam(0.01, 0.8, global_clipnorm=1.0),
+    lambda: LazyAdamax(0.01),
+    lambda: AdagradDA(0.1, l2_regularization_strength=0.01),
+    lambda: ProximalAdagrad(0.1, l1_regularization_strength=0.01),
+    lambda: ProximalGradientDescent(0.1, l2_regularization_strength=0.01),
 ]
 every_optimizer = pytest.mark.parametrize("create", CREATORS, ids=lambda create: type(create()).__name__)
 IDS, LABELS = random.randint(0, ROWS, (48, 1)), random.randn(48, 1).astype("float32")
@@ -338,7 +362,7 @@ def test_training_goes_on_from_a_checkpoint(create: Any, tmp_path: Path) -> None
     assert int(second.optimizer.iterations) == 6
 
 
-@pytest.mark.parametrize("create", CREATORS[:6:2] + CREATORS[6:7], ids=lambda create: type(create()).__name__)
+@pytest.mark.parametrize("create", CREATORS[4:7:2] + CREATORS[17:22], ids=lambda create: type(create()).__name__)
 def test_two_replicas_train_as_one(create: Any) -> None:
     devices = tf.config.list_logical_devices("CPU")
     if len(devices) < 2:
@@ -385,9 +409,9 @@ def test_clipping_is_that_of_keras() -> None:
 
 PARAMETER_SERVERS = """
 import os, socket, numpy as np, tensorflow as tf
-from migrator.runtime.optimizers.optimizers import MomentumOptimizer
-from migrator.runtime.optimizers.optimizers_adam import AdamOptimizer, LazyAdamOptimizer
-from migrator.runtime.optimizers.regularized_optimizers import FtrlOptimizer
+from migrator.runtime.optimizers.momentum import Momentum
+from migrator.runtime.optimizers.optimizers_adam import AdamOptimizer
+from migrator.runtime.optimizers.row_updates import LazyFtrl, LazyMomentum, LazyRMSprop
 
 def free_port():
     with socket.socket() as listener:
@@ -425,10 +449,11 @@ def schedule(step, ids):
     coordinator.join()
 
 for create in (
-    lambda: MomentumOptimizer(0.1, 0.9),
+    lambda: Momentum(0.1, momentum=0.9),
     lambda: AdamOptimizer(0.1),
-    lambda: LazyAdamOptimizer(0.1),
-    lambda: FtrlOptimizer(0.1),
+    lambda: LazyMomentum(0.1, momentum=0.9),
+    lambda: LazyRMSprop(0.1, momentum=0.5),
+    lambda: LazyFtrl(0.1),
 ):
     sharded = train(strategy, schedule, create)
     whole = train(tf.distribute.get_strategy(), lambda step, ids: step(ids), create)

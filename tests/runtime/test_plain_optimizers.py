@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from migrator.runtime.optimizers.momentum import Momentum, RMSprop
+from migrator.runtime.optimizers.proximal import AdagradDA, ProximalAdagrad, ProximalGradientDescent
+from migrator.runtime.optimizers.row_updates import LazyAdadelta, LazyFtrl, LazyMomentum, LazyRMSprop
 from migrator.runtime.optimizers.summed_rows import Adagrad, Adam
 
 TOP = Path(__file__).resolve().parent.parent.parent
@@ -133,6 +136,66 @@ CASES: dict[str, tuple[float, Callable[[Any], Any], Callable[[Any], Any], tuple[
             False,
         ),
     ),
+    "momentum of rates that change": (
+        *(0.01, lambda r: v1.MomentumOptimizer(r, 0.9), lambda r: Momentum(r, momentum=0.9), (DENSE,), DECAYED, False),
+    ),
+    "nesterov of rates that change": (
+        *(0.01, lambda r: v1.MomentumOptimizer(r, 0.9, use_nesterov=True)),
+        *(lambda r: Momentum(r, momentum=0.9, nesterov=True), (DENSE,), DECAYED, False),
+    ),
+    "momentum of rows": (
+        *(0.01, lambda r: v1.MomentumOptimizer(r, 0.9), lambda r: LazyMomentum(r, momentum=0.9)),
+        *((DENSE, REPEATED), DECAYED, False),
+    ),
+    "nesterov of rows": (
+        *(0.01, lambda r: v1.MomentumOptimizer(r, 0.9, use_nesterov=True)),
+        *(lambda r: LazyMomentum(r, momentum=0.9, nesterov=True), (DENSE, REPEATED), DECAYED, False),
+    ),
+    "rmsprop": (
+        *(0.01, lambda r: v1.RMSPropOptimizer(r), lambda r: RMSprop(r, epsilon=1e-10)),
+        *((DENSE,), DECAYED, False),
+    ),
+    "rmsprop, centered, with momentum": (
+        *(0.01, lambda r: v1.RMSPropOptimizer(r, 0.8, 0.5, 1e-3, centered=True)),
+        *(lambda r: RMSprop(r, 0.8, 0.5, 1e-3, centered=True), (DENSE,), DECAYED, False),
+    ),
+    "rmsprop of rows": (
+        *(0.01, lambda r: v1.RMSPropOptimizer(r), lambda r: LazyRMSprop(r, epsilon=1e-10)),
+        *((DENSE, REPEATED), DECAYED, False),
+    ),
+    "rmsprop of rows, centered, with momentum": (
+        *(0.01, lambda r: v1.RMSPropOptimizer(r, 0.8, 0.5, 1e-3, centered=True)),
+        *(lambda r: LazyRMSprop(r, 0.8, 0.5, 1e-3, centered=True), (DENSE, REPEATED), DECAYED, False),
+    ),
+    "adadelta": (
+        *(1.0, lambda r: v1.AdadeltaOptimizer(r), lambda r: keras.Adadelta(r, epsilon=1e-8)),
+        *((DENSE,), DECAYED, False),
+    ),
+    "adadelta of rows": (
+        *(1.0, lambda r: v1.AdadeltaOptimizer(r), lambda r: LazyAdadelta(r, epsilon=1e-8)),
+        *((DENSE, REPEATED), DECAYED, False),
+    ),
+    "ftrl of rows": (
+        *(0.1, lambda r: v1.FtrlOptimizer(r, -0.6, 0.2, l2_shrinkage_regularization_strength=0.03, **L1_L2)),
+        *(
+            lambda r: LazyFtrl(r, -0.6, 0.2, l2_shrinkage_regularization_strength=0.03, **L1_L2),
+            (DENSE, REPEATED),
+            DECAYED,
+            False,
+        ),
+    ),
+    "proximal adagrad": (
+        *(0.05, lambda r: v1.ProximalAdagradOptimizer(r, 0.2, **L1_L2), lambda r: ProximalAdagrad(r, 0.2, **L1_L2)),
+        *((DENSE, REPEATED), DECAYED, False),
+    ),
+    "proximal gradient descent": (
+        *(0.05, lambda r: v1.ProximalGradientDescentOptimizer(r, **L1_L2)),
+        *(lambda r: ProximalGradientDescent(r, **L1_L2), (DENSE, REPEATED), DECAYED, False),
+    ),
+    "adagrad da": (
+        *(0.05, lambda r: v1.AdagradDAOptimizer(r, v1.get_global_step(), 0.2, **L1_L2)),
+        *(lambda r: AdagradDA(r, initial_accumulator_value=0.2, **L1_L2), (DENSE, REPEATED), DECAYED, False),
+    ),
     "global_clipnorm": (
         *(0.1, lambda r: Clipped(r, lambda g: tf.clip_by_global_norm(g, 0.5)[0])),
         *(lambda r: keras.SGD(r, global_clipnorm=0.5), (DENSE, REPEATED), KEPT, False),
@@ -159,7 +222,8 @@ def differences(name: str) -> Iterator[float]:
         for decayed in decays:
             expected = old_weights(old, rate, lookup, repeated, decayed, zeros)
             actual = new_weights(new, rate, lookup, repeated, decayed, zeros)
-            yield max(float(np.max(np.abs(actual[n] - expected[n])) / np.max(np.abs(expected[n]))) for n in expected)
+            largest = max(float(np.max(np.abs(value))) for value in expected.values())
+            yield max(float(np.max(np.abs(actual[n] - expected[n]))) for n in expected) / largest
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -23,13 +23,22 @@ from .replay import model_variables, resolve, variable_name
 _TF1_ORDER = {frozenset({"rms", "momentum", "mg"}): ["rms", "mg", "momentum"]}
 """Slots that TF1 makes in another order than the vendored optimizer names them."""
 
-_OF_KERAS = {
-    "Adam": {"m": "_momentums", "v": "_velocities"},
-    "Adagrad": {"accumulator": "_accumulators"},
-    "Ftrl": {"accumulator": "_accumulators", "linear": "_linears"},
-    "SGD": {"momentum": "momentums"},
+_MOMENTS = {"m": "_momentums", "v": "_velocities"}
+_SQUARES = {"rms": "_velocities", "mg": "_average_gradients", "momentum": "_momentums"}
+_MEANS = {"accum": "_accumulated_grads", "accum_update": "_accumulated_delta_vars"}
+_OF_KERAS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("Adam", "LazyAdam"), _MOMENTS),
+    **dict.fromkeys(("Adamax", "LazyAdamax"), {"m": "_m", "v": "_u"}),
+    **dict.fromkeys(("Adagrad", "ProximalAdagrad"), {"accumulator": "_accumulators"}),
+    **dict.fromkeys(("Ftrl", "LazyFtrl"), {"accumulator": "_accumulators", "linear": "_linears"}),
+    **dict.fromkeys(("SGD", "Momentum", "LazyMomentum"), {"momentum": "momentums"}),
+    **dict.fromkeys(("RMSprop", "LazyRMSprop"), _SQUARES),
+    **dict.fromkeys(("Adadelta", "LazyAdadelta"), _MEANS),
+    "AdagradDA": {"gradient_accumulator": "_linears", "gradient_squared_accumulator": "_accumulators"},
+    "ProximalGradientDescent": {},
 }
-"""The slots that optimizers of Keras keep as TF1 does, in the order of TF1, with the attributes that list them."""
+"""The slots that optimizers of Keras, and those derived from them, keep as TF1 does, in the order of TF1, with the attributes
+that list them."""
 _BETAS = {"beta1_power": "beta_1", "beta2_power": "beta_2"}
 _NEAR = 0.01
 """How far rounding may carry a product of as many betas as there were steps."""
@@ -135,8 +144,11 @@ class Conversion:
             own = slots_of(optimizer, variable, wanted)
             given = slots(name, self.shapes, own)
             for slot, source in zip(own, given or ()):
-                none = False
-                self.assign(slot_of(optimizer, slot, variable), source, "slot", factor_of(optimizer))
+                none, held = False, slot_of(optimizer, slot, variable)
+                if held is None:
+                    self.used.add(source)
+                else:
+                    self.assign(held, source, "slot", factor_of(optimizer))
         if trained and none:
             raise StateError(
                 f"the checkpoint holds no slots of {type(optimizer).__name__}; --weights-only leaves them new"
@@ -195,7 +207,7 @@ def slot_names(optimizer: Any) -> list[str]:
     if kind == "SGD" and hasattr(optimizer, "momentums") and not optimizer.momentum:
         return []
     if all(hasattr(optimizer, attribute) for attribute in _OF_KERAS.get(kind, {"": "."}).values()):
-        return list(_OF_KERAS[kind])
+        return [slot for slot in _OF_KERAS[kind] if slot != "mg" or optimizer.centered]
     raise StateError(f"the state of {kind} is not that of an optimizer of TensorFlow 1; --weights-only leaves it new")
 
 
@@ -220,10 +232,11 @@ def slots_of(optimizer: Any, variable: Any, names: list[str]) -> list[str]:
 
 
 def slot_of(optimizer: Any, slot: str, variable: Any) -> Any:
-    """The variable of one slot."""
+    """The variable of one slot; None for one that only TF1 has, as the momentum of zero of RMSProp."""
     if hasattr(optimizer, "initial_slots"):
         return optimizer.slot(slot, variable)
-    return getattr(optimizer, _OF_KERAS[type(optimizer).__name__][slot])[_position(optimizer, variable)]
+    held = getattr(optimizer, _OF_KERAS[type(optimizer).__name__][slot])
+    return held[_position(optimizer, variable)] if held else None
 
 
 def factor_of(optimizer: Any) -> float:
