@@ -6,6 +6,7 @@ COLUMNS = "feature columns as inputs of layers"
 KEPT = "a kept model_fn"
 OPTIMIZERS = "an optimizer of `tf.keras.optimizers.legacy`"
 SEVERAL = "several devices or machines"
+LAYERS = "layers that Keras 3 computes otherwise"
 NAMES = "weights of a canned model by name"
 
 NOT_WITH_KERAS_3 = {
@@ -27,6 +28,8 @@ NOT_WITH_KERAS_3 = {
     "distribution/sharded_tables/parameter_servers": SEVERAL,
     "distribution/sharded_tables/mirrored_workers": SEVERAL,
     "input/csv_dataset": OPTIMIZERS,
+    "keras_layers/network": LAYERS,
+    "losses/penalties": LAYERS,
     "keras_estimator/digits": "`input_names` of a Keras model",
     "lifecycle/checkpoints": NAMES,
     "lifecycle/formats": COLUMNS,

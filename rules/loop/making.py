@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrator.analyse.function.translate import is_none
 from migrator.vocabulary.diagnostics import Edit
 
 from .comments import comments
@@ -107,9 +108,20 @@ def _restored(source: Source, directory: ast.expr, page: Page, names: Names) -> 
         statement,
         [
             f"{checkpoint} = {train}.Checkpoint(model={model})",
-            f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {page.text(directory)}, {options})",
+            f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {_folder(source, directory, page)}, {options})",
             f"if {checkpoints}.latest_checkpoint:",  # one of an Estimator, say, would else be passed over
             f"{page.unit}{checkpoint}.restore({checkpoints}.latest_checkpoint).assert_existing_objects_matched()",
             *([f"return {model}"] if source.returned is not None else []),
         ],
     )
+
+
+def _folder(source: Source, directory: ast.expr, page: Page) -> str:
+    """The folder of the checkpoints; one that goes with the process where the program may give none."""
+    if not source.settings.temporary:
+        return page.text(directory)
+    if isinstance(directory, ast.BoolOp) and len(directory.values) == 2 and is_none(directory.values[1]):
+        directory = directory.values[0]
+    text = page.text(directory)
+    loose = isinstance(directory, (ast.IfExp, ast.Lambda, ast.NamedExpr))
+    return f"{f'({text})' if loose else text} or {page.library('tempfile')}.mkdtemp()"

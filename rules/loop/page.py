@@ -20,6 +20,8 @@ class Page:
         self.module = module
         self.tf = tf
         self._renderer = renderer
+        self.imports: set[str] = set()
+        """Imports of the standard library to add to the file."""
 
     def text(self, node: ast.expr, instead: Mapping[ast.AST, str] = MappingProxyType({})) -> str:
         """An expression with the edits of the names in it, and with other texts `instead` of some of these."""
@@ -37,6 +39,17 @@ class Page:
         """An expression as an operand of anything."""
         closed = isinstance(node, (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript))
         return self.text(node) if closed else f"({self.text(node)})"
+
+    def library(self, name: str) -> str:
+        """How the file calls a module of the standard library, once it imports it."""
+        known = [entry.name for entry in self.module.imports if entry.target == name and entry.top_level]
+        if known:
+            return known[0]
+        alias = name
+        while alias in self.module.bound_names:
+            alias += "_"
+        self.imports.add(f"import {name}" if alias == name else f"import {name} as {alias}")
+        return alias
 
     @property
     def unit(self) -> str:

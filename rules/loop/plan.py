@@ -16,12 +16,12 @@ from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import PREFIX, Construction, Values
 from ..estimator_calls.following import Follower
 from .datasets import Reader
+from .keras_3 import Remark, otherwise
 from .places import has_its_line, is_simple
 from .sources import Kind, Source, sources_of
 from .specs import NAMES
 from .uses import Use, use_of
 
-_CONVOLUTION = re.compile(r"conv(?=\d|\w*_\dd|olution|_transpose)")
 _GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
 """The key of an evaluation's result, by itself or in a format."""
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
@@ -40,6 +40,8 @@ class Loop:
     """Whether the program draws from the generators of Python or NumPy."""
     grouped: bool
     """Whether Keras may run several steps in one call: it has to know the number of batches."""
+    otherwise: tuple[Remark, ...]
+    """Layers that Keras 3 computes otherwise."""
 
     @property
     def modules(self) -> list[Module]:
@@ -95,7 +97,7 @@ def loop_of(
     if reason:
         return NotPlain(reason)
     draws = any(_draws(name) for module in modules for _, name in module.references())
-    return _followed(project, modules, sources, draws)
+    return _followed(project, modules, sources, draws, tuple(otherwise(modules)))
 
 
 def _draws(name: str) -> bool:
@@ -108,10 +110,6 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
     """What of the code around the model_fns asks for more."""
     if any(True for _ in reading_modules(project, READERS)):
         return "checkpoints that are read by names"
-    names = {name.rpartition(".")[2].lower() for module in modules for _, name in module.references()}
-    normalized = any("batch_norm" in name or "batchnorm" in name for name in names)
-    if "hard_sigmoid" in names or (normalized and any(_CONVOLUTION.search(name) for name in names)):
-        return "layers that Keras 3 computes otherwise"
     calls = {call for source in sources for call in source.settings.calls}
     saves = any(source.settings.directory is not None for source in sources)
     for module in modules:
@@ -138,7 +136,9 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
     return ""
 
 
-def _followed(project: Project, modules: list[Module], sources: list[Source], draws: bool) -> Loop | NotPlain:
+def _followed(
+    project: Project, modules: list[Module], sources: list[Source], draws: bool, remarks: tuple[Remark, ...]
+) -> Loop | NotPlain:
     """The loop, from all places that read its Estimators."""
     reader, uses = Reader(project), []
     for module, node, found in _reads(project, sources):
@@ -154,7 +154,7 @@ def _followed(project: Project, modules: list[Module], sources: list[Source], dr
     if reason:
         return NotPlain(reason)
     grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
-    return Loop(tuple(sources), tuple(uses), draws, grouped)
+    return Loop(tuple(sources), tuple(uses), draws, grouped, remarks)
 
 
 def _reads(project: Project, sources: list[Source]) -> Iterator[tuple[Module, ast.expr, tuple[Source, ...]]]:

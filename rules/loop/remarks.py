@@ -24,6 +24,7 @@ BY_EXAMPLES = (
 
 def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     """What the owner of a program should know of its loop."""
+    yield from loop.otherwise
     for source in loop.sources:
         fields, call = source.settings.fields, source.construction.call
         if loop.draws and "tf_random_seed" in fields:

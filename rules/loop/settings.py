@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
@@ -12,6 +12,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
 from ..estimator_calls.estimator_values import PREFIX, Construction
+from .callers import given_to
 from .places import moves
 
 RUN_CONFIG = PREFIX + "RunConfig"
@@ -24,7 +25,6 @@ _WRITTEN = frozenset(
 )
 _WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps"})
 """Fields that Keras has no use for: its progress bar shows the speed."""
-DIRECTORY = "the folder of its checkpoints may be none"
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Settings:
     """References to RunConfig that go."""
     statement: ast.Assign | None = None
     """What held the configuration, and goes."""
+    temporary: bool = False
+    """Whether the folder may be none: an Estimator makes one then, for the time that it lives."""
 
     @property
     def directory(self) -> ast.expr | None:
@@ -58,9 +60,18 @@ def settings_of(project: Project, construction: Construction, others: Collection
         if found.directory is not None:
             return "two folders of checkpoints"
         found = Settings({**found.fields, "model_dir": given["model_dir"]}, found.calls, found.statement)
-    if found.directory is not None and not _is_given(project, module, found.directory):
-        return DIRECTORY
-    return found
+    if found.directory is not None and _is_nothing(module, found.directory):
+        return replace(found, fields={n: v for n, v in found.fields.items() if n != "model_dir"})
+    return replace(found, temporary=found.directory is not None and not _is_given(project, module, found.directory))
+
+
+def _is_nothing(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is seen to be None or empty."""
+    while isinstance(node, ast.Name) and (statement := module.assignment(node)) is not None:
+        node = statement.value
+    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
+    none = bool(bindings) and all(binding.is_none for binding in bindings)
+    return none or (isinstance(node, ast.Constant) and not node.value)
 
 
 def _configured(
@@ -110,10 +121,27 @@ def _is_given(project: Project, module: Module, node: ast.expr, depth: int = 0) 
         return _is_given(project, module, node.values[-1], depth + 1)
     if isinstance(node, ast.Name):
         statement = module.assignment(node)
-        return statement is not None and _is_given(project, module, statement.value, depth + 1)
+        if statement is not None:
+            return _is_given(project, module, statement.value, depth + 1)
+        given = given_to(project, module, node)
+        return bool(given) and all(_is_given(project, where, value, depth + 1) for where, value in given)
     if isinstance(node, ast.Attribute):
+        if _is_required(project, node.attr):
+            return True
         found = [(m, call) for m, call in project.calls() if defines(call, node.attr)]
         return bool(found) and all(_has_default(project, m, call, depth) for m, call in found)
+    return False
+
+
+def _is_required(project: Project, name: str) -> bool:
+    """Whether a flag has to be given: ``mark_flag_as_required("name")``."""
+    for _, call in project.calls():
+        said = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if said in ("mark_flag_as_required", "mark_flags_as_required") and call.args:
+            first = call.args[0]
+            parts = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
+            if any(isinstance(part, ast.Constant) and part.value == name for part in parts):
+                return True
     return False
 
 

@@ -45,6 +45,8 @@ class LoopWriter:
                 yield module.edit(use.call, f"{model}.evaluate({data}{self._taken(use)}, return_dict=True)")
             else:
                 yield from predictions.edits(use, model, data)
+        for statement in sorted(self.page.imports):
+            yield module.add_import(statement)
 
     # -- trainings ----------------------------------------------------------------------------------------------------
 
@@ -126,7 +128,8 @@ class LoopWriter:
         if node is None:
             return f", callbacks=[{found[0]}]" if found else ""
         every = use.fields.get("save_summary_steps")
-        simple = is_simple(node) and len(use.sources) == 1 and self.loop.is_local(use.sources[0])
+        known = len(use.sources) == 1 and not use.sources[0].settings.temporary
+        simple = is_simple(node) and known and self.loop.is_local(use.sources[0])
         folder = self.page.text(node) if simple else f"{self._checkpoints(use, model)}.directory"
         frequency = "100" if every is None else self.page.text(every)
         found.append(f"{callbacks}.TensorBoard({folder}, update_freq={frequency})")

@@ -270,24 +270,10 @@ def test_what_is_not_understood_stays_with_helpers(before: str) -> None:
     kept(before)
 
 
-@pytest.mark.parametrize("more", ["model_dir=FOLDER", "config=CONFIG", 'warm_start_from="there"'])
+@pytest.mark.parametrize("more", ["config=CONFIG", 'warm_start_from="there"'])
 def test_settings_stay_with_helpers(more: str) -> None:
     made = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, {more})\n'
     kept("estimator.train(make_input_fn(8, 1))\n", MODEL + made)
-
-
-@pytest.mark.parametrize(
-    "layer",
-    [
-        'net = tf.layers.batch_normalization(tf.layers.conv2d(features["x"], 3, 3))',
-        'net = tf.layers.dense(features["x"], 3, activation=tf.keras.activations.hard_sigmoid)',
-    ],
-)
-def test_layers_that_keras_3_computes_otherwise_stay_with_helpers(layer: str) -> None:
-    model = MODEL.replace("    predictions =", f"    {layer}\n    predictions =").replace(
-        'dense(features["x"], params', "dense(net, params"
-    )
-    kept("estimator.train(make_input_fn(8, 1))\n", model + ESTIMATOR)
 
 
 def said(outcomes: Mapping[str, Outcome]) -> str:
@@ -299,6 +285,25 @@ COLUMNS = MODEL.replace(
     'tf.layers.dense(features["x"]',
     'tf.layers.dense(tf.feature_column.input_layer(features, [tf.feature_column.numeric_column("x")])',
 )
+
+
+@pytest.mark.parametrize(
+    "layer, text",
+    [
+        ('tf.layers.batch_normalization(tf.layers.conv2d(features["x"], 3, 3))', "the variance of a batch of images"),
+        ('tf.layers.batch_normalization(tf.layers.dense(features["x"], 3))', ""),
+        ('tf.layers.dense(features["x"], 3, activation=tf.keras.activations.hard_sigmoid)', "hard_sigmoid, also"),
+        ('tf.keras.layers.LSTM(3)(features["x"])', "hard_sigmoid, also"),
+        ('tf.keras.layers.LSTM(3, recurrent_activation="sigmoid")(features["x"])', ""),
+    ],
+)
+def test_layers_that_keras_3_computes_otherwise_are_told(layer: str, text: str) -> None:
+    model = MODEL.replace("    predictions =", f"    net = {layer}\n    predictions =").replace(
+        'dense(features["x"], params', "dense(net, params"
+    )
+    files = run(model + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n")
+    assert ".fit(" in files["program.py"].after.decode() and text in said(files)
+    assert text or "Keras 3" not in said(files)
 
 
 def test_no_file_is_written_that_nothing_imports() -> None:

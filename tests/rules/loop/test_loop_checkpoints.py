@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import migrate, run
+from modelfn.programs import joined, migrate, run
 from test_loop import MODEL, kept
 
 TRAIN = "estimator.train(make_input_fn(8, None), steps=20)\n"
@@ -107,11 +107,41 @@ def test_the_folder_is_an_option_with_a_default() -> None:
 
 
 @pytest.mark.parametrize(
+    "folder, before, after",
+    [
+        ("FOLDER or None", "FOLDER = load()\n", "FOLDER or tempfile.mkdtemp()"),
+        ("args.model_dir", "args = load()\n", "args.model_dir or tempfile.mkdtemp()"),
+        ("args.model_dir", 'parser.add_argument("--model_dir")\n', "args.model_dir or tempfile.mkdtemp()"),
+        ("FOLDER if FOLDER else None", "FOLDER = load()\n", "(FOLDER if FOLDER else None) or tempfile.mkdtemp()"),
+        ("args.model_dir", 'flags.mark_flag_as_required("model_dir")\n', "args.model_dir"),
+        ("args.model_dir", 'parser.add_argument("--model_dir", required=True)\n', "args.model_dir"),
+    ],
+)
+def test_a_folder_that_may_be_none_is_a_temporary_one(folder: str, before: str, after: str) -> None:
+    made = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, model_dir={folder})\n'
+    text = joined(migrate(MODEL + before + made + TRAIN))
+    known = "." in after and "mkdtemp" not in after
+    assert f"CheckpointManager(checkpoint, {after}, max_to_keep" in text
+    assert f"TensorBoard({after if known else 'checkpoints.directory'}, update_freq=100)" in text
+    assert ("import tempfile\n" in text) is not known
+
+
+@pytest.mark.parametrize("folder, temporary", [('"here"', False), ("load()", True), ("None", True)])
+def test_a_folder_that_a_function_gets(folder: str, temporary: bool) -> None:
+    made = 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, model_dir=folder)\n'
+    work = textwrap.indent(made + TRAIN, "    ")
+    text = migrate(MODEL + f"def work(folder):\n{work}\n\nwork({folder})\nwork('there')\n")
+    assert ("folder or tempfile.mkdtemp()" in text) is temporary and "CheckpointManager(" in text
+
+
+def test_a_folder_that_is_nothing() -> None:
+    made = 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, model_dir=FOLDER)\n'
+    assert "checkpoint" not in migrate(MODEL + "FOLDER = None\n" + made + TRAIN)
+
+
+@pytest.mark.parametrize(
     "arguments, before",
     [
-        ("model_dir=FOLDER or None", "FOLDER = load()\n"),
-        ("model_dir=args.model_dir", "args = load()\n"),
-        ("model_dir=args.model_dir", 'parser.add_argument("--model_dir")\nargs = parser.parse_args()\n'),
         ('model_dir="here", config=CONFIG', "CONFIG = load()\n"),
         ("config=config", 'config = tf.estimator.RunConfig("here")\nprint(config)\n'),
         ("config=config", 'name = "a"\nconfig = tf.estimator.RunConfig(name + "/b")\nname = "c"\n'),
