@@ -50,14 +50,14 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
 @click.option("--rtol", type=float, default=1e-5, show_default=True, callback=_tolerance,
               help="Relative tolerance of losses and metrics.")  # fmt: skip
 @click.option("--atol", type=float, default=1e-7, show_default=True, callback=_tolerance, help="Absolute tolerance.")
-@click.option("--mode", type=click.Choice(["replay", "live"]), default="replay", show_default=True,
-              help="live: compare the batches that the new input pipeline makes as well.")  # fmt: skip
+@click.option("--mode", type=click.Choice(["replay", "live", "free"]), default="replay", show_default=True,
+              help="live: compare the batches of the new input pipeline as well. free: no replay, many trainings.")  # fmt: skip
 @click.option("--cluster", default="", metavar="SPEC",
               help="Train on a cluster of processes: mwms:2, ps:1w2ps, either with ,evaluator.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Of first weights and all else that is drawn by chance, on both sides.")  # fmt: skip
-@click.option("--seeds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N",
-              help="Trainings to compare where several trainers race each other.")  # fmt: skip
+@click.option("--seeds", type=click.IntRange(min=2), default=None, metavar="N",
+              help="Trainings of each side: 20 with --mode free, 5 where trainers of a cluster race each other.")  # fmt: skip
 @click.option("--timeout", type=float, default=600.0, show_default=True, metavar="SECONDS", help="Limit for each side.")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Keep logs, working copies and recordings here.")  # fmt: skip
@@ -146,7 +146,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         timeout=options["timeout"],
         cluster=options["cluster"],
         seed=options["seed"],
-        seeds=options["seeds"],
+        seeds=options["seeds"] or 0,
         new_python=options["new_python"] or sys.executable,
     )
     started = bool(options["entry"] or options["module"])

@@ -66,6 +66,9 @@ def _show(console: Console, report: CaseReport) -> None:
         if side.versions
     )
     if sides:
+        if report.mode == "free":
+            console.print(f"  {sides}")
+            return
         allowed = f"{report.tolerance.rtol:.0e} relative, {report.tolerance.atol:.0e} absolute"
         console.print(f"  {sides}; allowed: {allowed}; seed {report.seed}")
     if report.old.log or report.new.log:

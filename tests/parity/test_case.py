@@ -55,7 +55,7 @@ entry = "task.py"
         ("[[case]]\nprogram = 'x'\nzzzz = 1", "unknown key zzzz; known are args"),
         ("[[case]]\nprogram = 'x'\ncompare = ['loss']", "compare must be a list of some of losses"),
         ("[[case]]\nprogram = 'x'\ncompare = []", "compare must be a list of some of losses"),
-        ("[[case]]\nprogram = 'x'\nmode = 'fast'", "mode must be one of replay, live, not 'fast'"),
+        ("[[case]]\nprogram = 'x'\nmode = 'fast'", "mode must be one of replay, live, free, not 'fast'"),
         ("[[case]]\nprogram = 'x'\ndialect = 'v3'", "dialect must be one of auto, v1, v2"),
         ("[[case]]\nprogram = 'x'\nrtol = nan", "rtol must be a finite number of at least 0, not nan"),
         ("[[case]]\nprogram = 'x'\natol = -1", "atol must be a finite number of at least 0, not -1"),

@@ -86,6 +86,7 @@ def test_the_last_bit_is_changed_and_no_more() -> None:
     assert (changed[[0, 1, 3]] != values[[0, 1, 3]]).all() and np.allclose(changed, values, 1.2e-7, 0)
 
 
+@pytest.mark.parity
 def test_a_program_that_makes_much_of_little_is_not_different(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow_estimator")
     old, new = (Program(PROGRAMS / f"sensitive_{side}.py") for side in ("old", "new"))

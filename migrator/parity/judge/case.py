@@ -109,8 +109,8 @@ class Case:
     """Processes to run on, such as ``ps:1w2ps``; empty: one."""
     seed: int = 0
     """Of what both sides draw by chance."""
-    seeds: int = 5
-    """How often to train where trainers race each other."""
+    seeds: int = 0
+    """How often to train where trainers race each other, or without replay; 0: as often as is usual there."""
     since: str = ""
     """A revision of git: its state of `old` is the old program."""
     new_python: str = sys.executable

@@ -129,7 +129,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "rtol": _TOLERANCE,
     "atol": _TOLERANCE,
     "timeout": ("a number of seconds", lambda value: _number(value) and value > 0),
-    "mode": _one_of("replay", "live"),
+    "mode": _one_of("replay", "live", "free"),
     "dialect": _one_of("auto", "v1", "v2"),
     "compare": (
         f"a list of some of {', '.join(SECTIONS)}",

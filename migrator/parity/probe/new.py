@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import betas, dropout, exports, program, randomness, seeds, steps, vendored
+from . import betas, dropout, exports, free, program, randomness, seeds, steps, vendored
 from .keras_choice import choose_keras
 from .recorded import batches, checkpoints, mapping, store, summaries
 from .replay import Replay, Stream
@@ -309,14 +309,8 @@ def main(config_path: str) -> int:
         config = json.load(file)
     choose_keras("new")
     started = time.time()
-    replay = Replay(config)
     import tensorflow as tf
 
-    redirect = program.Redirect(config["sandbox"])
-    for event in replay.reader.of("redirected"):
-        redirect.prefixes += event["prefixes"]
-    for event in replay.reader.of("emptied"):
-        shutil.rmtree(os.path.join(config["sandbox"], event["path"]), ignore_errors=True)
     keras = str(getattr(tf.keras, "__version__", getattr(tf.keras, "version", lambda: "?")()))
     versions = {
         "python": sys.version.split()[0],
@@ -324,6 +318,14 @@ def main(config_path: str) -> int:
         "keras": "{} ({})".format(keras, tf.keras.Model.__module__.split(".")[0]),
         "numpy": np.__version__,
     }
+    if config.get("mode") == "free":
+        return free.main(config, versions)
+    replay = Replay(config)
+    redirect = program.Redirect(config["sandbox"])
+    for event in replay.reader.of("redirected"):
+        redirect.prefixes += event["prefixes"]
+    for event in replay.reader.of("emptied"):
+        shutil.rmtree(os.path.join(config["sandbox"], event["path"]), ignore_errors=True)
     replay.writer.event("meta", side="new", versions=versions)
     dropout.install(replay.note)
     betas.install(replay.note)
@@ -338,13 +340,11 @@ def main(config_path: str) -> int:
     vendored.install(replay, config["folder"])
     exports.watch_saves(replay)
     checkpoints.watch(replay.writer, config["sandbox"])
-    seeds.shift(config.get("seed", 0))
-    tf.random.set_seed(1)  # so that a verdict can be had twice
+    seeds.begin(config.get("seed", 0))
     program.redirect_tensorflow(redirect)
     program.guard_deletions(redirect, replay.note)
     replay.progress.say(0, replay.limit, "starting")
-    args = [str(redirect.map(arg)) for arg in config["args"]]
-    args = [_map_option(redirect, arg) for arg in args]
+    args = redirect.arguments(config["args"])
     try:
         program.run(config.get("entry", ""), config.get("module", ""), args, config["folder"], config.get("seed", 0))
     except (mapping.MappingError, batches.InputMismatch) as error:
@@ -361,9 +361,3 @@ def main(config_path: str) -> int:
         summaries.record(replay.writer, config["sandbox"])
     replay.writer.event("done")
     return 0
-
-
-def _map_option(redirect: program.Redirect, arg: str) -> str:
-    """``--model_dir=/tmp/x`` with its value redirected."""
-    name, equals, value = arg.partition("=")
-    return name + equals + str(redirect.map(value)) if equals and name.startswith("-") else arg

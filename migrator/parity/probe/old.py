@@ -34,7 +34,9 @@ class Recorder:
         self.steps: int = config.get("steps") or 0
         self.cluster: dict[str, Any] = config.get("cluster") or {}
         self.started: float = self.cluster.get("started") or time.time()
-        self.asynchronous = bool(self.cluster.get("asynchronous"))
+        self.free = config.get("mode") == "free"
+        self.asynchronous = self.free or bool(self.cluster.get("asynchronous"))
+        """Whether only losses and metrics are recorded."""
         self.seed: int = self.cluster.get("seed") or 1 + config.get("seed", 0)
         self.nudges = nudge.Nudges() if config.get("nudge") else None
         self.redirect = program.Redirect(config["sandbox"])
@@ -224,7 +226,7 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             within.model_fn = False
         kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
         exported = not kind or (kind == "predict" and [name for name, _ in recorder.stack[-1:]] != ["predict"])
-        if exported or (kind != "train" and recorder.cluster):
+        if exported or (kind != "train" and (recorder.cluster or recorder.free)):
             return spec  # nothing runs here; of a cluster, what its evaluator reports is compared
         if kind == "train" and ordering.read_step_first(spec):
             recorder.note(
@@ -313,7 +315,10 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
 
     base._call_model_fn, base.train, base.evaluate = watched_call_model_fn, watched_train, watched_evaluate
     base._evaluate_run, base.predict, base.__init__ = watched_evaluate_run, watched_predict, watched_init
-    exports.watch_estimators(recorder, base)
+    if recorder.free:
+        program.redirect_exports(recorder.redirect, base)
+    else:
+        exports.watch_estimators(recorder, base)
 
 
 def _own_folder(recorder: Recorder, estimator: Any) -> None:
@@ -332,6 +337,21 @@ def _own_folder(recorder: Recorder, estimator: Any) -> None:
         recorder.note(f"{given} held a checkpoint of an earlier run; both sides start without it")
         recorder.writer.event("emptied", path=os.path.relpath(full, recorder.redirect.sandbox))
     recorder.folders.add(full)
+
+
+def _watch(recorder: Recorder, config: dict[str, Any]) -> None:
+    """Record all that a replay needs, and let nothing depend on chance."""
+    dropout.install(recorder.note)
+    lookups.install()
+    if config.get("mode") == "live":
+        from . import shuffling
+
+        shuffling.install(recorder.writer, estimators=True)
+    gradients.install()
+    recorder.loads.install()
+    ownstate.install()
+    checkpoints.watch(recorder.writer, config["sandbox"])
+    install(recorder, randomness.install(recorder.note, active=False))
 
 
 def main(config_path: str) -> int:
@@ -354,17 +374,10 @@ def main(config_path: str) -> int:
             loader.install(config["folder"])
             versions["dialect"] = "tensorflow stands for tensorflow.compat.v1"
     recorder.writer.event("meta", side="old", versions=versions)
-    dropout.install(recorder.note)
-    lookups.install()
-    if config.get("mode") == "live":
-        from . import shuffling
-
-        shuffling.install(recorder.writer, estimators=True)
-    gradients.install()
-    recorder.loads.install()
-    ownstate.install()
-    checkpoints.watch(recorder.writer, config["sandbox"])
-    install(recorder, randomness.install(recorder.note, active=False))
+    if recorder.free:
+        install(recorder, randomness.Draws(recorder.note, active=False))
+    else:
+        _watch(recorder, config)
     if recorder.cluster:
         clusters.hasten_estimators(recorder.cluster["steps"], recorder.cluster["mirrored"])
     seeds.shift(config.get("seed", 0))
@@ -376,7 +389,7 @@ def main(config_path: str) -> int:
     )
     for call in sorted(recorder.open_predictions):
         recorder.close_prediction(call, False)
-    if not recorder.cluster:
+    if not recorder.cluster and not recorder.free:
         exports.record_kept(recorder.writer, recorder.exported)
         summaries.record(recorder.writer, config["sandbox"])
     recorder.writer.event("redirected", prefixes=recorder.redirect.prefixes)

@@ -65,6 +65,15 @@ class Redirect:
                 return scheme + os.path.join(self.sandbox, "redirected", plain.lstrip(os.sep))
         return path
 
+    def arguments(self, args: list[str]) -> list[str]:
+        """The places for the paths among the arguments of a program, also in ``--model_dir=/tmp/x``."""
+        places = []
+        for arg in args:
+            name, equals, value = arg.partition("=")
+            option = equals and name.startswith("-")
+            places.append(name + equals + str(self.map(value)) if option else str(self.map(arg)))
+        return places
+
 
 # Where TensorFlow takes paths: (owner below `tensorflow`, attribute, position and name of the argument with the path).
 _PATHS = (

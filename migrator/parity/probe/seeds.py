@@ -14,12 +14,21 @@ def python(seed: int) -> None:
     np.random.seed(seed % 2**32)
 
 
-def shift(seed: int) -> None:
-    """Add `seed` to what the program seeds TensorFlow with, which an Estimator does with that of its RunConfig."""
+def begin(seed: int) -> None:
+    """Let a program of TensorFlow 2 draw by `seed`, whatever it seeds by itself."""
     import tensorflow as tf
 
-    if not seed:
-        return
+    shift(seed)
+    tf.random.set_seed(1)  # so that a verdict can be had twice
+
+
+def shift(seed: int) -> None:
+    """Add `seed` to what the program seeds TensorFlow with; an Estimator without a seed, which draws anew in each run, gets it.
+
+    Without that, no verdict could be had twice.
+    """
+    import tensorflow as tf
+
     v1 = getattr(tf.compat, "v1", None) or tf
     for owner in (v1, v1.random, tf.random, getattr(tf.keras, "utils", None)):
         for name in ("set_random_seed", "set_seed"):
@@ -30,7 +39,7 @@ def shift(seed: int) -> None:
 
 def _shifted(function: Callable[[Any], Any], seed: int) -> Callable[[Any], Any]:
     def shifted(given: Any) -> Any:
-        return function(None if given is None else int(given) + seed)
+        return function((1 if given is None else int(given)) + seed)
 
     shifted._parity = True  # type: ignore[attr-defined]
     return shifted

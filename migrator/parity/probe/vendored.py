@@ -20,7 +20,7 @@ from .recorded.containers import stacked
 from .replay import Replay
 
 
-def install(replay: Replay, root: str) -> None:
+def install(replay: Any, root: str) -> None:
     """Wrap such functions as soon as a module below `root` has been imported."""
     original = builtins.__import__
     root = os.path.realpath(root) + os.sep
@@ -44,7 +44,7 @@ def install(replay: Replay, root: str) -> None:
     builtins.__import__ = import_
 
 
-def _wrap(replay: Replay, module: Any) -> None:
+def _wrap(replay: Any, module: Any) -> None:
     wrappers = {"evaluate": _evaluate, "predict": _predict, "read_input": _read_input}
     for name, wrap in {**wrappers, "train_and_evaluate": _train_and_evaluate}.items():
         function = getattr(module, name, None)

@@ -22,6 +22,8 @@ from migrator.parity.run.seeds import compared
 
 HERE = Path(__file__).resolve().parent.parent
 ATTEMPTS = 3
+SEEDS = 5
+"""How often both sides train where trainers race each other, unless the case says it."""
 
 
 class LastEvaluation(Reader):
@@ -73,7 +75,8 @@ def compare_on_cluster(case: Case, root: Path, progress: Progress) -> CaseReport
 def _over_seeds(report: CaseReport, case: Case, cluster: Cluster, root: Path, progress: Progress) -> None:
     assert case.new is not None
     runs: list[tuple[float, float, float]] = []
-    for seed in range(1, case.seeds + 1):
+    seeds = case.seeds or SEEDS
+    for seed in range(1, seeds + 1):
         folders = [root / f"{name}-{seed}" for name in ("old", "again", "new")]
         for side, folder in zip(("old", "old", "new"), folders):
             program = case.new if side == "new" else case.old
@@ -94,7 +97,7 @@ def _over_seeds(report: CaseReport, case: Case, cluster: Cluster, root: Path, pr
         report.metrics.append(ValueRow(seed, "loss", f"{old:.9g}", f"{new:.9g}", relative, True))
     comparison = compared(runs)
     if comparison.differs:
-        report.differences.append(Difference("metrics", f"{case.seeds} seeds", str(comparison)))
+        report.differences.append(Difference("metrics", f"{seeds} seeds", str(comparison)))
     else:
         report.notes.append(str(comparison))
     report.verdict = DIFFERENT if report.differences else EQUAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import shutil
@@ -27,6 +28,7 @@ from migrator.parity.judge.report import (
 from migrator.parity.probe.recorded.store import Reader
 from migrator.parity.run import committed, process, sandbox
 from migrator.parity.run.cluster_runner import compare_on_cluster
+from migrator.parity.run.free import compare_freely
 from migrator.parity.run.migrate import MigrationError, migrate_copy
 from migrator.parity.run.progress import Progress
 
@@ -117,7 +119,12 @@ def run_case(
     try:
         case = committed.old_program(case, root) if case.since else case
         case = _migrated(case, root) if case.new is None else _with_names(case, root)
-        if case.cluster:
+        if case.mode == "free":
+            if case.cluster:
+                raise CaseError("--mode free trains on one machine: leave out --cluster")
+            run = functools.partial(_run_freely, progress)
+            report = compare_freely(case, root, run, keep is not None)
+        elif case.cluster:
             report = compare_on_cluster(case, root, progress)
         else:
             recorded = recordings.find(case) if recordings else None
@@ -143,6 +150,12 @@ def run_case(
         shutil.rmtree(root, ignore_errors=True)
         report.old.log = report.new.log = ""
     return report
+
+
+def _run_freely(
+    progress: Progress, side: str, program: Program, root: Path, case: Case, recording: Path | None
+) -> Recorded:
+    return run_side(side, program, root, progress, case, recording)
 
 
 def replay_and_compare(case: Case, recorded: Recorded, root: Path, progress: Progress) -> CaseReport:
