@@ -17,8 +17,11 @@ from migrator.vocabulary.settings import Settings
 def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str, bool]:
     """Answers over all `bodies`, those of one model: whether rows are looked up, perhaps several times, rates decay,
     layers of either kind are regularized, and at least one of them whatever the parameters are.
+
+    A column asks for each row once; columns that share a table may ask for the same one.
     """
     called = set(_called(bodies))
+    once = frozenset() if _shares_tables(bodies, translations) else translations.column_lookups
     sites = [(body, site) for body in bodies for site in body.sites]
     regularizers = [
         (body, site, value)
@@ -29,7 +32,7 @@ def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str,
     outside = any(site.layer.keras and "regularizer" in ast.unparse(site.call) for _, site in sites)
     return {
         "sparse": bool(called & translations.lookups),
-        "repeated": bool(called & translations.lookups - translations.column_lookups),
+        "repeated": bool(called & translations.lookups - once),
         "scheduled": bool(called & translations.schedules),
         "regularized": bool(regularizers),
         "always regularized": any(not _may_be_missing(*each) for each in regularizers),
@@ -42,6 +45,15 @@ def chosen_facts(settings: Settings) -> dict[str, bool]:
     whether it may run on Keras 3.
     """
     return {"exact": settings.exact, "keras 3": settings.target == "any"}
+
+
+def _shares_tables(bodies: Sequence[Body], translations: Translations) -> bool:
+    """Whether the program makes columns that share a table, wherever it does."""
+    return any(
+        module.resolve(call.func) in translations.shared_columns
+        for body in bodies[:1]
+        for module, call in body.sublayers.project.calls()
+    )
 
 
 def _called(bodies: Sequence[Body]) -> Iterator[str | None]:

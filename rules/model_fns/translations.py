@@ -60,6 +60,12 @@ _COLUMN_LOOKUPS = frozenset(
 )  # fmt: skip
 
 _SHARED_TABLE = "tensorflow.feature_column.shared_embeddings"
+_SHARED_COLUMNS = frozenset(
+    {
+        _SHARED_TABLE,
+        *(f"tensorflow.{family}.shared_embedding_columns" for family in ("feature_column", "contrib.layers")),
+    }
+)
 
 # Names of the old families that stay, or that the rules of single symbols rewrite.
 _ALLOWED = frozenset(
@@ -162,6 +168,7 @@ def translations(features: str = "columns") -> Translations:
         schedules=schedules.SCHEDULES,
         lookups=_LOOKUPS,
         column_lookups=_COLUMN_LOOKUPS,
+        shared_columns=_SHARED_COLUMNS,
         static=is_static,
         compiled_loss=compiled_loss,
         compiled_metric=compiled_metric,

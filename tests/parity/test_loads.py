@@ -113,7 +113,7 @@ def test_each_way_of_loading_in_the_old_program_is_seen(
     right = compared(old, way, what)
     assert (right.verdict, right.differences) == ("equal", [])
     variables = f"{count} variable" + ("s" if count > 1 else "")
-    assert any(note.endswith(LOADED.format(variables)) for note in right.notes)
+    assert any(note.endswith(LOADED.format(variables)) for note in right.notes), right.notes
     (message,) = first_values(compared(old, way, what, "dropped"))
     assert message.startswith(f"{count} of {variables} {OTHER}")
 
@@ -123,7 +123,9 @@ def test_a_model_dir_that_the_program_has_made_itself_is_gone_on_from(compared: 
     report = compared("copied", "resume")
     assert (report.verdict, report.differences) == ("equal", [])
     assert not any("earlier run" in note for note in report.notes)
-    (message,) = first_values(compared("copied", "resume", "", "dropped"))
+    found = first_values(compared("copied", "resume", "", "dropped"))
+    assert len(found) == 1, found
+    message = found[0]
     assert message.startswith("7 of 7 variables that the old program loads from moods/model.ckpt-6")
 
 

@@ -251,7 +251,7 @@ class Old:
 
 def migrated(text: str) -> dict[str, Any]:
     """The names of a program after migration, run with the helpers that were written for it."""
-    outcomes = run(text)
+    outcomes = run(text, exact=True)
     assert all(unit.tier == "native" for unit in units(outcomes)), [unit.reason for unit in units(outcomes)]
     found: dict[str, Any] = {}
     files = [name for name in (*FILE_NAMES, PATH) if name in outcomes]

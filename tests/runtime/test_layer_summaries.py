@@ -125,6 +125,8 @@ def test_as_the_estimator(name: str, tmp_path: Path) -> None:
     assert {tag: sorted(series) for tag, series in old.items()} == {tag: sorted(series) for tag, series in new.items()}
     assert {1, 3, 5} == set(old["loss"])
     for tag, series in old.items() if same else ():
+        if tag.endswith(("/bias", "/fraction_of_zero_weights")):
+            continue  # read while the step is made: before or after the update
         for step, value in series.items():
             assert new[tag][step] == (value if value is None else pytest.approx(value, rel=1e-5, abs=1e-7)), (tag, step)
 

@@ -191,6 +191,8 @@ class Translations:
     """Functions whose gradients touch some rows of a variable only."""
     column_lookups: frozenset[str] = frozenset()
     """Those of them that look up each id once, and of which Keras 3 has none."""
+    shared_columns: frozenset[str] = frozenset()
+    """Functions that make columns of one table, for which these look up an id several times after all."""
     static: Callable[[str], bool] = lambda name: False
     """Whether calling this library function with static arguments gives a static value (not a tensor)."""
     old_only: Callable[[str], bool] = lambda name: False

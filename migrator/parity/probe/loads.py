@@ -78,10 +78,11 @@ class Loads:
         scaffold._init_fn = watched
 
     def marks(
-        self, session: Any, scaffold: Any, values: Mapping[str, Any], variables: Collection[Any], trains: bool
+        self, session: Any, scaffold: Any, values: Mapping[str, Any], variables: Collection[Any], waits: bool
     ) -> dict[str, tuple[str, Any]]:
-        """Which of the first `values` of a graph's `variables` are loaded; not those that a training has just saved, which an
-        evaluation reads while the training waits.
+        """Which of the first `values` of a graph's `variables` are loaded.
+
+        Where a training `waits` for this evaluation, what that has just saved is not.
 
         Returns, by their names, what they are loaded from, and a mask of the part that is; None if all is.
         """
@@ -94,7 +95,7 @@ class Loads:
             if part is not None or not source.tensor:
                 found[name] = (source.path, part)
         found.update((name, (INIT_FN, None)) for name in self.filled.get(graph, ()))
-        written = self.saved.get(graph, set()) if trains else set().union(*self.saved.values())
+        written = set().union(*self.saved.values()) if waits else set()
         restored = self.restored.get(graph, {}).items()
         found.update((name, (path, None)) for name, path in restored if path not in written)
         elsewhere = [path for other, names in self.restored.items() if other is not graph for path in names.values()]

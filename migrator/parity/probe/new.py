@@ -247,7 +247,7 @@ def _loss_of_batches(
 
     recorded = replay.evaluated.get(call, (None, 0, {}))[2].get("loss")
     replicas = model.distribute_strategy.num_replicas_in_sync if hasattr(model, "distribute_strategy") else 1
-    if recorded is None or replicas > 1 or np.isclose(loss, wanted := float(replay.reader.array(recorded)), 1e-6):
+    if recorded is None or replicas > 1 or np.isclose(loss, wanted := float(replay.reader.array(recorded)), 1e-5):
         return loss
     single = (tf.data.Dataset.from_tensors(batch) for batch in data)
     mean = float(np.mean([evaluate(model, batch, verbose=0, return_dict=True)["loss"] for batch in single]))

@@ -123,8 +123,8 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 recorder.note(lookups.NOTE)
             values = session_values.read(session, self.variables)
             first = stream not in recorder.known
-            trains = self.kind == "train"
-            marks = recorder.loads.marks(session, scaffold, values, self.variables, trains) if first else {}
+            waits = any(kind == "train" for kind, _ in recorder.stack[:-1])
+            marks = recorder.loads.marks(session, scaffold, values, self.variables, waits) if first else {}
             listed = [
                 {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v), **loaded(marks.get(n))}
                 for n, v in values.items()

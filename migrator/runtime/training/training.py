@@ -66,7 +66,7 @@ def configure(
     )
     model.run_state.run = LocalRun(model)
     model.train_step, model.test_step = after_batch(model.train_step), after_batch(model.test_step)
-    model.compute_metrics = unless_loss_alone(model)
+    leave_metrics_to_evaluations(model)
     return model
 
 
@@ -81,17 +81,24 @@ def after_batch(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return step_after_batch
 
 
-def unless_loss_alone(model: tf.keras.Model) -> Callable[..., Any]:
-    """`compute_metrics` that leaves the metrics to the evaluations, as an Estimator does, where a training may."""
-    compute_metrics = model.compute_metrics
+def leave_metrics_to_evaluations(model: tf.keras.Model) -> None:
+    """Computes no metric but the loss where a training may leave that out, as an Estimator does."""
+    compute_metrics, get_metrics_result = model.compute_metrics, model.get_metrics_result
+
+    def of_loss(result: Callable[[Any], Any]) -> dict[str, Any]:
+        return {metric.name: result(metric) for metric in model.metrics if metric.name == "loss"}
 
     def compute(*args: Any, **kwargs: Any) -> Any:
         if model.run_state.loss_alone:
-            mean_loss = model.run_state.run.mean_loss
-            return {metric.name: mean_loss(metric) for metric in model.metrics if metric.name == "loss"}
+            return of_loss(model.run_state.run.mean_loss)
         return compute_metrics(*args, **kwargs)
 
-    return compute
+    def get_result() -> Any:  # those that are not computed are not built, and Keras 3 refuses to tell them
+        if model.run_state.loss_alone:
+            return of_loss(lambda metric: metric.result())
+        return get_metrics_result()
+
+    model.compute_metrics, model.get_metrics_result = compute, get_result
 
 
 def train(
