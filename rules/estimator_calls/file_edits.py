@@ -39,6 +39,8 @@ class FileEdits(abc.ABC):
         self.need = need
         self.tensorflow = tensorflow
         self.exports = False
+        self.plain = False
+        """Whether the program trains by `fit` itself, so that no helper has its modes."""
         self.graph = False
         """Whether the model_fn stays a graph, which runs hooks as they are."""
         self.readers = readers

@@ -7,6 +7,7 @@ The functions are read with the arguments that they get, so `make_input_fn(96, r
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ from typing import Union
 
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+
+from .callers import given_to
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ Env = dict[str, Value]
 
 _DATASET = "tensorflow.data.Dataset."
 _COUNTED = frozenset({"from_tensor_slices", "from_tensors", "range", "list_files"})
+_ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
 _READERS = frozenset(
     f"tensorflow.data.{name}" for name in ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 )
@@ -154,7 +158,10 @@ class Reader:
             whole = isinstance(found.node, ast.FunctionDef) and not found.node.decorator_list
             return Function(found.module, found.node, {}) if whole and isinstance(found.node, ast.FunctionDef) else None
         statement = module.assignment(node)
-        return self.value(module, statement.value) if statement is not None else None
+        if statement is not None:
+            return self.value(module, statement.value)
+        given = [self.value(where, value) for where, value in given_to(self.project, module, node)]
+        return functools.reduce(either, given) if given else None
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
@@ -189,7 +196,7 @@ class Reader:
     ) -> Value:
         if name in _READERS:
             return Data(ends=True, counted=False)
-        if name.endswith("make_one_shot_iterator") and given:
+        if name.endswith(_ITERATORS) and given:
             return given[0]
         short = name[len(_DATASET) :] if name.startswith(_DATASET) else ""
         if short in _COUNTED:
@@ -215,7 +222,7 @@ class Reader:
     ) -> Value:
         assert isinstance(node.func, ast.Attribute)
         name = node.func.attr
-        if name in _SAME or name in ("make_one_shot_iterator", "get_next"):
+        if name in _SAME or name in (*_ITERATORS, "get_next"):
             return base
         if name == "padded_batch":
             return replace(base, even=False)

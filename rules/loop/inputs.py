@@ -10,6 +10,7 @@ from typing import Protocol
 from migrator.resolve.module import Module
 
 from .datasets import Data, Function, Reader, Returns
+from .places import stays
 
 
 class Text(Protocol):
@@ -31,7 +32,7 @@ class Input:
     function: ast.expr
     data: Data
     given: tuple[tuple[str, ast.expr], ...] = ()
-    """What the Estimator gives to parameters of the function."""
+    """What the Estimator gives to parameters of the function; what is not of the program is a string, or a variable to be."""
 
     def parts(self, module: Module) -> list[ast.expr]:
         """The expressions of which `written` takes the text."""
@@ -57,12 +58,9 @@ class Input:
 
 
 def _text(value: ast.expr, text: Text) -> str:
-    return f'"{value.value!s}"' if isinstance(value, ast.Constant) and not hasattr(value, "lineno") else text(value)
-
-
-def _stays(module: Module, node: ast.expr) -> bool:
-    """Whether an expression is the same wherever it is written."""
-    return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and len(module.bindings(node)) == 1)
+    if hasattr(value, "lineno"):
+        return text(value)
+    return f'"{value.value!s}"' if isinstance(value, ast.Constant) else ast.unparse(value)
 
 
 def _loads(module: Module, function: ast.Lambda) -> Iterator[ast.Name]:
@@ -71,8 +69,11 @@ def _loads(module: Module, function: ast.Lambda) -> Iterator[ast.Name]:
         yield from module.loads_of_parameter(arg.arg, function)
 
 
-def read_input(reader: Reader, module: Module, node: ast.expr, method: str, params: ast.expr | None) -> Input | str:
-    """The input that an expression stands for, or why it is not understood; `params` are those of the Estimator."""
+def read_input(
+    reader: Reader, module: Module, node: ast.expr, method: str, params: ast.expr | None, held: str = ""
+) -> Input | str:
+    """The input that an expression stands for, or why it is not understood; `params` are those of the Estimator, which a
+    variable will have where `held` names one."""
     function = reader.value(module, node)
     if not isinstance(function, (Function, Returns)):
         return "the input function is not seen"
@@ -84,11 +85,13 @@ def read_input(reader: Reader, module: Module, node: ast.expr, method: str, para
         for arg in left:
             if arg.arg == "mode":
                 given["mode"] = ast.Constant(_MODES[method])
-            elif arg.arg == "params" and params is not None and _stays(module, params):
-                given["params"] = params
+            elif arg.arg == "params" and params is not None and (held or stays(module, params)):
+                given["params"] = ast.Name(held, ast.Load()) if held else params
             elif arg.arg in _OFFERED or arg.arg not in optional:
                 return "the input function has parameters that are not given here"
-        known = tuple((name, reader.value(module, value)) for name, value in given.items())
+        known = tuple(
+            (name, None if held and name == "params" else reader.value(module, v)) for name, v in given.items()
+        )
         function = replace(function, named=(*function.named, *known))
     data = reader.result(function)
     if data is None:

@@ -11,7 +11,9 @@ from migrator.vocabulary.diagnostics import Edit
 from .comments import comments
 from .page import Page
 from .plan import Loop
+from .reads import Read
 from .sources import Source
+from .uses import Use
 
 _PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
 """Names that say no more than what kind of thing a model was."""
@@ -36,7 +38,8 @@ class Names:
         """Whether all places that read its name are seen to become another one."""
         if str(source.name).lower() not in _PLAIN_NAMES or not self.loop.is_local(source):
             return False
-        read = {use.receiver for use in self.loop.uses if source in use.sources}
+        places: list[Use | Read] = [*self.loop.uses, *self.loop.reads]
+        read = {place.receiver for place in places if source in place.sources}
         return set(source.module.loads_of(str(source.name), source.scope)) <= read
 
     def receiver(self, source: Source, node: ast.expr) -> str:
@@ -76,11 +79,23 @@ def made(loop: Loop, page: Page, names: Names) -> Iterator[Edit]:
             yield page.instead(statement, lines)
         elif statement is None and lines:
             yield page.above(page.module.statement(source.construction.call), lines)
+        yield from _held_params(loop, source, page)
         if source.settings.directory is not None:
             yield from _restored(source, source.settings.directory, page, names)
         elif source.name is not None and (name := names.model(source)) != source.name:
             assert source.target is not None
             yield page.module.edit(source.target, name)
+
+
+def _held_params(loop: Loop, source: Source, page: Page) -> Iterator[Edit]:
+    """A variable for parameters that input functions get as well."""
+    inputs = [use.input for use in loop.uses if source in use.sources]
+    inputs += [use.validation.input for use in loop.uses if source in use.sources and use.validation is not None]
+    given = [value for each in inputs for name, value in each.given if name == "params"]
+    if source.params and any(isinstance(value, ast.Name) and value.id == source.params for value in given):
+        params = source.construction.arguments["params"]
+        yield page.above(page.module.statement(source.construction.call), [f"{source.params} = {page.text(params)}"])
+        yield page.module.edit(params, source.params)
 
 
 def _seeding(loop: Loop) -> str:

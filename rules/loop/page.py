@@ -10,8 +10,6 @@ from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.vocabulary.diagnostics import Edit
 
-from .rows import Comprehension
-
 
 class Page:
     """One file. `renderer` writes parts of it, with the edits of names in them; `tf` is how it calls TensorFlow."""
@@ -22,10 +20,13 @@ class Page:
         self._renderer = renderer
         self.imports: set[str] = set()
         """Imports of the standard library to add to the file."""
+        self.known: dict[ast.AST, str] = {}
+        """Texts of expressions that are part of others."""
 
     def text(self, node: ast.expr, instead: Mapping[ast.AST, str] = MappingProxyType({})) -> str:
         """An expression with the edits of the names in it, and with other texts `instead` of some of these."""
-        return self._renderer.expression(node, instead.get)
+        known = {**self.known, **instead}
+        return self._renderer.expression(node, known.get)
 
     def operand(self, node: ast.expr) -> str:
         """An expression on the left of a minus."""
@@ -80,28 +81,3 @@ class Page:
         end = self.module.line_span(statement)[1]
         lead = "" if self.module.source[end - 1 : end] == b"\n" else "\n"
         return self.module.insert(end, lead + "".join(f"{self.indent(statement)}{line}\n" for line in lines))
-
-    def before(self, node: ast.expr) -> ast.stmt | None:
-        """The statement that a line may be put before, to the same effect; None where that is not so."""
-        module, statement = self.module, self.module.statement(node)
-        start = module.span(statement)[0]
-        first = module.line_span(statement)[0]
-        if module.source[first:start].strip():
-            return None
-        below: ast.AST = node
-        for outer in module.ancestors(node):
-            if outer is statement:
-                break
-            if isinstance(outer, (ast.Lambda, ast.IfExp, ast.BoolOp)):
-                return None
-            if isinstance(outer, Comprehension) and not (
-                outer.generators[0].iter is below or below is outer.generators[0]
-            ):
-                return None
-            if isinstance(outer, ast.comprehension) and outer.iter is not below:
-                return None
-            below = outer
-        if isinstance(statement, ast.While) or (isinstance(statement, ast.For) and below is not statement.iter):
-            return None
-        chained = isinstance(statement, ast.If) and module.source[start : start + 4] == b"elif"
-        return None if chained or isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.With)) else statement

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
+from .rows import Comprehension
+
 
 def moves(module: Module, statement: ast.stmt, call: ast.Call, values: Iterable[ast.expr]) -> bool:
     """Whether values mean the same at the call as at the statement, which stands in the same block before it."""
@@ -43,3 +45,32 @@ def has_its_line(module: Module, node: ast.AST) -> bool:
 def is_simple(node: ast.expr) -> bool:
     """Whether an expression may be written several times."""
     return isinstance(node, (ast.Name, ast.Attribute, ast.Constant))
+
+
+def stays(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is the same wherever it is written."""
+    return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and len(module.bindings(node)) == 1)
+
+
+def line_above(module: Module, node: ast.expr) -> ast.stmt | None:
+    """The statement that a line may be put before, to the same effect; None where that is not so."""
+    statement = module.statement(node)
+    start = module.span(statement)[0]
+    first = module.line_span(statement)[0]
+    if module.source[first:start].strip():
+        return None
+    below: ast.AST = node
+    for outer in module.ancestors(node):
+        if outer is statement:
+            break
+        if isinstance(outer, (ast.Lambda, ast.IfExp, ast.BoolOp)):
+            return None
+        if isinstance(outer, Comprehension) and not (outer.generators[0].iter is below or below is outer.generators[0]):
+            return None
+        if isinstance(outer, ast.comprehension) and outer.iter is not below:
+            return None
+        below = outer
+    if isinstance(statement, ast.While) or (isinstance(statement, ast.For) and below is not statement.iter):
+        return None
+    chained = isinstance(statement, ast.If) and module.source[start : start + 4] == b"elif"
+    return None if chained or isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.With)) else statement

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
@@ -18,12 +16,11 @@ from ..estimator_calls.following import Follower
 from .datasets import Reader
 from .keras_3 import Remark, otherwise
 from .places import has_its_line, is_simple
+from .reads import Read, read_of, steps_read
 from .sources import Kind, Source, sources_of
 from .specs import NAMES
-from .uses import Use, use_of
+from .uses import Use, of_paths, use_of
 
-_GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
-"""The key of an evaluation's result, by itself or in a format."""
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
 """Names of the library that stand for nothing else in a program whose loop is understood."""
 
@@ -36,6 +33,8 @@ class Loop:
     """Its Estimators."""
     uses: tuple[Use, ...]
     """In the order of the files, and of their lines."""
+    reads: tuple[Read, ...]
+    """What else is read of them."""
     draws: bool
     """Whether the program draws from the generators of Python or NumPy."""
     grouped: bool
@@ -46,7 +45,8 @@ class Loop:
     @property
     def modules(self) -> list[Module]:
         """The files that make its Estimators or use them."""
-        return list(dict.fromkeys([*(s.module for s in self.sources), *(use.module for use in self.uses)]))
+        places: list[Source | Use | Read] = [*self.sources, *self.uses, *self.reads]
+        return list(dict.fromkeys(place.module for place in places))
 
     @property
     def first(self) -> Source:
@@ -63,7 +63,8 @@ class Loop:
 
     def is_local(self, source: Source) -> bool:
         """Whether all that is done with an Estimator reads the name that it is assigned to, beside which others may stand."""
-        return source.name is not None and all(use.by_name for use in self.uses if source in use.sources)
+        places: list[Use | Read] = [*self.uses, *self.reads]
+        return source.name is not None and all(place.by_name for place in places if source in place.sources)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def loop_of(
     if reason:
         return NotPlain(reason)
     draws = any(_draws(name) for module in modules for _, name in module.references())
-    return _followed(project, modules, sources, draws, tuple(otherwise(modules)))
+    return _followed(project, modules, sources, inside, draws)
 
 
 def _draws(name: str) -> bool:
@@ -125,23 +126,21 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
                 return f"tf.{name.split('.', 1)[1]}"
             if name.startswith("tensorflow.") and name.endswith("Hook"):
                 return "hooks"
-        for constant in walk(module.tree) if b"global_step" in module.source else ():
-            if (
-                isinstance(constant, ast.Constant)
-                and isinstance(constant.value, str)
-                and _GLOBAL_STEP.search(constant.value)
-                and not spans.hold(module.span(constant))
-            ):
-                return "the global step that an evaluation returns"
     return ""
 
 
 def _followed(
-    project: Project, modules: list[Module], sources: list[Source], draws: bool, remarks: tuple[Remark, ...]
+    project: Project, modules: list[Module], sources: list[Source], inside: Mapping[str, Spans], draws: bool
 ) -> Loop | NotPlain:
     """The loop, from all places that read its Estimators."""
-    reader, uses = Reader(project), []
+    reader, uses, reads = Reader(project), [], []
     for module, node, found in _reads(project, sources):
+        read = read_of(module, node, found)
+        if isinstance(read, str):
+            return NotPlain(read)
+        if read is not None:
+            reads.append(read)
+            continue
         use = use_of(reader, module, node, found)
         if isinstance(use, str):
             return NotPlain(use)
@@ -150,11 +149,12 @@ def _followed(
     if not uses:
         return NotPlain("nothing uses its Estimator")
     uses.sort(key=lambda use: (use.module.path, use.module.span(use.call)))
-    reason = _of_trainings(uses) or _of_settings(uses) or _of_specs(modules, uses)
-    if reason:
-        return NotPlain(reason)
+    reason = _of_trainings(uses) or _of_settings(uses) or _of_specs(modules, uses) or of_paths(uses)
+    steps = steps_read(modules, uses, inside)
+    if reason or isinstance(steps, str):
+        return NotPlain(reason or str(steps))
     grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
-    return Loop(tuple(sources), tuple(uses), draws, grouped, remarks)
+    return Loop(tuple(sources), tuple(uses), (*reads, *steps), draws, grouped, tuple(otherwise(modules)))
 
 
 def _reads(project: Project, sources: list[Source]) -> Iterator[tuple[Module, ast.expr, tuple[Source, ...]]]:

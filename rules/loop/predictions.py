@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from migrator.vocabulary.diagnostics import Edit
 
 from .page import Page
+from .places import line_above
 from .rows import Rows, free_names, rows_of
 from .uses import Use
 
@@ -40,7 +41,7 @@ class PredictionWriter:
             yield from self._columns(rows, names, name.id)
         elif rows is not None and names is not None and len(names) == 1:
             yield from self._columns(rows, names, predict)
-        elif rows is not None and names is not None and (before := self.page.before(call)) is not None:
+        elif rows is not None and names is not None and (before := line_above(module, call)) is not None:
             held = module.unused_name("predictions", call)
             yield self.page.above(before, [f"{held} = {predict}"])
             yield from self._columns(rows, names, held)
@@ -86,7 +87,7 @@ class PredictionWriter:
 
     def _dicts(self, use: Use, predict: str, name: ast.Name | None) -> Iterator[Edit]:
         """One dict for each example, as before."""
-        module, call, before = self.module, use.call, self.page.before(use.call)
+        module, call, before = self.module, use.call, line_above(self.module, use.call)
         predict = self._chosen(use, predict)
         if before is None:
             held = "outputs"
@@ -121,7 +122,7 @@ class PredictionWriter:
             yield module.edit(parent, f"{predict}[0]")
         elif isinstance(above, ast.Subscript) and above.value is parent and isinstance(above.slice, ast.Constant):
             yield module.edit(above, f"{predict}[{module.segment(above.slice)}][0]")
-        elif (before := self.page.before(use.call)) is not None:
+        elif (before := line_above(module, use.call)) is not None:
             held = module.unused_name("predictions", use.call)
             yield self.page.above(before, [f"{held} = {self._chosen(use, predict)}"])
             yield module.edit(parent, f"{{key: values[0] for key, values in {held}.items()}}")

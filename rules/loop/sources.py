@@ -7,12 +7,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from migrator.analyse.function.plan import Plan
+from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
 
 from ..estimator_calls.estimator_values import Construction
-from .places import has_its_line
+from .places import has_its_line, stays
 from .settings import Settings, settings_of
 
 
@@ -37,6 +38,8 @@ class Source:
     """What it is assigned to; None where it is made inside of another expression, or returned at once."""
     scope: Scope | None
     """That of the name that it is assigned to, if it is one, and holds nothing but Estimators that are made there."""
+    params: str = ""
+    """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
 
     @property
     def module(self) -> Module:
@@ -108,7 +111,10 @@ def sources_of(
             return kind.refused
         module = construction.module
         target = _target(construction)
-        source = Source(construction, settings, kind.has_dicts, target, _scope(module, target, calls))
+        params = construction.arguments.get("params")
+        name = "" if params is None or is_none(params) or stays(module, params) else "params"
+        name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
+        source = Source(construction, settings, kind.has_dicts, target, _scope(module, target, calls), name)
         if settings.fields and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"
         if settings.directory is not None and target is None and source.returned is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
@@ -11,7 +12,7 @@ from migrator.resolve.module import Module
 
 from .datasets import Data, Reader
 from .inputs import Input, read_input
-from .places import has_its_line, is_simple
+from .places import has_its_line, is_simple, line_above
 from .sources import Source
 from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
 
@@ -22,8 +23,8 @@ _METHODS = {
 }
 _UNDERSTOOD = {
     "train": frozenset({"input_fn", "steps", "max_steps"}),
-    "evaluate": frozenset({"input_fn", "steps", "name"}),
-    "predict": frozenset({"input_fn", "predict_keys"}),
+    "evaluate": frozenset({"input_fn", "steps", "name", "checkpoint_path"}),
+    "predict": frozenset({"input_fn", "predict_keys", "checkpoint_path"}),
 }
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.Lambda)
 SELDOM = 1000
@@ -63,6 +64,11 @@ class Use:
     def limit(self) -> ast.expr | None:
         """How many steps it has, or the step to which it trains."""
         return self.arguments.get("steps", self.arguments.get("max_steps"))
+
+    @property
+    def path(self) -> ast.expr | None:
+        """The checkpoint that it is to read, if not the newest one."""
+        return self.arguments.get("checkpoint_path")
 
     @property
     def to_step(self) -> bool:
@@ -161,10 +167,13 @@ def use_of(reader: Reader, module: Module, node: ast.expr, sources: tuple[Source
     return found
 
 
-def _params(sources: tuple[Source, ...]) -> ast.expr | None:
-    """What all of several Estimators give to an input function."""
+def _params(module: Module, node: ast.expr, sources: tuple[Source, ...]) -> tuple[ast.expr | None, str]:
+    """What all of several Estimators give to an input function, and the variable that is to hold it."""
     found = [source.construction.arguments.get("params") for source in sources]
-    return found[0] if len({_dump(node) for node in found}) == 1 else None
+    if len({_dump(each) for each in found}) > 1:
+        return None, ""
+    known = len(sources) == 1 and sources[0].is_read(module, node)
+    return found[0], sources[0].params if known else ""
 
 
 def _evaluated(
@@ -174,10 +183,10 @@ def _evaluated(
     specs = specs_of(module, call)
     if isinstance(specs, str):
         return specs
-    params = _params(sources)
+    params, held = _params(module, node, sources)
     told = {name: value for name, value in specs[0].arguments.items() if not is_none(value)}
-    found = read_input(reader, module, told["input_fn"], "train", params)
-    validation = validation_of(reader, module, specs, params)
+    found = read_input(reader, module, told["input_fn"], "train", params, held)
+    validation = validation_of(reader, module, specs, params, held)
     if isinstance(found, str) or isinstance(validation, str):
         return found if isinstance(found, str) else str(validation)
     use = Use(module, call, "train", node, sources, found, told, validation)
@@ -212,7 +221,7 @@ def _method(
         return f"`{method}` without an input function"
     if any(isinstance(outer, ast.JoinedStr) for outer in module.ancestors(call)):
         return f"`{method}` in a string"
-    found = read_input(reader, module, told["input_fn"], method, _params(sources))
+    found = read_input(reader, module, told["input_fn"], method, *_params(module, node, sources))
     if isinstance(found, str):
         return found
     return _refused(module, call, method, found.data) or Use(module, call, method, node, sources, found, told)
@@ -244,3 +253,33 @@ def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
         if not data.even:
             return "predictions on batches of different shapes"
     return ""
+
+
+def of_paths(uses: Collection[Use]) -> str:
+    """Why a checkpoint cannot be restored where it is read."""
+    for use in uses:
+        if use.path is None:
+            continue
+        if line_above(use.module, use.call) is None or not is_simple(use.receiver):
+            return "a checkpoint that is read in the midst of a statement"
+        if is_followed(use, uses):
+            plain = isinstance(
+                use.module.statement(use.call), (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.For)
+            )
+            if not use.saves or not plain or not has_its_line(use.module, use.call):
+                return "a checkpoint that is read amid others"
+    return ""
+
+
+def is_followed(use: Use, uses: Collection[Use]) -> bool:
+    """Whether something may need the weights that were there before."""
+    others = [each for each in uses if each.path is None and set(each.sources) & set(use.sources)]
+    function = use.module.nearest(use.call, ast.FunctionDef)
+    if any(each.module.nearest(each.call, ast.FunctionDef) is not function for each in others):
+        return True
+    here = (use.module.path, use.module.span(use.call))
+    loops = {outer for outer in use.module.ancestors(use.call) if isinstance(outer, _LOOPS)}
+    return any(
+        (each.module.path, each.module.span(each.call)) > here or loops.intersection(each.module.ancestors(each.call))
+        for each in others
+    )

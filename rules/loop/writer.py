@@ -7,16 +7,18 @@ from collections.abc import Iterator
 
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
-from migrator.resolve.text import within
+from migrator.resolve.text import Spans, within
 from migrator.vocabulary.diagnostics import Edit
 
 from ..estimator_calls.estimator_values import Construction
 from .comments import comments
 from .making import Names, made
 from .page import Page
+from .paths import restored
 from .places import is_simple
 from .plan import Loop
 from .predictions import PredictionWriter
+from .reads import Read
 from .uses import Use
 
 
@@ -32,11 +34,14 @@ class LoopWriter:
     def edits(self) -> Iterator[Edit]:
         """All edits, but for those of the constructions."""
         module, predictions = self.module, PredictionWriter(self.page)
+        reads = [read for read in self.loop.reads if read.module is module]
+        self.page.known.update((read.node, self._read(read)) for read in reads)
         yield from made(self.loop, self.page, self.names)
         for use in (use for use in self.loop.uses if use.module is module):
             model = self.names.receiver(use.sources[0], use.receiver)
             yield from self._comments(use)
             yield from self._specs(use)
+            yield from restored(use, self.loop.uses, model, self.page, self.names)
             data = use.input.written(module, self.page.text)
             if use.method == "train":
                 lines = self._training(use, model, data)
@@ -45,6 +50,8 @@ class LoopWriter:
                 yield module.edit(use.call, f"{model}.evaluate({data}{self._taken(use)}, return_dict=True)")
             else:
                 yield from predictions.edits(use, model, data)
+        written = Spans(module.span(use.call) for use in self.loop.uses if use.module is module)
+        yield from (module.edit(n, text) for n, text in self.page.known.items() if not written.hold(module.span(n)))
         for statement in sorted(self.page.imports):
             yield module.add_import(statement)
 
@@ -134,6 +141,19 @@ class LoopWriter:
         frequency = "100" if every is None else self.page.text(every)
         found.append(f"{callbacks}.TensorBoard({folder}, update_freq={frequency})")
         return f", callbacks=[{', '.join(found)}]"
+
+    def _read(self, read: Read) -> str:
+        """What takes the place of what is read of an Estimator."""
+        source = read.sources[0]
+        model = self.names.receiver(source, read.receiver)
+        checkpoints = self.names.checkpoints(source, model)
+        if read.what == "global_step":
+            return f"{model}.optimizer.iterations.numpy()"
+        if read.what == "params":
+            return self.page.closed(source.construction.arguments["params"])
+        if read.what == "latest_checkpoint":
+            return f"{checkpoints}.latest_checkpoint"
+        return f"{checkpoints}.directory" if read.folder is None else self.page.text(read.folder)
 
     # -- all uses -----------------------------------------------------------------------------------------------------
 

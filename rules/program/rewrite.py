@@ -165,6 +165,7 @@ class ProgramRewrite(Rewritten):
         while new := [module for module in self._modules() if module not in modules]:  # one may lead to others
             for module in new:
                 self.at = module
+                self._driver(module).plain = isinstance(self.loop, Loop)
                 self._module(module)
             modules += new
         if isinstance(self.loop, Loop):

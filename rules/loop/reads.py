@@ -1,0 +1,127 @@
+"""What a program reads of an Estimator, or of what it returned, and what a Keras model has in its place."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.resolve.text import Spans
+
+from .places import is_simple, stays
+from .sources import Source
+from .uses import Use, is_followed
+
+_STEP = "global_step"
+_GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
+"""The key of an evaluation's result, by itself or in a format."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A place that reads something of an Estimator."""
+
+    module: Module
+    node: ast.expr
+    """What another expression takes the place of."""
+    what: str
+    """``model_dir``, ``latest_checkpoint``, ``params`` or ``global_step``."""
+    receiver: ast.expr
+    """What stands for the Estimator."""
+    sources: tuple[Source, ...]
+    """Those that it may be."""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it reads the name that the Estimator gets where it is made."""
+        return all(source.is_read(self.module, self.receiver) for source in self.sources)
+
+    @property
+    def folder(self) -> ast.expr | None:
+        """The folder of checkpoints, where it may be written once more."""
+        settings = self.sources[0].settings
+        known = self.by_name and len(self.sources) == 1 and not settings.temporary
+        return (
+            settings.directory if known and settings.directory is not None and is_simple(settings.directory) else None
+        )
+
+
+def read_of(module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Read | str | None:
+    """What is read of an Estimator at a place, or why it stays; None: something else is done with it."""
+    attribute = module.parent(node)
+    if not isinstance(attribute, ast.Attribute) or not isinstance(attribute.ctx, ast.Load):
+        return None
+    what, call = attribute.attr, module.parent(attribute)
+    called = isinstance(call, ast.Call) and call.func is attribute
+    if what == "latest_checkpoint" and isinstance(call, ast.Call) and called and not call.args and not call.keywords:
+        found = Read(module, call, what, node, sources)
+    elif what in ("model_dir", "params") and not called:
+        found = Read(module, attribute, what, node, sources)
+    else:
+        return None
+    params = sources[0].construction.arguments.get("params")
+    if what == "params" and (len(sources) > 1 or not found.by_name or params is None or not stays(module, params)):
+        return "`.params` of its Estimator"
+    if what != "params" and any(source.settings.directory is None for source in sources):
+        return f"`.{what}` of an Estimator without a folder"
+    return found if is_simple(node) else "an Estimator in an expression that is not simple"
+
+
+def steps_read(modules: Collection[Module], uses: list[Use], inside: Mapping[str, Spans]) -> list[Read] | str:
+    """The places that read the step which the result of an evaluation has, or why they are not understood."""
+    found = []
+    for module in modules:
+        spans = inside.get(module.path, Spans())
+        for constant in _constants(module):
+            if spans.hold(module.span(constant)):
+                continue
+            subscript = module.parent(constant)
+            use = _evaluated(module, subscript, uses) if constant.value == _STEP else None
+            if use is None or not isinstance(subscript, ast.Subscript) or _trains_between(module, subscript, use, uses):
+                return "the global step that an evaluation returns"
+            found.append(Read(module, subscript, _STEP, use.receiver, use.sources))
+    return found
+
+
+def _constants(module: Module) -> Iterator[ast.Constant]:
+    """Strings that name the key."""
+    for node in walk(module.tree) if _STEP.encode() in module.source else ():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _GLOBAL_STEP.search(node.value):
+            yield node
+
+
+def _evaluated(module: Module, node: ast.AST | None, uses: list[Use]) -> Use | None:
+    """The evaluation whose result an entry is read of, in the same function."""
+    if (
+        not isinstance(node, ast.Subscript)
+        or not isinstance(node.ctx, ast.Load)
+        or not isinstance(node.value, ast.Name)
+    ):
+        return None
+    if module.nearest(node, ast.JoinedStr) is not None:
+        return None
+    statement = module.assignment(node.value)
+    for use in uses:
+        if (
+            statement is not None
+            and use.call is statement.value
+            and use.method == "evaluate"
+            and is_simple(use.receiver)
+        ):
+            same = module.nearest(node, ast.FunctionDef) is module.nearest(use.call, ast.FunctionDef)
+            return use if same and not (use.path is not None and is_followed(use, uses)) else None
+    return None
+
+
+def _trains_between(module: Module, node: ast.expr, use: Use, uses: list[Use]) -> bool:
+    """Whether the model goes on before the step is read."""
+    start, end = module.span(use.call)[0], module.span(node)[0]
+    between = (
+        each
+        for each in uses
+        if each.module is module and each.method == "train" and set(each.sources) & set(use.sources)
+    )
+    return end < start or any(start < module.span(each.call)[0] < end for each in between)
