@@ -1,8 +1,7 @@
 """Metrics of labels and logits as `compile` takes them, where Keras computes the same.
 
-Those that Keras averages over the last axis first (binary accuracy) take outputs [n, k] only: of outputs [n] each batch would
-count once. Precision and recall take probabilities only. AUC stays where it is computed as TensorFlow 1 did: Keras's is 0 where
-no label is positive, that of TensorFlow 1 is 1.
+Those that Keras averages over the last axis first (binary accuracy, absolute and squared errors) take outputs [n, k] only: of
+outputs [n] each batch would count once. Precision and recall take probabilities only.
 """
 
 from __future__ import annotations
@@ -57,7 +56,31 @@ def _root_mean_squared_error(labels: Reading, predicted: Reading) -> CompiledMet
     return CompiledMetric("RootMeanSquaredError") if same else None
 
 
+def _mean_absolute_error(labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    return _of_rows("MeanAbsoluteError", labels, predicted)
+
+
+def _mean_squared_error(labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    return _of_rows("MeanSquaredError", labels, predicted)
+
+
+def _of_rows(short: str, labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    same = predicted.is_output and predicted.output_has_last_axis and are_labels(labels, whole=False)
+    return CompiledMetric(short) if same else None
+
+
+def _auc(labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    if predicted.is_exact or not are_labels(labels, whole=False):
+        return None
+    if predicted.is_output:
+        return CompiledMetric("AUC")
+    return CompiledMetric("AUC", (("from_logits", ast.Constant(True)),)) if _applied(predicted, _SIGMOIDS) else None
+
+
 _RULES = {
+    "tensorflow.metrics.auc": _auc,
+    "tensorflow.metrics.mean_absolute_error": _mean_absolute_error,
+    "tensorflow.metrics.mean_squared_error": _mean_squared_error,
     "tensorflow.metrics.accuracy": _accuracy,
     "tensorflow.metrics.root_mean_squared_error": _root_mean_squared_error,
 }

@@ -85,8 +85,6 @@ METRICS: dict[str, MetricFact] = {
     "mean": MetricFact("Mean", _VALUES, update=f"values {WEIGHTS}"),
     "mean_tensor": MetricFact("MeanTensor", _VALUES, update=f"values {WEIGHTS}"),
     "root_mean_squared_error": MetricFact("RootMeanSquaredError"),
-    "mean_squared_error": MetricFact("+MeanSquaredError"),
-    "mean_absolute_error": MetricFact("+MeanAbsoluteError"),
     "mean_relative_error": MetricFact(
         "+MeanRelativeError",
         f"labels predictions normalizer weights {TAIL}",
@@ -114,14 +112,15 @@ METRICS: dict[str, MetricFact] = {
 }
 """By their names in `tf.metrics`; `percentage_below`, the mean of a comparison, is in metrics.py."""
 
-CAREFUL_AUC = MetricFact(
+AUC = MetricFact(
     "AUC",
     _CURVE,
     "num_thresholds=num_thresholds curve=curve thresholds=thresholds",
     squeezes=False,
-    differs="predictions outside of [0, 1], which TensorFlow 1 takes where labels are truths",
+    differs="predictions outside of [0, 1], which TensorFlow 1 takes where labels are truths; labels that are neither 0 nor 1; "
+    "and where no label is positive it is 0, in TensorFlow 1 up to 1",
 )
-"""`auc` where it is seen to interpolate the precision-recall curve with care, which is what Keras does."""
+"""`auc` where it is seen to be of the ROC curve by trapezoids, or to interpolate the precision-recall curve with care."""
 
 CONTRIB_METRICS: dict[str, MetricFact] = {
     "f1_score": MetricFact(

@@ -10,6 +10,13 @@ from migrator.analyse.function.translate import Metric, MetricRule, Value, Writi
 from . import metric_facts, metric_values
 from .metric_facts import Cast, MetricFact
 
+AUC, KERAS_AUC = "tensorflow.metrics.auc", ".keras.metrics.AUC("
+OF_CURVES = (
+    "AUC of Keras is 0 where no label is positive, that of TensorFlow 1 up to 1, and labels that are neither 0 nor 1 count "
+    "otherwise: `--exact` keeps that of TensorFlow 1"
+)
+"""What the owner of a program should know of the areas under its curves."""
+
 Given = dict[str, ast.expr]
 
 
@@ -95,13 +102,39 @@ def accuracy(call: ast.Call, writing: Writing) -> Metric:
 
 
 def auc(call: ast.Call, writing: Writing) -> Metric:
-    """The area under a curve, of which Keras has but one as TensorFlow 1 computes it."""
+    """The area under a curve; Keras interpolates that of precision and recall with care."""
     fact = metric_facts.METRICS["auc"]
     given = bind(call, fact.parameters, "tf.metrics.auc")
-    literals = {name: node.value for name, node in given.items() if isinstance(node, ast.Constant)}
-    if (literals.get("curve"), literals.get("summation_method")) == ("PR", "careful_interpolation"):
-        fact = metric_facts.CAREFUL_AUC
+    asked = {"curve": ast.Constant("ROC"), "summation_method": ast.Constant("trapezoidal"), **given}
+    curve, method = (getattr(asked[name], "value", None) for name in ("curve", "summation_method"))
+    if curve == "ROC" and method == "trapezoidal" and not writing.fact("exact"):
+        given.pop("curve", None)
+        fact = metric_facts.AUC
+    elif curve == "PR" and method == "careful_interpolation":
+        fact = metric_facts.AUC
     return _written(given, fact, writing)
+
+
+def _mean_error(short: str) -> MetricRule:
+    """The mean over all errors; that of Keras is one over the last axis first, so that a vector would count once."""
+
+    def rule(call: ast.Call, writing: Writing) -> Metric:
+        given = bind(call, metric_facts.METRICS["accuracy"].parameters, f"tf.metrics.{short}")
+        if not {"labels", "predictions"} <= set(given):
+            raise Unsupported(f"tf.metrics.{short} without labels or predictions", call)
+        pair, tf = (given["labels"], given["predictions"]), writing.tf
+        labels, predictions = (operand(node, writing) for node in pair)
+        if not any(
+            all(seen(node, writing) for node in pair) for seen in (metric_values.is_flat, metric_values.is_column)
+        ):
+            predictions = f"{tf}.reshape({writing.text(pair[1])}, {tf}.shape({writing.text(pair[0])}))"
+        if short == "mean_absolute_error":
+            errors = f"{tf}.abs({labels} - {predictions})"
+        else:
+            errors = f"{tf}.math.squared_difference({labels}, {predictions})"
+        return Metric(f"{tf}.keras.metrics.Mean", (), ((None, errors), *_values(given, metric_facts.WEIGHTS)))
+
+    return rule
 
 
 def percentage_below(call: ast.Call, writing: Writing) -> Metric:
@@ -118,6 +151,7 @@ _METRICS: dict[str, MetricRule] = {
     **{short: _rule(short, fact) for short, fact in metric_facts.METRICS.items()},
     "accuracy": accuracy,
     "auc": auc,
+    **{short: _mean_error(short) for short in ("mean_absolute_error", "mean_squared_error")},
     "percentage_below": percentage_below,
 }
 METRICS: dict[str, MetricRule] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import itertools
 import os
 from collections.abc import Collection, Iterator, Mapping
 
@@ -27,6 +28,7 @@ from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import ESTIMATOR, Construction, Values
 from ..estimator_calls.other_estimators import OtherEstimators
 from ..loop.plan import Loop, NotPlain
+from ..losses_metrics.metrics import AUC, KERAS_AUC, OF_CURVES
 from ..model_fns.model_facts import model_facts, reached_bodies
 from ..model_fns.model_fns import ModelFn
 from ..model_fns.translations import translations
@@ -168,6 +170,10 @@ class Rewritten:
                 if site.layer.moving is not None and not body.updates_run:
                     text = "the program never runs UPDATE_OPS, so the moving statistics never move; momentum=1.0 keeps that"
                     yield body.module, site.call, text
+        generated = [m.generated.text for m in self.model_fns.values() if m.generated is not None]
+        if not self.chosen.get("exact") and any(KERAS_AUC in text for text in generated):
+            found = ((m, node) for m in self.project.modules.values() for node, name in m.references() if name == AUC)
+            yield from ((module, node, OF_CURVES) for module, node in itertools.islice(found, 1))
         for model in self.model_fns.values():
             spec = model.plan.specs.get("infer") if model.plan is not None else None
             exported = any(driver.exports for driver in self._drivers.values())

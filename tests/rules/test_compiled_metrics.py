@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from modelfn.programs import TRAIN_OP, method, migrate, model_fn
+from modelfn.programs import PATH, TRAIN_OP, method, migrate, model_fn, run
 
 v1 = tf.compat.v1
 LOGITS = 'logits = tf.layers.dense(features["x"], 3)'
@@ -15,7 +15,7 @@ KERAS = "tf.keras.metrics."
 ACCURACY = f'{KERAS}SparseCategoricalAccuracy(name="key")'
 
 
-def migrated(metrics: str, before: str = LOGITS, after: str = "") -> str:
+def source(metrics: str, before: str = LOGITS, after: str = "") -> str:
     body = f'{before}\npredictions = {{"class": tf.argmax(logits, 1), "p": tf.sigmoid(logits)}}'
     end = f"""
         loss = tf.losses.mean_squared_error(labels, logits)
@@ -26,7 +26,11 @@ def migrated(metrics: str, before: str = LOGITS, after: str = "") -> str:
             mode, predictions=predictions, loss=loss, train_op=train_op, eval_metric_ops=metrics
         )
     """
-    return migrate(model_fn(body, end=end))
+    return model_fn(body, end=end)
+
+
+def migrated(metrics: str, before: str = LOGITS, after: str = "", **settings: Any) -> str:
+    return migrate(source(metrics, before, after), **settings)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +53,10 @@ def migrated(metrics: str, before: str = LOGITS, after: str = "") -> str:
             f'{KERAS}BinaryAccuracy(threshold=0.0, name="key")',
         ),
         ("tf.metrics.root_mean_squared_error(labels, logits)", f'{KERAS}RootMeanSquaredError(name="key")'),
+        ("tf.metrics.mean_absolute_error(labels, logits)", f'{KERAS}MeanAbsoluteError(name="key")'),
+        ("tf.metrics.mean_squared_error(labels, logits)", f'{KERAS}MeanSquaredError(name="key")'),
+        ("tf.metrics.auc(labels, predictions['p'])", f'{KERAS}AUC(from_logits=True, name="key")'),
+        ("tf.metrics.auc(tf.to_float(labels), tf.sigmoid(logits))", f'{KERAS}AUC(from_logits=True, name="key")'),
     ],
 )
 def test_compile_takes_the_metric(metric: str, compiled: str) -> None:
@@ -66,9 +74,11 @@ def test_compile_takes_the_metric(metric: str, compiled: str) -> None:
         "tf.metrics.accuracy(tf.argmax(labels, 1), tf.argmax(logits, 1))",
         "tf.metrics.accuracy(labels, tf.cast(logits > 0.5, tf.float32))",
         "tf.metrics.accuracy(labels, tf.cast(tf.sigmoid(logits) > params['threshold'], tf.float32))",
-        "tf.metrics.auc(labels, tf.sigmoid(logits))",
+        "tf.metrics.auc(labels, tf.sigmoid(logits), weights=features['w'])",
+        "tf.metrics.auc(labels, tf.nn.softmax(logits)[:, 1])",
+        "tf.metrics.auc(labels, tf.sigmoid(logits), curve='PR')",
         "tf.metrics.root_mean_squared_error(labels, tf.exp(logits))",
-        "tf.metrics.mean_absolute_error(labels, logits)",
+        "tf.metrics.mean_absolute_error(labels, tf.exp(logits))",
         "tf.metrics.precision(labels, tf.round(tf.sigmoid(logits)))",
         "tf.metrics.mean(logits)",
     ],
@@ -78,11 +88,21 @@ def test_what_keras_computes_otherwise_stays_an_attribute(metric: str) -> None:
     assert "metrics=[" not in text and "self.key.update_state(" in method(text, "compute_metrics")
 
 
-def test_binary_accuracy_of_a_flat_output() -> None:
-    text = migrated(
-        '"key": tf.metrics.accuracy(labels, tf.round(tf.sigmoid(logits)))', f"{LOGITS}\nlogits = logits[:, 0]"
-    )
+@pytest.mark.parametrize(
+    "metric", ["accuracy(labels, tf.round(tf.sigmoid(logits)))", "mean_absolute_error(labels, logits)"]
+)
+def test_a_flat_output(metric: str) -> None:
+    text = migrated(f'"key": tf.metrics.{metric}', f"{LOGITS}\nlogits = logits[:, 0]")
     assert "metrics=[" not in text  # Keras would count each batch once
+
+
+def test_curves_of_tensorflow_1() -> None:
+    metric = '"key": tf.metrics.auc(labels, tf.sigmoid(logits))'
+    text = migrated(metric, exact=True)
+    assert "self.key = RiemannAUC(name=" in text and "metrics=[" not in text
+    for exact, expected in ((False, 1), (True, 0)):
+        remarks = run(source(metric), exact=exact)[PATH].remaining
+        assert len([d for d in remarks if "AUC of Keras is 0" in d.message]) == expected
 
 
 def test_some_of_several_metrics() -> None:

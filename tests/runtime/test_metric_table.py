@@ -26,6 +26,9 @@ WEIGHTS: dict[str, tuple[str, Any]] = {
 }
 V1 = types.SimpleNamespace(metrics=tf.compat.v1.metrics, int64=tf.int64, cast=tf.cast)
 
+DIFFER_WITHOUT_POSITIVE_LABELS = ("auc(labels, predictions",)
+"""Of which the owner of a program is told so."""
+
 Given = dict[str, Any]  # labels, predictions and weights: arrays of one batch, or what a graph has for them
 Variant = tuple[str, ...]
 
@@ -147,7 +150,7 @@ def written(head: str, weights: str) -> tuple[str, str]:
     """How the metric is made, and the method that updates it."""
     call = f"tf.metrics.{called(head, weights)}"
     text = migrate(
-        model_fn("predictions = tf.layers.dense(features['x'], 3)", end=f"{LOSS}\n{TRAIN_OP}\n{SPEC % call}")
+        model_fn("predictions = tf.layers.dense(features['x'], 3) * 1.0", end=f"{LOSS}\n{TRAIN_OP}\n{SPEC % call}")
     )
     compiled = re.search(r"metrics=\[(.*)\]", text)
     if compiled is not None:  # Keras gives it labels and output as they are
@@ -200,7 +203,7 @@ def test_as_the_kernel(head: str, labelled: str, kind: str, taken: int) -> None:
         f"{', '.join(variant)}, {when}: {found} instead of {value}"
         for variant in old
         for when, value, found in zip(("no batch", "all batches"), old[variant], new[variant])
-        if differing(value, found)
+        if differing(value, found) and not (variant[0] == "only 0" and head in DIFFER_WITHOUT_POSITIVE_LABELS)
     ]
     assert not problems, "\n".join([head, *problems])
     assert len(old) == taken

@@ -72,6 +72,10 @@ class Reading(Protocol):
         """Whether the output is seen to be [n, k]: a dense layer has made it."""
 
     @property
+    def is_exact(self) -> bool:
+        """Whether the settings ask for what TensorFlow 1 computed to the last bit."""
+
+    @property
     def is_labels(self) -> bool:
         """Whether it is the labels as the model_fn gets them."""
 

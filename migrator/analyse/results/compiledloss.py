@@ -85,6 +85,11 @@ class ProgramReading:
         return len(made) == 1 and site is not None and site.layer.constructor.endswith(".keras.layers.Dense")
 
     @property
+    def is_exact(self) -> bool:
+        """Whether the settings ask for what TensorFlow 1 computed to the last bit."""
+        return self.generator.shared.facts.get("exact", False)
+
+    @property
     def is_labels(self) -> bool:
         """Whether it is the labels as the model_fn gets them."""
         return isinstance(self.node, ast.Name) and self.node.id == self.plan.labels and not self._sources()

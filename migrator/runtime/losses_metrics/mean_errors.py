@@ -30,27 +30,6 @@ def weights_of(values: tf.Tensor, weights: Any) -> tf.Tensor:
     return tf.broadcast_to(weights, tf.shape(values))
 
 
-class MeanSquaredError(tf.keras.metrics.Mean):
-    """``tf.compat.v1.metrics.mean_squared_error``: a mean over elements.
-
-    ``tf.keras.metrics.MeanSquaredError`` averages the last axis first, so that a vector of predictions counts once.
-    """
-
-    def update_state(self, labels: Any, predictions: Any, sample_weight: Any = None) -> Any:
-        """Add a batch; the weights broadcast to the predictions."""
-        labels, predictions = same_rank(labels, predictions)
-        return super().update_state(tf.math.squared_difference(labels, predictions), sample_weight=sample_weight)
-
-
-class MeanAbsoluteError(tf.keras.metrics.Mean):
-    """``tf.compat.v1.metrics.mean_absolute_error``: a mean over elements; see ``MeanSquaredError``."""
-
-    def update_state(self, labels: Any, predictions: Any, sample_weight: Any = None) -> Any:
-        """Add a batch; the weights broadcast to the predictions."""
-        labels, predictions = same_rank(labels, predictions)
-        return super().update_state(tf.abs(predictions - labels), sample_weight=sample_weight)
-
-
 class MeanRelativeError(tf.keras.metrics.Mean):
     """``tf.compat.v1.metrics.mean_relative_error``: errors divided by a normalizer, zero where that is zero."""
 
