@@ -20,7 +20,8 @@ class NamesInCheckpoint(tf.train.experimental.PythonState):
         self.model, self.checkpoint = model, checkpoint
 
     def serialize(self) -> str:
-        view, paths = tf.train.TrackableView(self.checkpoint), dict[int, list[str]]()
+        view = tf.train.TrackableView(self.checkpoint)
+        paths: dict[int, list[str]] = {}
         waiting: list[tuple[Any, list[str]]] = [(self.checkpoint, [])]
         while waiting:
             node, path = waiting.pop(0)

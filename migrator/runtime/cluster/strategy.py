@@ -130,7 +130,7 @@ def divisor(shape: Sequence[int], mode: str) -> float:
     """What VarianceScaling divides the variance by: inputs, outputs, or their mean, of one output or input."""
     *field, fan_in, fan_out = (1, 1, *shape) if len(shape) != 1 else (shape[0], shape[0])
     fans = {"fan_in": fan_in, "fan_out": fan_out}
-    return max(1.0, math.prod(field) * fans.get(mode, (fan_in + fan_out) / 2))
+    return max(1.0, float(tf.TensorShape(field).num_elements()) * fans.get(mode, (fan_in + fan_out) / 2))
 
 
 def done_file(task: ClusterTask, job: str, index: int) -> str:

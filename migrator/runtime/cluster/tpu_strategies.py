@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)  # noqa: UP033
 def tpu_strategy(resolver: Any = None) -> tf.distribute.Strategy:
     """TPUStrategy over all cores of a TPU, which is connected and initialized first: what its memory held is lost.
 

@@ -28,7 +28,7 @@ class NumericColumn:
     ) -> None:
         self.key = self.name = key
         self.shape = tuple(np.atleast_1d(shape).tolist())
-        self.width, self.normalizer_fn = math.prod(self.shape), normalizer_fn
+        self.width, self.normalizer_fn = int(np.prod(self.shape)), normalizer_fn
         self.layers: list[tf.keras.layers.Layer] = []
         default = None if default_value is None else np.broadcast_to(default_value, self.shape).tolist()
         self.parse_example_spec = {key: tf.io.FixedLenFeature(self.shape, dtype, default)}

@@ -5,7 +5,6 @@ Each column takes the arguments of the function of ``tf.feature_column`` that it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, Callable
 
@@ -68,7 +67,7 @@ class NumericSequence:
     ) -> None:
         self.key = self.name = key
         self.shape = tuple(np.atleast_1d(shape).tolist())
-        self.width, self.normalizer_fn, self.default_value = math.prod(self.shape), normalizer_fn, default_value
+        self.width, self.normalizer_fn, self.default_value = int(np.prod(self.shape)), normalizer_fn, default_value
         self.layers: list[tf.keras.layers.Layer] = []
         self.parse_example_spec = {key: tf.io.VarLenFeature(dtype)}
 

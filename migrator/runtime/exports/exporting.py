@@ -68,8 +68,10 @@ def export_saved_model(
     variables = [v if isinstance(v, tf.Variable) else v.value for v in model.variables]  # those inside, with Keras 3
     exported.parts = [*variables, *tables]  # without the optimizer
     export_dir_base = os.fspath(export_dir_base)
-    while tf.io.gfile.exists(path := os.path.join(export_dir_base, str(int(time.time())))):
+    path = os.path.join(export_dir_base, str(int(time.time())))
+    while tf.io.gfile.exists(path):
         time.sleep(1)  # each folder is called after the second in which it was made
+        path = os.path.join(export_dir_base, str(int(time.time())))
     temporary = os.path.join(export_dir_base, "temp-" + os.path.basename(path))
     tf.saved_model.save(exported, temporary, signatures)
     if methods:

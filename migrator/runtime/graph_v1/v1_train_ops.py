@@ -7,7 +7,6 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-Pairs = Sequence[tuple[Any, tf.Variable]]
 STEP_OF_GRAPH = 0
 """Stands for the global step of the graph."""
 
@@ -18,7 +17,7 @@ def create_train_op(
     global_step: Any = STEP_OF_GRAPH,
     update_ops: Iterable[Any] | None = None,
     variables_to_train: Sequence[tf.Variable] | None = None,
-    transform_grads_fn: Callable[[Pairs], Pairs] | None = None,
+    transform_grads_fn: Callable[[Sequence[tuple[Any, tf.Variable]]], Sequence[tuple[Any, tf.Variable]]] | None = None,
     summarize_gradients: bool = False,
     gate_gradients: int = 1,
     aggregation_method: int | None = None,
@@ -74,7 +73,7 @@ def slim_create_train_op(
 ) -> tf.Tensor:
     """`create_train_op`, with factors of gradients by the names of their variables, then a limit of the norm of each."""
 
-    def edited(pairs: Pairs) -> Pairs:
+    def edited(pairs: Sequence[tuple[Any, tf.Variable]]) -> Sequence[tuple[Any, tf.Variable]]:
         for name, factor in (gradient_multipliers or {}).items():
             pairs = [(each_value(g, lambda x: x * factor) if operation_name(v) == name else g, v) for g, v in pairs]
         if clip_gradient_norm > 0:
@@ -103,7 +102,7 @@ def each_value(gradient: Any, edit: Callable[[tf.Tensor], tf.Tensor]) -> Any:
     return gradient if gradient is None else edit(gradient)
 
 
-def summarize(pairs: Pairs) -> None:
+def summarize(pairs: Sequence[tuple[Any, tf.Variable]]) -> None:
     """Writes a histogram and the norm of each gradient."""
     with tf.name_scope("summarize_grads"):
         for gradient, variable in pairs:

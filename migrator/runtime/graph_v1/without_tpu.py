@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class TPUParams(dict[str, Any]):
+class TPUParams(dict):  # type: ignore[type-arg]
     """Parameters whose `batch_size` is that of the mode: `input_fn` reads it as `params["batch_size"]`.
 
     `num_shards` is the number of cores that train: each takes a batch of its own, so `train_batch_size` is shared out.

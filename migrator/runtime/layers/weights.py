@@ -49,7 +49,7 @@ def unlocked(layer: Any) -> Iterator[None]:
         tracker.lock()
 
 
-def get_layer(owner: Any, attribute: str, make: Any, /, *args: Any, **settings: Any) -> Any:
+def get_layer(owner: Any, attribute: str, make: Any, *args: Any, **settings: Any) -> Any:
     """The layer that `owner` has as its `attribute`. The first call makes it: ``make(*args, **settings)``.
 
     For layers that are as wide as a tensor inside of ``call``: use it there. Raises ValueError if a later call asks for

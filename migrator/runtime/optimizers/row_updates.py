@@ -75,7 +75,7 @@ class LazyRMSprop(RowUpdates, RMSprop):
         moved = rate * gradient * tf.math.rsqrt(variance)
         if self.momentum:
             moved = kept[0] = self.momentum * kept[0] + moved
-        return weights - moved, squares, *kept
+        return (weights - moved, squares, *kept)
 
 
 class LazyFtrl(RowUpdates, tf.keras.optimizers.Ftrl):
