@@ -99,6 +99,7 @@ class Partitioners(Rule):
 
     code = "EST101"
     name = "partitioners"
+    needs_tensorflow_2 = True
     url = "https://www.tensorflow.org/tutorials/distribute/parameter_server_training#variable_sharding"
     symbols = tuple(PARTITIONERS)
 

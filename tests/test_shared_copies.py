@@ -153,3 +153,20 @@ def test_programs_that_all_stay_are_as_before() -> None:
     assert {path: text for path, text in texts(outcomes).items() if path != "network.py"} == {
         path: text for path, text in files.items() if path != "network.py"
     }
+
+
+PARTS = """import tensorflow.compat.v1 as tf
+
+
+def table(rows):
+    parts = tf.fixed_size_partitioner(2)
+    return tf.get_variable("table", [rows, 4], initializer=tf.keras.initializers.Zeros(), partitioner=parts)
+"""
+
+
+def test_what_runs_on_tensorflow_2_alone_is_not_written_where_all_stay() -> None:
+    contrib = "import tensorflow as tf\n\n\ndef start(): return tf.contrib.layers.xavier_initializer()\n"
+    files = {"parts.py": PARTS, "contrib.py": contrib, "one.py": program("import parts, contrib", "parts.table", STAY)}
+    assert texts(run(files)) == files
+    alone = {"parts.py": PARTS.replace("compat.v1", "compat.v2"), "contrib.py": contrib, "one.py": program(end=STAY)}
+    assert "GlorotUniform" in texts(run(alone))["contrib.py"]  # which no program imports

@@ -79,7 +79,7 @@ def revised(
     if apart.all_stay or not apart.movers:
         return apart
     project = Project(modules)
-    graph = {path: _imported(project, module) for path, module in modules.items()}
+    graph = {path: imported_paths(project, module) for path, module in modules.items()}
     failed = all(unit.tier == "manual" for unit in units)
     if failed and apart.tied:
         return None
@@ -100,7 +100,7 @@ def parting(modules: Mapping[str, Module], units: Collection[ProgramUnit]) -> Pa
     if not blocked:
         return None
     project = Project(modules)
-    graph = {path: _imported(project, module) for path, module in modules.items()}
+    graph = {path: imported_paths(project, module) for path, module in modules.items()}
     reached = {path: reach([path], graph) for path in modules}
     staying = reach(blocked, graph)
     programs = {path for unit in units for path in unit.files if path in modules}
@@ -130,7 +130,7 @@ def with_copies(modules: Mapping[str, Module], plain: Parting, shared: Collectio
     copies = {path: _copy(path) for path in shared if _can_be_copied(path)}
     if any(path in modules or os.path.lexists(path) for path in copies.values()):
         return None
-    if any(_imported(project, modules[path]) & set(copies) for path in shared if path not in copies):
+    if any(imported_paths(project, modules[path]) & set(copies) for path in shared if path not in copies):
         return None  # a package that passes on what is in them
     edits: list[Edit] = []
     for path in sorted({*plain.movers, *copies}):
@@ -149,7 +149,7 @@ def _can_be_copied(path: str) -> bool:
     return path.endswith(".py") and os.path.basename(path) != "__init__.py"
 
 
-def _imported(project: Project, module: Module) -> set[str]:
+def imported_paths(project: Project, module: Module) -> set[str]:
     """Paths of the files that a file imports."""
     found = {other.path for _, other in project.imported(module)} | _loaded(project, module)
     dotted_names = (e.alias.name for e in module.imports if isinstance(e.statement, ast.Import) and "." in e.alias.name)

@@ -6,9 +6,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
+from migrator.discover.components import reach
+from migrator.engine.apart import imported_paths
 from migrator.engine.registry import Registry
 from migrator.engine.rule import ProgramRule, Rule
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.vocabulary.diagnostics import Applicability, Diagnostic, Fix, ProgramUnit, Severity
 from migrator.vocabulary.problems import UNUSED_IGNORE, deep_problem, internal_problem
 from migrator.vocabulary.suppressions import Suppressions, suppressions
@@ -88,7 +91,19 @@ class Checker:
             if (rule.code, ANYWHERE) not in banned and any(rule.concerns(module) for module in modules.values()):
                 self._check_program(rule, editable, modules, findings, banned)
         self._hold_back(findings)
+        self._spare_the_needed(findings, modules)
         return findings
+
+    def _spare_the_needed(self, findings: Findings, modules: Mapping[str, Module]) -> None:
+        """Where all programs stay, leave out of what they import what would not run on TensorFlow 1."""
+        newer = {rule.code for rule in self.registry.file_rules if rule.needs_tensorflow_2}
+        tiers = {unit.tier for _, unit in findings.units}
+        if tiers != {"manual"} or not any(finding.rule in newer for finding in findings.found):
+            return
+        project = Project(modules)
+        graph = {path: imported_paths(project, module) for path, module in modules.items()}
+        needed = reach({path for _, unit in findings.units for path in unit.files}, graph)
+        findings.found = [f for f in findings.found if not (f.rule in newer and f.paths & needed)]
 
     def _hold_back(self, findings: Findings) -> None:
         """Leave the files of a program that cannot move, or of which a part is missing, wholly as they are."""

@@ -40,6 +40,8 @@ class _Documented:
     """Such as ``partitioners``."""
     clarifies: ClassVar[bool] = False
     """Whether names stand for something only once its fixes are applied, so that these come before all others."""
+    needs_tensorflow_2: ClassVar[bool] = False
+    """Whether what it writes does not run on TensorFlow 1.15: it is left out of what programs import that all stay."""
     url: ClassVar[str] = "https://www.tensorflow.org/guide/migrate"
 
     @classmethod

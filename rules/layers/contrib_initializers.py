@@ -51,6 +51,7 @@ class ContribInitializers(Rule):
 
     code = "EST102"
     name = "contrib-initializers"
+    needs_tensorflow_2 = True
     symbols = tuple(
         f"tensorflow.contrib.{package}.{initializer}"
         for package in ("layers", "slim")

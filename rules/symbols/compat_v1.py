@@ -78,6 +78,7 @@ class CompatImport(Rule):
 
     code = "EST005"
     name = "compat-import"
+    needs_tensorflow_2 = True
 
     def check_module(self, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for each way in which the file imports compat.v1, plus one for stray switches."""
