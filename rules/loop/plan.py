@@ -13,6 +13,7 @@ from migrator.resolve.text import Spans
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import PREFIX, Construction, Values
 from ..estimator_calls.following import Follower
+from .arrays import ArrayInput, array_inputs
 from .datasets import Reader
 from .keras_3 import Remark, otherwise
 from .places import has_its_line, is_simple
@@ -35,6 +36,8 @@ class Loop:
     """In the order of the files, and of their lines."""
     reads: tuple[Read, ...]
     """What else is read of them."""
+    arrays: tuple[ArrayInput, ...]
+    """Input functions of arrays that become datasets."""
     draws: bool
     """Whether the program draws from the generators of Python or NumPy."""
     grouped: bool
@@ -153,8 +156,9 @@ def _followed(
     steps = steps_read(modules, uses, inside)
     if reason or isinstance(steps, str):
         return NotPlain(reason or str(steps))
+    arrays = tuple(array_inputs(project, uses))
     grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
-    return Loop(tuple(sources), tuple(uses), (*reads, *steps), draws, grouped, tuple(otherwise(modules)))
+    return Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, tuple(otherwise(modules)))
 
 
 def _reads(project: Project, sources: list[Source]) -> Iterator[tuple[Module, ast.expr, tuple[Source, ...]]]:

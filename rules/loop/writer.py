@@ -12,6 +12,7 @@ from migrator.vocabulary.diagnostics import Edit
 
 from ..estimator_calls.estimator_values import Construction
 from .comments import comments
+from .inputs import Input
 from .making import Names, made
 from .page import Page
 from .paths import restored
@@ -42,7 +43,7 @@ class LoopWriter:
             yield from self._comments(use)
             yield from self._specs(use)
             yield from restored(use, self.loop.uses, model, self.page, self.names)
-            data = use.input.written(module, self.page.text)
+            data = self._data(use.input)
             if use.method == "train":
                 lines = self._training(use, model, data)
                 yield module.edit(use.call, f"\n{self.page.indent(use.call)}".join(lines))
@@ -50,10 +51,19 @@ class LoopWriter:
                 yield module.edit(use.call, f"{model}.evaluate({data}{self._taken(use)}, return_dict=True)")
             else:
                 yield from predictions.edits(use, model, data)
+        for array in (array for array in self.loop.arrays if array.module is module):
+            yield from array.edits(self.page)
         written = Spans(module.span(use.call) for use in self.loop.uses if use.module is module)
         yield from (module.edit(n, text) for n, text in self.page.known.items() if not written.hold(module.span(n)))
         for statement in sorted(self.page.imports):
             yield module.add_import(statement)
+
+    def _data(self, data: Input) -> str:
+        """The dataset that an input function returns."""
+        for array in self.loop.arrays:
+            if data.function in array.functions:
+                return array.name or array.written(self.page)
+        return data.written(self.module, self.page.text)
 
     # -- trainings ----------------------------------------------------------------------------------------------------
 
@@ -104,7 +114,7 @@ class LoopWriter:
         if use.validation is None:
             return ""
         limit = use.validation.limit
-        data = use.validation.input.written(self.module, self.page.text)
+        data = self._data(use.validation.input)
         taken = "" if limit is None else f".take({self.page.text(limit) if isinstance(limit, ast.expr) else limit})"
         return f", validation_data={data}{taken}"
 

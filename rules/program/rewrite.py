@@ -269,6 +269,8 @@ class ProgramRewrite(Rewritten):
             self._driver(source.module).handled.update(source.settings.calls)
         for use in loop.uses:
             self._driver(use.module).handled.update(use.names)
+        for array in loop.arrays:
+            self._driver(array.module).handled.add(array.call.func)
         for module, node, text in remarks(loop):
             self._driver(module).remark(node, text)
 
