@@ -7,6 +7,7 @@ KEPT = "a kept model_fn"
 OPTIMIZERS = "an optimizer of `tf.keras.optimizers.legacy`"
 SEVERAL = "several devices or machines"
 LAYERS = "layers that Keras 3 computes otherwise"
+INTEGERS = "SavedModels of models that are fed integers"
 NAMES = "weights of a canned model by name"
 
 NOT_WITH_KERAS_3 = {
@@ -24,6 +25,7 @@ NOT_WITH_KERAS_3 = {
     "canned/titanic": OPTIMIZERS,
     "canned/wide_and_deep": COLUMNS,
     "canned/wines": COLUMNS,
+    "classifiers/grades": INTEGERS,
     "distribution/mirrored/two_devices": SEVERAL,
     "distribution/sharded_tables/parameter_servers": SEVERAL,
     "distribution/sharded_tables/mirrored_workers": SEVERAL,

@@ -268,6 +268,8 @@ def _compile_lines(generator: ModelWriter, optimizer: str, indent: str) -> list[
         arguments.append(f"metrics=[{', '.join(metrics)}]")
     if optimizer and generator.shared.facts["grouped"]:
         arguments.append("steps_per_execution=100")
+    if optimizer and generator.shared.facts["recorded"]:
+        arguments.append("jit_compile=False")  # XLA writes no summaries
     line = f"{indent}model.compile({', '.join(arguments)})"
     if len(line) <= _LONG or "\n" in optimizer or not (loss or metrics):
         return [*comments, line]

@@ -38,6 +38,7 @@ from migrator.emit.losswriter import LossWriter, loss_results, losses_lines, tes
 from migrator.emit.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
 from migrator.emit.modelwriter import ModelWriter
 from migrator.emit.predictwriter import picked_lines, predict_lines
+from migrator.emit.recording import init_lines, recorded_step, silent_step
 from migrator.emit.resultwriter import result_lines
 from migrator.emit.trainstep import train_step_lines
 from migrator.emit.writer import Writer
@@ -121,6 +122,11 @@ class Generator(ModelWriter):
         predict = picked_lines(self) if self.single is None else predict_lines(self, self.single)
         with obstacles:
             training, step = self._training()
+        recorded = self.shared.facts["recorded"] and training is not None
+        with obstacles:
+            step = recorded_step(self, step) if recorded else step
+            if recorded and self.shared.facts["validated"]:
+                self.test_step = silent_step(self, self.test_step)
         serving = serving_lines(self, served)
         start = start_lines(self)
         with obstacles:
@@ -129,6 +135,8 @@ class Generator(ModelWriter):
         build = self.build_lines(used)
         self.note_statics([build, call, loss, metric, results, step, predict, serving, start])
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer), names_read(entries))
+        with obstacles:
+            init += init_lines(self) if recorded else []
         parts = [init, build, call, loss, step, self.test_step, metric, results, predict, serving, start]
         head = [*self.head(), *table_lines(self)]
         body = "\n\n".join("\n".join(part) for part in parts if part)

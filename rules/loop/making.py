@@ -10,10 +10,9 @@ from migrator.vocabulary.diagnostics import Edit
 
 from .comments import comments
 from .page import Page
+from .places import is_simple
 from .plan import Loop
-from .reads import Read
 from .sources import Source
-from .uses import Use
 
 _PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
 """Names that say no more than what kind of thing a model was."""
@@ -38,8 +37,7 @@ class Names:
         """Whether all places that read its name are seen to become another one."""
         if str(source.name).lower() not in _PLAIN_NAMES or not self.loop.is_local(source):
             return False
-        places: list[Use | Read] = [*self.loop.uses, *self.loop.reads]
-        read = {place.receiver for place in places if source in place.sources}
+        read = {place.receiver for place in self.loop.places if source in place.sources}
         return set(source.module.loads_of(str(source.name), source.scope)) <= read
 
     def receiver(self, source: Source, node: ast.expr) -> str:
@@ -119,6 +117,11 @@ def _restored(source: Source, directory: ast.expr, page: Page, names: Names) -> 
     options = f'max_to_keep={"None" if kept == "0" else kept}, checkpoint_name="model.ckpt"'
     train = f"{page.tf}.train"
     checkpoint, checkpoints = names.checkpoint(source), names.checkpoints(source, model)
+    writer, every = f"{page.tf}.summary.create_file_writer", source.settings.fields.get("save_summary_steps")
+    plain = is_simple(directory) and not source.settings.temporary
+    folder = page.text(directory) if plain else f"{checkpoints}.directory"
+    summaries = [f"{model}.summary_writer = {writer}({folder})"] if source.recorded else []
+    summaries += [f"{model}.summary_steps = {page.text(every)}"] if source.recorded and every is not None else []
     yield page.below(
         statement,
         [
@@ -126,6 +129,7 @@ def _restored(source: Source, directory: ast.expr, page: Page, names: Names) -> 
             f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {_folder(source, directory, page)}, {options})",
             f"if {checkpoints}.latest_checkpoint:",  # one of an Estimator, say, would else be passed over
             f"{page.unit}{checkpoint}.restore({checkpoints}.latest_checkpoint).assert_existing_objects_matched()",
+            *summaries,
             *([f"return {model}"] if source.returned is not None else []),
         ],
     )

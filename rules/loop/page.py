@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.vocabulary.diagnostics import Edit
+
+_OTHERS = ("numpy", "pandas", "tensorflow")
+"""Libraries that stand below those of Python."""
 
 
 class Page:
@@ -51,6 +54,19 @@ class Page:
             alias += "_"
         self.imports.add(f"import {name}" if alias == name else f"import {name} as {alias}")
         return alias
+
+    def import_edits(self) -> Iterator[Edit]:
+        """The imports to add: among those of the standard library at the head of a file, in the order of their names."""
+        for statement in sorted(self.imports):
+            above: ast.stmt | None = None
+            for node in self.module.tree.body:
+                named = node.names[0].name if isinstance(node, ast.Import) else ""
+                apart = above is not None and node.lineno > (above.end_lineno or 0) + 1
+                if apart or named.startswith(_OTHERS) or f"import {named}" > statement:
+                    break
+                above = node if named else above
+            at = None if above is None else self.module.line_span(above)[1]
+            yield self.module.add_import(statement) if at is None else self.module.insert(at, f"{statement}\n")
 
     @property
     def unit(self) -> str:

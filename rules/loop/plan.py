@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from migrator.analyse.function.plan import Plan
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
@@ -13,6 +14,12 @@ from migrator.resolve.text import Spans
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import PREFIX, Construction, Values
 from ..estimator_calls.following import Follower
+from ..exports.exporters import NAMES as EXPORTERS
+from ..exports.exports import Export, export_of, of_exports
+from ..exports.receivers import NAMES as RECEIVERS
+from ..exports.receivers import Receiver
+from ..hooks.keras_callbacks import is_known, of_hooks
+from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
 from .datasets import Reader
 from .keras_3 import Remark, otherwise
@@ -24,6 +31,9 @@ from .uses import Use, of_paths, use_of
 
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
 """Names of the library that stand for nothing else in a program whose loop is understood."""
+
+_LOOKED_AT = NAMES | RECEIVERS | EXPORTERS
+"""Names whose references have to be those of uses that are understood."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +54,25 @@ class Loop:
     """Whether Keras may run several steps in one call: it has to know the number of batches."""
     otherwise: tuple[Remark, ...]
     """Layers that Keras 3 computes otherwise."""
+    exports: tuple[Export, ...] = ()
+
+    @property
+    def places(self) -> list[Use | Export | Read]:
+        """Wherever something is done with its Estimators."""
+        return [*self.uses, *self.exports, *self.reads]
+
+    @property
+    def fed(self) -> Iterator[tuple[Module, Receiver]]:
+        """What its SavedModels are fed."""
+        yield from ((export.module, export.fed) for export in self.exports)
+        for use in self.uses:
+            for exporter in use.validation.exporters if use.validation is not None else ():
+                yield use.module, exporter.fed
 
     @property
     def modules(self) -> list[Module]:
         """The files that make its Estimators or use them."""
-        places: list[Source | Use | Read] = [*self.sources, *self.uses, *self.reads]
-        return list(dict.fromkeys(place.module for place in places))
+        return list(dict.fromkeys([*(s.module for s in self.sources), *(place.module for place in self.places)]))
 
     @property
     def first(self) -> Source:
@@ -60,14 +83,18 @@ class Loop:
         """Whether the model may have been trained before a training."""
         return _goes_on(use, self.uses)
 
+    def records(self, plan: Plan) -> bool:
+        """Whether the model that a model_fn becomes writes summaries of its own."""
+        own = step_summaries.written(plan)
+        return any(source.recorded and source.summaries & own for source in self.sources)
+
     def source(self, construction: Construction) -> Source:
         """The Estimator that is made at a place."""
         return next(source for source in self.sources if source.construction is construction)
 
     def is_local(self, source: Source) -> bool:
         """Whether all that is done with an Estimator reads the name that it is assigned to, beside which others may stand."""
-        places: list[Use | Read] = [*self.uses, *self.reads]
-        return source.name is not None and all(place.by_name for place in places if source in place.sources)
+        return source.name is not None and all(place.by_name for place in self.places if source in place.sources)
 
 
 @dataclass(frozen=True)
@@ -101,7 +128,10 @@ def loop_of(
     if reason:
         return NotPlain(reason)
     draws = any(_draws(name) for module in modules for _, name in module.references())
-    return _followed(project, modules, sources, inside, draws)
+    loop = _followed(project, modules, sources, inside, draws)
+    if isinstance(loop, Loop):
+        reason = of_hooks(modules, inside, {name for use in loop.uses for name in use.names})
+    return NotPlain(reason) if reason else loop
 
 
 def _draws(name: str) -> bool:
@@ -115,15 +145,16 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
     if any(True for _ in reading_modules(project, READERS)):
         return "checkpoints that are read by names"
     calls = {call for source in sources for call in source.settings.calls}
+    written = {node for source in sources for node in source.summaries}
     saves = any(source.settings.directory is not None for source in sources)
     for module in modules:
         spans = inside.get(module.path, Spans())
         for node, name in module.references():
             if spans.hold(module.span(node)):
-                if name.startswith("tensorflow.summary.") and saves:
-                    return "summaries of its model_fn"
+                if name.startswith(step_summaries.PREFIX) and saves and node not in written:
+                    return "summaries of its layers, or of metrics"
                 continue
-            if node in calls or name in NAMES:  # what `_followed` looks at
+            if node in calls or is_known(name) or name in _LOOKED_AT:  # what `_followed` looks at
                 continue
             if name.startswith(PREFIX) and not name[len(PREFIX) :].startswith(_NEUTRAL_NAMES):
                 return f"tf.{name.split('.', 1)[1]}"
@@ -136,7 +167,7 @@ def _followed(
     project: Project, modules: list[Module], sources: list[Source], inside: Mapping[str, Spans], draws: bool
 ) -> Loop | NotPlain:
     """The loop, from all places that read its Estimators."""
-    reader, uses, reads = Reader(project), [], []
+    reader, uses, reads, exported = Reader(project), [], [], []
     for module, node, found in _reads(project, sources):
         read = read_of(module, node, found)
         if isinstance(read, str):
@@ -144,21 +175,25 @@ def _followed(
         if read is not None:
             reads.append(read)
             continue
-        use = use_of(reader, module, node, found)
+        use = export_of(project, module, node, found) or use_of(reader, module, node, found)
         if isinstance(use, str):
             return NotPlain(use)
-        if use is not None:
+        if isinstance(use, Export):
+            exported.append(use)
+        elif use is not None:
             uses.append(use)
     if not uses:
         return NotPlain("nothing uses its Estimator")
     uses.sort(key=lambda use: (use.module.path, use.module.span(use.call)))
-    reason = _of_trainings(uses) or _of_settings(uses) or _of_specs(modules, uses) or of_paths(uses)
+    reason = _of_trainings(uses) or _of_settings(uses) or _of_names(modules, [*uses, *exported]) or of_paths(uses)
+    reason = reason or of_exports(exported)
     steps = steps_read(modules, uses, inside)
     if reason or isinstance(steps, str):
         return NotPlain(reason or str(steps))
     arrays = tuple(array_inputs(project, uses))
     grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
-    return Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, tuple(otherwise(modules)))
+    layers = tuple(otherwise(modules))
+    return Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, layers, tuple(exported))
 
 
 def _reads(project: Project, sources: list[Source]) -> Iterator[tuple[Module, ast.expr, tuple[Source, ...]]]:
@@ -213,7 +248,7 @@ def _goes_on(use: Use, uses: Collection[Use]) -> bool:
 
 def _divides(uses: list[Use]) -> bool:
     """Whether callbacks see each step that they wait for, where they are called every hundred steps."""
-    if any(use.stops(_goes_on(use, uses)) for use in uses):
+    if any(use.stops(_goes_on(use, uses)) or use.hooks.single for use in uses):
         return False  # one waits for the last step
     for use in (use for use in uses if use.method == "train"):
         numbers = [*([use.interval, use.fields.get("save_summary_steps")] if use.saves else []), use.every]
@@ -223,12 +258,12 @@ def _divides(uses: list[Use]) -> bool:
     return True
 
 
-def _of_specs(modules: list[Module], uses: list[Use]) -> str:
-    """Why `train_and_evaluate` and what it is given stay."""
+def _of_names(modules: list[Module], uses: Sequence[Use | Export]) -> str:
+    """Why `train_and_evaluate`, exports and what they are given stay."""
     known = {name for use in uses for name in use.names}
     for module in modules:
         for node, name in module.references():
-            if name in NAMES and node not in known:
+            if name in _LOOKED_AT and node not in known:
                 return f"tf.{name.split('.', 1)[1]}"
     return ""
 

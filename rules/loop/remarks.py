@@ -55,10 +55,22 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                     "Keras draws seeds from Python's `random` when it makes layers: what the program draws from it "
                     "afterwards are other numbers than before",
                 )
+    served = [(use.module, use.call) for use in loop.uses if use.validation is not None and use.validation.exporters]
+    for module, at in [*((export.module, export.call) for export in loop.exports), *served]:
+        text = "models that are fed integers cannot be saved by tf.saved_model.save: install tf_keras, and set"
+        yield module, at, f"with Keras 3 {text} TF_USE_LEGACY_KERAS=1"
     for use in loop.uses:
+        if use.hooks.profiles:
+            yield use.module, use.call, "the profile is for TensorBoard now, and that of one step"
+        if use.saves and use.hooks.boards:
+            yield (
+                use.module,
+                use.call,
+                "what a hook wrote to a folder of its own is written to that of the checkpoints now",
+            )
         if use.validation is not None:
-            for at, text in _of_validation(use, use.validation, use.fields):
-                yield use.module, at, text
+            for told, text in _of_validation(use, use.validation, use.fields):
+                yield use.module, told, text
 
 
 def _of_validation(use: Use, validation: Validation, fields: Mapping[str, ast.expr]) -> Iterator[tuple[ast.AST, str]]:

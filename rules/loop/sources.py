@@ -13,6 +13,8 @@ from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
 
 from ..estimator_calls.estimator_values import Construction
+from ..exports.signatures import Signatures, signatures_of
+from ..losses_metrics.step_summaries import written
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
 
@@ -25,6 +27,9 @@ class Kind:
     """Whether the predictions of an example are a dict."""
     refused: str = ""
     """What of it asks for more than `fit`."""
+    summaries: frozenset[ast.AST] = frozenset()
+    """References to `tf.summary` of which it can write what they say."""
+    signatures: Signatures = Signatures(refused="signatures of its SavedModels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +39,19 @@ class Source:
     construction: Construction
     settings: Settings
     has_dicts: bool
+    summaries: frozenset[ast.AST]
+    signatures: Signatures
     target: ast.expr | None
     """What it is assigned to; None where it is made inside of another expression, or returned at once."""
     scope: Scope | None
     """That of the name that it is assigned to, if it is one, and holds nothing but Estimators that are made there."""
     params: str = ""
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
+
+    @property
+    def recorded(self) -> bool:
+        """Whether its model writes summaries of its own."""
+        return bool(self.summaries) and self.settings.directory is not None
 
     @property
     def module(self) -> Module:
@@ -69,7 +81,10 @@ def kind_of(plans: list[Plan]) -> Kind:
     kinds = {_has_dicts(plan) for plan in plans}
     if len(kinds) != 1:
         return Kind(refused=refused or "model_fns whose predictions are of different kinds")
-    return Kind(kinds.pop(), refused)
+    dicts = kinds.pop()
+    served = {signatures_of(plan, dicts) for plan in plans}
+    signatures = served.pop() if len(served) == 1 else Signatures(refused="model_fns that serve differently")
+    return Kind(dicts, refused, frozenset().union(*map(written, plans)), signatures)
 
 
 def _refused(plan: Plan) -> str:
@@ -114,7 +129,8 @@ def sources_of(
         params = construction.arguments.get("params")
         name = "" if params is None or is_none(params) or stays(module, params) else "params"
         name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
-        source = Source(construction, settings, kind.has_dicts, target, _scope(module, target, calls), name)
+        scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.signatures)
+        source = Source(construction, settings, *own, target, scope, name)
         if settings.fields and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"
         if settings.directory is not None and target is None and source.returned is None:

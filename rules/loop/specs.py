@@ -10,6 +10,7 @@ from migrator.analyse.function.translate import bind, is_empty, is_none
 from migrator.resolve.module import Module
 
 from ..estimator_calls.estimator_values import PREFIX
+from ..exports.exporters import Exporter, exporters_of
 from .datasets import Reader
 from .inputs import Input, read_input
 from .places import has_its_line, moves
@@ -21,6 +22,7 @@ _SIGNATURES = {
     "EvalSpec": "input_fn steps name hooks exporters start_delay_secs throttle_secs",
 }
 _UNDERSTOOD = frozenset({"input_fn", "max_steps", "steps", "name", "start_delay_secs", "throttle_secs"})
+_EXPORTING = frozenset({"exporters"})
 _LISTS = frozenset({"hooks", "saving_listeners", "exporters"})
 USUAL_STEPS = 100
 """Batches of an evaluation where an EvalSpec says nothing."""
@@ -46,6 +48,7 @@ class Validation:
     limit: ast.expr | int | None
     """How many batches each takes at most."""
     specs: tuple[Spec, Spec]
+    exporters: tuple[Exporter, ...]
     throttled: ast.expr | None
     """The least time between two of them, which an Estimator waits for."""
 
@@ -88,7 +91,7 @@ def _spec(module: Module, node: ast.expr, name: str, call: ast.Call) -> Spec | s
     except Unsupported as problem:
         return problem.reason
     told = {key: value for key, value in given.items() if key not in _LISTS or not (is_none(value) or is_empty(value))}
-    more = sorted(set(told) - _UNDERSTOOD)
+    more = sorted(set(told) - _UNDERSTOOD - ({"hooks"} if name == "TrainSpec" else _EXPORTING))
     if more:
         return f"`{more[0]}` of its {name}"
     if "input_fn" not in told:
@@ -99,7 +102,7 @@ def _spec(module: Module, node: ast.expr, name: str, call: ast.Call) -> Spec | s
 
 
 def validation_of(
-    reader: Reader, module: Module, specs: tuple[Spec, Spec], params: ast.expr | None, held: str
+    reader: Reader, module: Module, specs: tuple[Spec, Spec], params: ast.expr | None, held: str, call: ast.Call
 ) -> Validation | str:
     """The evaluations that an EvalSpec asks for, or why they are not understood."""
     given = specs[1].arguments
@@ -111,4 +114,7 @@ def validation_of(
         limit = None
     if limit is None and found.data.ends is not True:
         return "evaluations on data that may have no end"
-    return Validation(found, limit, specs, given.get("throttle_secs"))
+    exporters = exporters_of(reader.project, module, given["exporters"], call) if "exporters" in given else ()
+    if isinstance(exporters, str):
+        return exporters
+    return Validation(found, limit, specs, exporters, given.get("throttle_secs"))

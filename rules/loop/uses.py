@@ -10,6 +10,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_empty, is_none
 from migrator.resolve.module import Module
 
+from ..hooks.keras_callbacks import Hooks, hooks_of
 from .datasets import Data, Reader
 from .inputs import Input, read_input
 from .places import has_its_line, is_simple, line_above
@@ -47,6 +48,7 @@ class Use:
     """Those of the method, by parameter, that say something."""
     validation: Validation | None = None
     """The evaluations during a training by `train_and_evaluate`."""
+    hooks: Hooks = Hooks()
     every: ast.expr | None = None
     """Steps between these; None: there is one, at the end."""
 
@@ -84,8 +86,9 @@ class Use:
     def names(self) -> tuple[ast.expr, ...]:
         """References to names of the library that go with it, beside the method."""
         if self.validation is None:
-            return ()
-        return self.call.func, *(spec.name for spec in self.validation.specs)
+            return self.hooks.names
+        exporters = [n for e in self.validation.exporters for n in (e.reference, *e.fed.names)]
+        return self.call.func, *(spec.name for spec in self.validation.specs), *self.hooks.names, *exporters
 
     @property
     def divided(self) -> int | None:
@@ -186,10 +189,13 @@ def _evaluated(
     params, held = _params(module, node, sources)
     told = {name: value for name, value in specs[0].arguments.items() if not is_none(value)}
     found = read_input(reader, module, told["input_fn"], "train", params, held)
-    validation = validation_of(reader, module, specs, params, held)
+    validation = validation_of(reader, module, specs, params, held, call)
     if isinstance(found, str) or isinstance(validation, str):
         return found if isinstance(found, str) else str(validation)
-    use = Use(module, call, "train", node, sources, found, told, validation)
+    hooks = _hooks(module, call, told)
+    if isinstance(hooks, str) or "steps" in told:
+        return hooks if isinstance(hooks, str) else "a StopAtStepHook that counts from where it starts"
+    use = Use(module, call, "train", node, sources, found, told, validation, hooks)
     every = use.fields.get("save_checkpoints_steps")
     if every is not None and (use.limit is None or not _at_most(use.limit, every)):
         if use.limit is None or found.data.ends is not False:
@@ -197,7 +203,21 @@ def _evaluated(
         if not is_simple(use.limit) or not is_simple(every):
             return "a number of steps that is computed"
         use = replace(use, every=every)
+    reason = _of_exporters(use)
+    if reason:
+        return reason
     return _refused(module, call, "train", found.data) or use
+
+
+def _of_exporters(use: Use) -> str:
+    """Why the exporters of a training stay."""
+    exporters = use.validation.exporters if use.validation is not None else ()
+    if not exporters:
+        return ""
+    if not use.saves or (use.every is not None and any(exporter.latest for exporter in exporters)):
+        return "`exporters` of its EvalSpec"
+    refused = [source.signatures.refusing(e.fed.text) for source in use.sources for e in exporters]
+    return next(filter(None, refused), "")
 
 
 def _method(
@@ -212,6 +232,9 @@ def _method(
     except Unsupported as problem:
         return problem.reason
     told = {name: value for name, value in given.items() if not is_none(value) and not _says_nothing(name, value)}
+    hooks = _hooks(module, call, told) if method == "train" else Hooks()
+    if isinstance(hooks, str):
+        return hooks
     more = sorted(set(told) - _UNDERSTOOD[method])
     if more:
         return f"`{more[0]}` of {method}"
@@ -224,7 +247,18 @@ def _method(
     found = read_input(reader, module, told["input_fn"], method, *_params(module, node, sources))
     if isinstance(found, str):
         return found
-    return _refused(module, call, method, found.data) or Use(module, call, method, node, sources, found, told)
+    use = Use(module, call, method, node, sources, found, told, hooks=hooks)
+    return _refused(module, call, method, found.data) or use
+
+
+def _hooks(module: Module, call: ast.Call, told: dict[str, ast.expr]) -> Hooks | str:
+    """The hooks of a training, whose limit becomes one of the arguments that are `told`."""
+    found = hooks_of(module, told.pop("hooks"), call) if "hooks" in told else Hooks()
+    if not isinstance(found, str) and found.limit:
+        if told.keys() & {"steps", "max_steps"}:
+            return "a StopAtStepHook beside a number of steps"
+        told.update(found.limit)
+    return found
 
 
 def _is_names(node: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from migrator.resolve.text import Spans, within
 from migrator.vocabulary.diagnostics import Edit
 
 from ..estimator_calls.estimator_values import Construction
+from ..exports.exportwriter import ExportWriter
 from .comments import comments
 from .inputs import Input
 from .making import Names, made
@@ -31,6 +32,7 @@ class LoopWriter:
         self.module = module
         self.page = Page(module, renderer, tf)
         self.names = Names(loop, self.page)
+        self.exports = ExportWriter(self.page, self.names)
 
     def edits(self) -> Iterator[Edit]:
         """All edits, but for those of the constructions."""
@@ -38,11 +40,14 @@ class LoopWriter:
         reads = [read for read in self.loop.reads if read.module is module]
         self.page.known.update((read.node, self._read(read)) for read in reads)
         yield from made(self.loop, self.page, self.names)
+        yield from self.exports.edits(self.loop.exports)
         for use in (use for use in self.loop.uses if use.module is module):
             model = self.names.receiver(use.sources[0], use.receiver)
             yield from self._comments(use)
             yield from self._specs(use)
             yield from restored(use, self.loop.uses, model, self.page, self.names)
+            yield from self._hooks(use)
+            yield from self.exports.exporters(use)
             data = self._data(use.input)
             if use.method == "train":
                 lines = self._training(use, model, data)
@@ -53,10 +58,11 @@ class LoopWriter:
                 yield from predictions.edits(use, model, data)
         for array in (array for array in self.loop.arrays if array.module is module):
             yield from array.edits(self.page)
-        written = Spans(module.span(use.call) for use in self.loop.uses if use.module is module)
+        calls = [use.call for use in self.loop.uses if use.module is module]
+        calls += [export.call for export in self.loop.exports if export.module is module]
+        written = Spans(module.span(call) for call in calls)
         yield from (module.edit(n, text) for n, text in self.page.known.items() if not written.hold(module.span(n)))
-        for statement in sorted(self.page.imports):
-            yield module.add_import(statement)
+        yield from self.page.import_edits()
 
     def _data(self, data: Input) -> str:
         """The dataset that an input function returns."""
@@ -88,6 +94,7 @@ class LoopWriter:
         inner = [f"{model}.fit({data}{self._callbacks(use, model)})"]
         if use.saves:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
+            inner += self.exports.exported(use, model, self._folder(use, model))
         return [*lines, *(f"{self.page.unit if steps else ''}{line}" for line in inner)]
 
     def _epochs(self, use: Use, model: str, data: str, goes_on: bool) -> list[str]:
@@ -107,7 +114,10 @@ class LoopWriter:
             parts.append(f"on_epoch_end=lambda epoch, logs: {self._checkpoints(use, model)}.save({steps})")
         told = f"steps_per_epoch={every}, {first}epochs={epochs}{self._validation(use)}"
         fit = f"{model}.fit({data}, {told}{self._called(use, model, parts)})"
-        return [f"{done} = {steps}.numpy()", f"if {done} < {last}:", f"{self.page.unit}{fit}"] if done else [fit]
+        inner = [fit, *self.exports.exported(use, model, self._folder(use, model))]
+        if not done:
+            return inner
+        return [f"{done} = {steps}.numpy()", f"if {done} < {last}:", *(f"{self.page.unit}{line}" for line in inner)]
 
     def _validation(self, use: Use) -> str:
         """The argument of `fit` for the data of evaluations."""
@@ -142,15 +152,30 @@ class LoopWriter:
         """The argument of `fit` for callbacks: a LambdaCallback of `parts`, and the summaries of a folder."""
         callbacks, node = f"{self.page.tf}.keras.callbacks", use.fields.get("model_dir")
         found = [f"{callbacks}.LambdaCallback({', '.join(parts)})"] if parts else []
+        hooks = use.hooks
+        found += [f"{callbacks}.TerminateOnNaN()"] if hooks.terminates else []
         if node is None:
-            return f", callbacks=[{found[0]}]" if found else ""
+            found += hooks.board(self.page, f"{callbacks}.TensorBoard")
+            return f", callbacks=[{', '.join(found)}]" if found else ""
         every = use.fields.get("save_summary_steps")
+        frequency = "100" if every is None else self.page.text(every)
+        options = [self._folder(use, model), f"update_freq={frequency}", *hooks.options(self.page)]
+        return f", callbacks=[{', '.join([*found, f'{callbacks}.TensorBoard(' + ', '.join(options) + ')'])}]"
+
+    def _folder(self, use: Use, model: str) -> str:
+        """The folder of the checkpoints; nothing where there is none."""
+        node = use.fields.get("model_dir")
+        if node is None:
+            return ""
         known = len(use.sources) == 1 and not use.sources[0].settings.temporary
         simple = is_simple(node) and known and self.loop.is_local(use.sources[0])
-        folder = self.page.text(node) if simple else f"{self._checkpoints(use, model)}.directory"
-        frequency = "100" if every is None else self.page.text(every)
-        found.append(f"{callbacks}.TensorBoard({folder}, update_freq={frequency})")
-        return f", callbacks=[{', '.join(found)}]"
+        return self.page.text(node) if simple else f"{self._checkpoints(use, model)}.directory"
+
+    def _hooks(self, use: Use) -> Iterator[Edit]:
+        """Statements that hold hooks go; their comments stay."""
+        for statement in use.hooks.statements:
+            lines = [text for _, text in comments(self.module, *self.module.span(statement))]
+            yield self.page.instead(statement, lines)
 
     def _read(self, read: Read) -> str:
         """What takes the place of what is read of an Estimator."""

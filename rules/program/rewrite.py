@@ -21,6 +21,7 @@ from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.symbols import dotted
+from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 from migrator.vocabulary.diagnostics import Edit
 
@@ -271,6 +272,9 @@ class ProgramRewrite(Rewritten):
             self._driver(use.module).handled.update(use.names)
         for array in loop.arrays:
             self._driver(array.module).handled.add(array.call.func)
+        for module, fed in loop.fed:
+            placeholders = (node for call in fed.placeholders for node in walk(call))
+            self._driver(module).handled.update([*fed.names, *placeholders])
         for module, node, text in remarks(loop):
             self._driver(module).remark(node, text)
 

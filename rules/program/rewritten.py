@@ -177,6 +177,7 @@ class Rewritten:
         for model in self.model_fns.values():
             spec = model.plan.specs.get("infer") if model.plan is not None else None
             exported = any(driver.exports for driver in self._drivers.values())
+            exported |= isinstance(self.loop, Loop) and any(True for _ in self.loop.fed)
             if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not exported:
                 text = "export_outputs has no effect any more: the program exports nothing"
                 yield model.definition.module, spec.fields["export_outputs"], text
@@ -231,5 +232,7 @@ class Rewritten:
         facts.update(started=started, read=self.is_read)
         facts["plain"] = isinstance(self.loop, Loop)
         facts["grouped"] = not isinstance(self.loop, Loop) or self.loop.grouped
+        facts["recorded"] = isinstance(self.loop, Loop) and model is not None and self.loop.records(model)
+        facts["validated"] = isinstance(self.loop, Loop) and any(use.validation for use in self.loop.uses)
         facts["horovod"] = trains_with_horovod(self.project.modules.values())
         return {**facts, **self.chosen}

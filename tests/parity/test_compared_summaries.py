@@ -11,7 +11,7 @@ import pytest
 
 from migrator.parity.judge.compare import compare
 from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
-from migrator.parity.judge.summaries import NOT_WRITTEN
+from migrator.parity.judge.summaries import ELSEWHERE, NOT_WRITTEN
 from migrator.parity.probe.recorded import summaries
 from migrator.parity.probe.recorded.store import Reader, Writer
 
@@ -75,6 +75,33 @@ def test_a_folder_that_is_missing_among_others(tmp_path: Path) -> None:
 def test_a_program_that_writes_elsewhere_is_not_judged(tmp_path: Path) -> None:
     report = judged(tmp_path, {"program/model": LOSS}, {"program/logs/train": LOSS})
     assert report.notes == [NOT_WRITTEN] and not report.differences
+
+
+BOARD = {"m/train": {"epoch_loss": [[0, 0.5]]}, "m/validation": {"epoch_loss": [[0, 0.5]]}}
+
+
+def test_what_an_estimator_writes_by_itself_is_written_by_a_callback(tmp_path: Path) -> None:
+    old: dict[str, Tags] = {"m": {"loss_1": LOSS["loss"], "rate": [[1, 0.5]]}, "m/eval": LOSS, "m/eval_test": LOSS}
+    report = judged(tmp_path, old, {"m": {"rate": [[1, 0.5]]}, **BOARD})
+    assert report.notes == [ELSEWHERE] and not report.differences
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        ({"m": {"norm": [[1, 1.0]]}, **BOARD}, "summaries: m: rate: is missing in the new program"),
+        ({"m": {"rate": [[0, 0.5]]}, **BOARD}, "summaries: m: rate: old at steps 1; new at steps 0"),
+        (
+            {"m": {"rate": [[1, 0.5]]}, "m/train": {"other": [[1, 1.0]]}},
+            "summaries: m: loss: is missing in the new program",
+        ),
+    ],
+)
+def test_summaries_of_the_program_are_judged_beside_a_callback(
+    tmp_path: Path, new: dict[str, Tags], expected: str
+) -> None:
+    report = judged(tmp_path, {"m": {**LOSS, "rate": [[1, 0.5]]}}, new)
+    assert [str(one) for one in report.differences] == [expected]
 
 
 def test_nothing_is_said_of_programs_without_summaries(tmp_path: Path) -> None:

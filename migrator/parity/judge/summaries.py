@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from migrator.parity.judge.distances import close
@@ -13,6 +13,9 @@ from migrator.parity.judge.report import CaseReport, Difference, Tolerance
 from migrator.parity.probe.recorded.store import Reader
 
 NOT_WRITTEN = "not compared: summaries, as the new program writes none to the folders of the old one"
+ELSEWHERE = (
+    "not compared: summaries of losses and evaluations, which TensorBoard of Keras writes to `train` and `validation`"
+)
 _UNLIKE = re.compile(
     r"(^|/)(global_step/sec|examples/sec|checkpoint_path)$|fraction_(over_\d+_)?of_\d+_full$|^(graph|queue)/"
 )
@@ -30,16 +33,35 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift
         report.notes.append(NOT_WRITTEN)
         return []
     found = []
+    boards = set(_boards(right))
     for folder, tags in left.items():
         others = right.get(folder, {})
         for tag, series in tags.items():
             if _UNLIKE.search(tag):
+                continue
+            if _partner(tag, others) is None and _is_elsewhere(folder, tag, boards):
+                report.notes += [ELSEWHERE] if ELSEWHERE not in report.notes else []
                 continue
             message = _apart(series, _partner(tag, others), report.tolerance)
             where = f"{folder_text(folder)}: {tag}"
             if message and not (message.startswith("step ") and where in drift.summaries):
                 found.append(Difference("summaries", where, message))
     return found
+
+
+def _boards(written: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Folders for which the callback of Keras writes: below them lies one for the training."""
+    for folder, tags in written.items():
+        above, _, name = folder.rpartition("/")
+        if name == "train" and any(tag.startswith(("epoch_", "batch_")) for tag in tags):
+            yield above
+
+
+def _is_elsewhere(folder: str, tag: str, boards: set[str]) -> bool:
+    """Whether an Estimator wrote by itself what the callback of Keras writes under other names."""
+    above, _, name = folder.rpartition("/")
+    evaluated = above in boards and (name == "eval" or name.startswith("eval_"))
+    return evaluated or (folder in boards and _COPY.sub("", tag) == "loss")
 
 
 def _partner(tag: str, others: Mapping[str, Any]) -> Any:

@@ -1,0 +1,1 @@
+"""SavedModels that a program exports, with the signatures that they had."""

@@ -1,0 +1,88 @@
+"""SavedModels that a program exports: what they are fed, and what their signatures are called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind, is_none
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+
+from ..estimator_calls.exporters import EXPORT_SIGNATURE, EXPORTS
+from ..loop.places import has_its_line, is_simple
+from ..loop.sources import Source
+from .receivers import Receiver, receiver_of
+
+_LOOPS = (ast.For, ast.While, ast.comprehension, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Export:
+    """A call of a method that exports."""
+
+    module: Module
+    call: ast.Call
+    folder: ast.expr
+    """Where it makes a folder of its own."""
+    fed: Receiver
+    receiver: ast.expr
+    """What stands for the Estimator in it."""
+    sources: tuple[Source, ...]
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it reads the name that the Estimator gets where it is made."""
+        return all(source.is_read(self.module, self.receiver) for source in self.sources)
+
+    @property
+    def names(self) -> tuple[ast.expr, ...]:
+        """References to names of the library that go with it."""
+        return self.fed.names
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of its signatures, as they are written."""
+        return self.sources[0].signatures.keys
+
+
+def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Export | str | None:
+    """The export that is made of an Estimator at a place, or why it is not understood; None: there is none."""
+    attribute = module.parent(node)
+    call = module.parent(attribute) if isinstance(attribute, ast.Attribute) else None
+    if not isinstance(attribute, ast.Attribute) or attribute.attr not in EXPORTS or not isinstance(call, ast.Call):
+        return None
+    if call.func is not attribute:
+        return "the Estimator is used elsewhere"
+    try:
+        given = bind(call, f"{EXPORT_SIGNATURE} {EXPORTS[attribute.attr]}", attribute.attr)
+    except Unsupported as problem:
+        return problem.reason
+    told = {name for name, value in given.items() if not is_none(value)} - {"strip_default_attrs"}
+    if told != {"export_dir_base", "serving_input_receiver_fn"}:
+        return f"`{sorted(told - {'export_dir_base', 'serving_input_receiver_fn'})[0]}` of {attribute.attr}"
+    if not isinstance(module.parent(call), ast.Expr):
+        return f"what `{attribute.attr}` returns is read"
+    start, end = module.span(call)
+    if not has_its_line(module, call) or b"#" in module.source[start:end]:
+        return "an export in the line of another statement"
+    if any(isinstance(outer, _LOOPS) for outer in module.ancestors(call)):
+        return "exports in a loop"  # each waits for another second
+    fed = receiver_of(project, module, given["serving_input_receiver_fn"], call)
+    if isinstance(fed, str):
+        return fed
+    signatures = sources[0].signatures
+    if any(source.signatures != signatures for source in sources):
+        return "one of several Estimators that serve differently"
+    if not is_simple(node):
+        return "an Estimator in an expression that is not simple"
+    reason = signatures.refusing(fed.text)
+    return reason or Export(module, call, given["export_dir_base"], fed, node, sources)
+
+
+def of_exports(found: Sequence[Export]) -> str:
+    """Why exports stay."""
+    once = len({ast.dump(export.folder) for export in found}) == len(found)
+    return "" if once else "several exports to one folder"  # each waits for another second

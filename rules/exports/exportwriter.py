@@ -1,0 +1,115 @@
+"""The edits that write an export with `tf.saved_model.save`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from migrator.vocabulary.diagnostics import Edit
+
+from ..loop.comments import comments
+from ..loop.making import Names
+from ..loop.page import Page
+from ..loop.uses import Use
+from .exports import Export
+from .receivers import Computed, Receiver
+
+
+class ExportWriter:
+    """Writes the exports of a file."""
+
+    def __init__(self, page: Page, names: Names) -> None:
+        self.page = page
+        self.names = names
+        self.module = page.module
+
+    def edits(self, exports: Sequence[Export]) -> Iterator[Edit]:
+        """All edits."""
+        exports = [export for export in exports if export.module is self.module]
+        for export in exports:
+            yield self._export(export)
+            yield from self._fed(export.fed)
+
+    def _export(self, export: Export) -> Edit:
+        model = self.names.receiver(export.sources[0], export.receiver)
+        lines = self.lines(export.fed, export.keys, model, self._parts(export.folder), export.call)
+        return self.module.edit(export.call, f"\n{self.page.indent(export.call)}".join(lines))
+
+    def exported(self, use: Use, model: str, folder: str) -> list[str]:
+        """The lines that export what the exporters of a training do, below a folder of checkpoints."""
+        lines: list[str] = []
+        for exporter in use.validation.exporters if use.validation is not None else ():
+            parts = f'{folder}, "export", {self.page.text(exporter.name)}'
+            lines += self.lines(exporter.fed, use.sources[0].signatures.keys, model, parts, use.call)
+        return lines
+
+    def exporters(self, use: Use) -> Iterator[Edit]:
+        """What becomes of the code that makes exporters."""
+        for exporter in use.validation.exporters if use.validation is not None else ():
+            yield from self._gone(exporter.statement)
+            yield from self._fed(exporter.fed)
+
+    def lines(self, fed: Receiver, keys: Sequence[str], model: str, parts: str, at: ast.Call) -> list[str]:
+        """The statements of an export to a new folder below that of `parts`."""
+        module, tf = self.module, self.page.tf
+        serve = module.unused_name("serve", at)
+        if fed.computed is not None:
+            names = ", ".join(each.name for each in fed.computed.parameters)
+            specs = ", ".join(self._spec(each.shape, each.dtype, each.key) for each in fed.computed.parameters)
+            call = f"{self.page.text(fed.given)}({names})"
+            made = f"lambda {names}: {model}.predict_step({call}), input_signature=[{specs}]"
+        elif fed.parsed is None:
+            made = f"{model}.predict_step, input_signature=[{self.page.text(fed.given)}()]"
+        else:
+            spec = f'{tf}.TensorSpec([None], {tf}.string, name="examples")'
+            parsed = f"{tf}.io.parse_example(examples, {self.page.text(fed.parsed)})"
+            made = f"lambda examples: {model}.predict_step({parsed}), input_signature=[{spec}]"
+        outputs = ", ".join(f"{key}: {serve}" for key in keys)
+        os, time = self.page.library("os"), self.page.library("time")
+        folder = f"{os}.path.join({parts}, str(int({time}.time())))"
+        return [
+            f"{serve} = {tf}.function({made})",
+            f"{tf}.saved_model.save({model}, {folder}, signatures={{{outputs}}})",
+        ]
+
+    def _parts(self, folder: ast.expr) -> str:
+        """The arguments of `os.path.join` for a folder."""
+        joined = isinstance(folder, ast.Call) and self.module.resolve(folder.func) == "os.path.join"
+        if joined and isinstance(folder, ast.Call) and not folder.keywords:
+            return ", ".join(self.page.text(part) for part in folder.args)
+        return self.page.text(folder)
+
+    def _gone(self, statement: ast.Assign | None) -> Iterator[Edit]:
+        """A statement goes; its comments stay."""
+        if statement is not None:
+            lines = [text for _, text in comments(self.module, *self.module.span(statement))]
+            yield self.page.instead(statement, lines)
+
+    def _fed(self, fed: Receiver) -> Iterator[Edit]:
+        """A function that returned placeholders returns what they are like."""
+        module = self.module
+        yield from self._gone(fed.statement)
+        if fed.returned is not None:
+            whole, features = fed.returned
+            yield module.edit(whole, module.segment(features))
+        for call, name in fed.fed:
+            given = dict(zip(("dtype", "shape"), call.args))
+            given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
+            yield module.edit(call, self._spec(given["shape"], given["dtype"], name))
+        if fed.computed is not None:
+            yield from self._parameters(fed.computed)
+
+    def _spec(self, shape: ast.expr, dtype: ast.expr, name: str) -> str:
+        """What was a placeholder."""
+        text = self.module.segment
+        return f"{self.page.tf}.TensorSpec({text(shape)}, {text(dtype)}, name={name})"
+
+    def _parameters(self, computed: Computed) -> Iterator[Edit]:
+        """Parameters of a function, in place of its placeholders."""
+        module, start = self.module, self.module.span(computed.function)[0]
+        head = re.compile(rb"def\s+\w+\s*\(\s*").match(module.source, start)
+        assert head is not None
+        yield module.insert(head.end(), ", ".join(each.name for each in computed.parameters))
+        for each in computed.parameters:
+            yield from self._gone(each.statement)

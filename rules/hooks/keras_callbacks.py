@@ -1,0 +1,165 @@
+"""Hooks of a training for which Keras has a callback or an argument."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind, is_none
+from migrator.resolve.module import Module
+from migrator.resolve.text import Spans
+
+from ..loop.page import Page
+from ..loop.places import has_its_line, moves
+from .hooks import HOOKS, hook_of
+
+_NAN = "NanTensorHook"
+_STOP, _COUNTER, _PROFILER = "StopAtStepHook", "StepCounterHook", "ProfilerHook"
+_SIGNATURES = {name: HOOKS[name].signature for name in (_STOP, _COUNTER, _PROFILER)}
+_SIGNATURES[_NAN] = "loss_tensor fail_on_nan_loss"
+_WRITTEN = {
+    _STOP: {"num_steps", "last_step"},
+    _COUNTER: {"every_n_steps", "output_dir"},
+    _PROFILER: {"save_steps", "output_dir"},
+    _NAN: {"loss_tensor", "fail_on_nan_loss"},
+}
+_UNSEEN = "hooks"
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A hook of the library."""
+
+    name: ast.expr
+    """The reference to its class."""
+    short: str
+    arguments: dict[str, ast.expr]
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """The hooks of one training."""
+
+    hooks: tuple[Hook, ...] = ()
+    statements: tuple[ast.Assign, ...] = ()
+    """What holds them, and goes."""
+    limit: dict[str, ast.expr] = field(default_factory=dict)
+    """How many steps it has, or the step to which it trains, as an argument of `train`."""
+
+    @property
+    def names(self) -> tuple[ast.expr, ...]:
+        """References to names of the library that go."""
+        return tuple(hook.name for hook in self.hooks)
+
+    @property
+    def single(self) -> bool:
+        """Whether callbacks wait for each step."""
+        return any(hook.short in (_COUNTER, _PROFILER) for hook in self.hooks)
+
+    @property
+    def profiles(self) -> bool:
+        """Whether one of them writes profiles."""
+        return any(hook.short == _PROFILER for hook in self.hooks)
+
+    @property
+    def parts(self) -> tuple[ast.expr, ...]:
+        """Expressions that are written elsewhere."""
+        return tuple(value for hook in self.hooks if hook.short != _NAN for value in hook.arguments.values())
+
+    @property
+    def terminates(self) -> bool:
+        """Whether one of them ends a training whose loss is not a number."""
+        return any(hook.short == _NAN for hook in self.hooks)
+
+    @property
+    def boards(self) -> list[Hook]:
+        """Those that write to a folder what TensorBoard shows."""
+        return [hook for hook in self.hooks if hook.short in (_COUNTER, _PROFILER) and "output_dir" in hook.arguments]
+
+    def options(self, page: Page) -> list[str]:
+        """The arguments of `TensorBoard` that ask for what they wrote."""
+        found = ["write_steps_per_second=True" for hook in self.boards if hook.short == _COUNTER]
+        return found + [
+            f"profile_batch={page.text(hook.arguments['save_steps'])}"
+            for hook in self.boards
+            if hook.short == _PROFILER
+        ]
+
+    def board(self, page: Page, tensorboard: str) -> list[str]:
+        """The callback for them where nothing else is shown: two of these would be in each other's way."""
+        for hook in self.boards:
+            folder, every = page.text(hook.arguments["output_dir"]), hook.arguments.get("every_n_steps")
+            often = [f"update_freq={page.text(every) if every is not None else 100}"] if hook.short == _COUNTER else []
+            return [f"{tensorboard}({', '.join([folder, *often, *self.options(page)])})"]
+        return []
+
+
+def hooks_of(module: Module, node: ast.expr, call: ast.Call) -> Hooks | str:
+    """The hooks that a training is given by `node`, or why they are not understood; `call` is where it trains."""
+    statements: list[ast.Assign] = []
+    made = _held(module, node, call, statements)
+    if not isinstance(made, (ast.List, ast.Tuple)):
+        return _UNSEEN
+    found = [_hook(module, _held(module, element, call, statements)) for element in made.elts]
+    hooks = [hook for hook in found if hook is not None]
+    limits = [hook.arguments for hook in hooks if hook.short == _STOP]
+    if len(hooks) != len(found) or len(limits) > 1:
+        return _UNSEEN
+    limit = {{"num_steps": "steps", "last_step": "max_steps"}[n]: v for each in limits for n, v in each.items()}
+    result = Hooks(tuple(hooks), tuple(statements), limit)
+    if len({hook.short for hook in hooks}) < len(hooks) or len(result.boards) > 1:
+        return _UNSEEN
+    if not all(moves(module, statement, call, result.parts) for statement in statements):
+        return "hooks that are made elsewhere"
+    return result
+
+
+def _held(module: Module, node: ast.expr, call: ast.Call, statements: list[ast.Assign]) -> ast.expr | None:
+    """What a name stands for that is read here alone; an expression that is no name itself."""
+    if not isinstance(node, ast.Name):
+        return node
+    statement = module.assignment(node)
+    if statement is None or module.loads_of(node.id, module.scope(node).lookup(node.id)) != [node]:
+        return None
+    if not has_its_line(module, statement):
+        return None
+    statements.append(statement)
+    return statement.value
+
+
+def _hook(module: Module, node: ast.expr | None) -> Hook | None:
+    """One hook of the library."""
+    name = module.resolve(node.func) if isinstance(node, ast.Call) else None
+    short = _short(name)
+    if short is None or not isinstance(node, ast.Call):
+        return None
+    try:
+        given = {name: value for name, value in bind(node, _SIGNATURES[short], short).items() if not is_none(value)}
+    except Unsupported:
+        return None
+    if set(given) - _WRITTEN[short] or (short == _PROFILER and len(given) < 2):
+        return None
+    return Hook(node.func, short, given)
+
+
+def _short(name: str | None) -> str | None:
+    """The hook of those above that a qualified name means."""
+    short = _NAN if name in ("tensorflow.train.NanTensorHook", "tensorflow.estimator.NanTensorHook") else hook_of(name)
+    return short if short in _SIGNATURES else None
+
+
+def is_known(name: str) -> bool:
+    """Whether a qualified name is that of such a hook."""
+    return _short(name) is not None
+
+
+def of_hooks(modules: Sequence[Module], inside: Mapping[str, Spans], known: set[ast.expr]) -> str:
+    """Why hooks stay, beside those that are understood."""
+    for module in modules:
+        spans = inside.get(module.path, Spans())
+        for node, name in module.references():
+            if is_known(name) and node not in known and not spans.hold(module.span(node)):
+                return _UNSEEN
+    return ""

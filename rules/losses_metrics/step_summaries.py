@@ -1,0 +1,24 @@
+"""Summaries of a model_fn beside a folder of checkpoints, which `train_step` of the model writes."""
+
+from __future__ import annotations
+
+import ast
+
+from migrator.analyse.function.plan import Plan
+from migrator.resolve.syntax import walk
+
+PREFIX = "tensorflow.summary."
+
+
+def written(plan: Plan) -> frozenset[ast.AST]:
+    """The references to `tf.summary` in a model_fn whose summaries `train_step` writes as they are.
+
+    Not those of its layers, before whose tags Keras puts names, nor of metrics, which hold more steps than in a session.
+    """
+    left = {node for leaf in plan.call_leaves for node in walk(leaf.node)}
+    left |= {node for leaf in plan.metric_effects if "train" in leaf.modes for node in walk(leaf.node)}
+    return frozenset(
+        node
+        for node, name in plan.module.references()
+        if name.startswith(PREFIX) and plan.module.is_inside(node, plan.function) and node not in left
+    )

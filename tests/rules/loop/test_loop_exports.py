@@ -1,0 +1,185 @@
+"""Exports of a program that trains by `fit`: `tf.saved_model.save`, with the signatures that serving clients call."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from modelfn.programs import joined, migrate
+
+HEAD = """\
+import os
+
+import tensorflow as tf
+
+SIZES = {"wide": 3, "deep": 2}
+
+
+def model_fn(features, labels, mode):
+    net = tf.concat([features[name] for name in SIZES], axis=1)
+    score = tf.layers.dense(net, 1)
+    predictions = {"score": score, "positive": score > 0.0}
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+    loss = tf.losses.mean_squared_error(labels, score)
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_or_create_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+
+def input_fn():
+    features = {name: [[1.0] * size] * 8 for name, size in SIZES.items()}
+    return tf.data.Dataset.from_tensor_slices((features, [[1.0]] * 8)).batch(2)
+
+
+"""
+RAW = """\
+def serving_input_fn():
+    # What a client sends.
+    wide = tf.placeholder(tf.float32, [None, 3], name="wide_input")
+    features = {"wide": wide, "deep": tf.placeholder(dtype=tf.float32, shape=[None, 2])}
+    return tf.estimator.export.ServingInputReceiver(features, features)
+
+
+"""
+MAIN = """\
+estimator = tf.estimator.Estimator(model_fn, "model")
+estimator.train(input_fn)
+"""
+EXPORT = 'estimator.export_saved_model("served", serving_input_fn)\n'
+PARSED = """\
+spec = {name: tf.FixedLenFeature([size], tf.float32) for name, size in SIZES.items()}
+receiver_fn = tf.estimator.export.build_parsing_serving_input_receiver_fn(spec)
+estimator.export_savedmodel(os.path.join("model", "served"), receiver_fn, strip_default_attrs=True)
+"""
+
+
+def migrated(receiver: str = RAW, export: str = EXPORT, head: str = HEAD, main: str = MAIN) -> str:
+    return migrate(head + receiver + main + textwrap.dedent(export))
+
+
+def test_features_are_fed_as_they_are() -> None:
+    text = migrated()
+    function = """
+def serving_input_fn():
+    # What a client sends.
+    wide = tf.TensorSpec([None, 3], tf.float32, name="wide")
+    features = {"wide": wide, "deep": tf.TensorSpec([None, 2], tf.float32, name="deep")}
+    return features
+"""
+    assert function in text and "serving_outputs" not in text
+    saved = (
+        "\nserve = tf.function(model.predict_step, input_signature=[serving_input_fn()])\n"
+        'tf.saved_model.save(model, os.path.join("served", str(int(time.time()))), '
+        'signatures={"serving_default": serve})\n'
+    )
+    assert saved in text and "\nimport time\n" in text
+
+
+def test_examples_are_parsed() -> None:
+    text = " ".join(migrated("", PARSED).split())
+    assert "receiver_fn" not in text and "tf.io.FixedLenFeature" in text
+    parsed = "lambda examples: model.predict_step(tf.io.parse_example(examples, spec))"
+    signature = 'input_signature=[tf.TensorSpec([None], tf.string, name="examples")]'
+    assert parsed in text and signature in text and 'os.path.join("model", "served", str(int(time.time())))' in text
+
+
+def test_a_raw_receiver_that_is_built() -> None:
+    receiver = """\
+def serving_input_fn():
+    features = {name: tf.placeholder(tf.float32, [None, size]) for name, size in SIZES.items()}
+    return tf.estimator.export.build_raw_serving_input_receiver_fn(features)()
+
+
+"""
+    text = migrated(receiver)
+    assert "{name: tf.TensorSpec([None, size], tf.float32, name=name) for name, size" in text
+    assert "    return features\n" in text
+
+
+CSV = """\
+def serving_input_fn():
+    rows = tf.placeholder(tf.string, [None])
+    values = tf.decode_csv(rows, record_defaults=[[0.0]] * 5)
+    features = {"wide": tf.stack(values[:3], axis=1), "deep": tf.stack(values[3:], axis=1)}
+    return tf.estimator.export.ServingInputReceiver(features, {"csv_row": rows})
+
+
+"""
+
+
+@pytest.mark.parametrize(("fed", "key"), [('{"csv_row": rows}', "csv_row"), ("rows", "input")])
+def test_placeholders_of_features_that_are_computed_become_parameters(fed: str, key: str) -> None:
+    text = joined(migrated(CSV.replace('{"csv_row": rows}', fed)))
+    function = "def serving_input_fn(rows):\n    values = tf.io.decode_csv(rows, record_defaults=[[0.0]] * 5)\n"
+    assert function in text and "    return features\n" in text
+    made = "tf.function(lambda rows: model.predict_step(serving_input_fn(rows)), "
+    assert f'{made}input_signature=[tf.TensorSpec([None], tf.string, name="{key}")]' in text
+
+
+SIGNATURES = """\
+        outputs = {KEYS}
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+"""
+RETURN = "        return tf.estimator.EstimatorSpec(mode, predictions=predictions)\n"
+PREDICTED = "tf.estimator.export.PredictOutput(predictions)"
+DEFAULT = "tf.saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "signatures"),
+    [
+        (f'{{"scores": {PREDICTED}}}', '{"serving_default": serve, "scores": serve}'),
+        (f'{{{DEFAULT}: {PREDICTED}, "b": {PREDICTED}}}', '{"serving_default": serve, "b": serve}'),
+        (f"{{{DEFAULT}: {PREDICTED}}}", '{"serving_default": serve}'),
+    ],
+)
+def test_signatures_keep_their_names(outputs: str, signatures: str) -> None:
+    head = HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs))
+    assert f"signatures={signatures}" in migrated(head=head) and "has no effect" not in head
+
+
+def test_imports_are_those_of_the_file() -> None:
+    text = migrated(head=HEAD.replace("import os\n", "import os\nimport time\n"))
+    assert text.count("import time\n") == 1
+    text = migrated(head=HEAD.replace("import os\n\n", ""))
+    assert text.startswith("import os\nimport time\n")
+    text = migrated(RAW + "time = 3.0\n\n\n")
+    assert "import time as time_\n" in text and "int(time_.time())" in text
+
+
+@pytest.mark.parametrize(
+    ("receiver", "export"),
+    [
+        (RAW, f"folder = {EXPORT}"),
+        (RAW, f"for _ in range(2):\n    {EXPORT}"),
+        (RAW, EXPORT * 2),
+        (RAW, EXPORT.replace(")", ', assets_extra={"a": "b"})')),
+        (RAW.replace("(features, features)", '(features, {"fed": wide})'), EXPORT),
+        (RAW.replace("    features =", "    wide = tf.sqrt(wide)\n    features ="), EXPORT),
+        (RAW.replace("    features =", "    more = tf.placeholder(tf.float32, [None])\n    features ="), EXPORT),
+        (RAW + "print(serving_input_fn)\n", EXPORT),
+        (CSV.replace("tf.placeholder(tf.string, [None])", "tf.placeholder(tf.string)"), EXPORT),
+        (CSV.replace("    rows =", "    dtype = tf.string\n    rows =").replace("(tf.string", "(dtype"), EXPORT),
+        (CSV.replace("    features =", "    more = tf.placeholder(tf.float32, [None])\n    features ="), EXPORT),
+        (CSV.replace("Receiver(features,", "Receiver(dict(features),"), EXPORT),
+        (RAW.replace("    return", '    features["wide"] = tf.sqrt(wide)\n    return'), EXPORT),
+        ("", PARSED.replace("receiver_fn(spec)", "receiver_fn(spec, 8)")),
+        ("", PARSED.replace("receiver_fn =", "spec, receiver_fn = {},")),
+    ],
+)
+def test_exports_that_stay_with_helpers(receiver: str, export: str) -> None:
+    text = migrated(receiver, export)
+    assert "export_saved_model(" in text and ".fit(" not in text
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        f'{{"a": {PREDICTED}, "b": {PREDICTED}}}',  # an Estimator refuses it, too
+        '{"a": tf.estimator.export.PredictOutput({"score": score})}',
+        '{"a": tf.estimator.export.RegressionOutput(score)}',
+    ],
+)
+def test_signatures_that_stay_with_helpers(outputs: str) -> None:
+    text = migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs)))
+    assert "export_saved_model(" in text and ".fit(" not in text
