@@ -21,6 +21,7 @@ from migrator.analyse.variables.startvalues import METHOD as START
 from migrator.analyse.variables.startvalues import names_kept
 from migrator.emit.callbacklists import callback_lines
 from migrator.emit.classwriter import parameter, trimmed
+from migrator.emit.strategywriter import EXACT, scope_lines, strategy_lines
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
 
@@ -160,6 +161,7 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
                 raise Unsupported(f"`{name}` is used by the model and by the optimizer, and computed once", leaf.node)
     plain = shared.facts["plain"]
     own = {"model"} if plain else {"model", "config", "model_dir"}
+    own |= {"strategy", "servers", EXACT} if plain and shared.facts["cluster"] else set()
     own |= {*(("callbacks", "evaluation_callbacks") if hooks else ())}
     own |= {"warm_start_from"} if plan.warm is not None else set()
     bound = {name for leaf in (*leaves, *late) for name in leaf.defs}
@@ -174,7 +176,8 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         texts = [_FactoryWriter(generator, train_op, renamed).text(result) for result in results]
         optimizer = texts[0] if update is not None and not chosen else optimizer
     indent = generator.indent + generator.unit
-    distributed = shared.facts["distributed"]
+    cluster = plain and shared.facts["cluster"]
+    distributed = cluster or (shared.facts["distributed"] and not plain)  # else the program has a scope around the call
     parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
     warm = ["warm_start_from"] if plan.warm is not None else []
     parameters += [] if plain else ["config=None", "model_dir=None", *(f"{name}=None" for name in warm)]
@@ -197,7 +200,9 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         if not isinstance(partitioner, ast.Name):
             early.append(f"{indent}partitioner = {texts[-1]}")
             texts[-1] = "partitioner"
-        strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={texts[-1]})"
+        strategy = texts[-1] if cluster else f"{shared.need('make_strategy')}(config, variable_partitioner={texts[-1]})"
+    elif cluster:
+        strategy = ""
     elif has_partitioners(plan):
         by_scope = shared.need("partition_by_scope")
         strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={by_scope})"
@@ -205,7 +210,9 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         strategy = f"{shared.need('make_strategy')}(config)"
     lines += _config_lines(generator, indent)
     lines += early
-    if distributed:
+    if cluster:
+        lines = [*strategy_lines(generator), *lines, *scope_lines(generator, strategy, indent)]
+    elif distributed:
         lines.append(f"{indent}with {strategy}.scope():")
     lines.append(f"{inner}model = {generator.class_name}({', '.join(generator.init_statics)})")
     body = trimmed(body)
@@ -270,6 +277,8 @@ def _compile_lines(generator: ModelWriter, optimizer: str, indent: str) -> list[
         arguments.append("steps_per_execution=100")
     if optimizer and generator.shared.facts["recorded"]:
         arguments.append("jit_compile=False")  # XLA writes no summaries
+    if generator.shared.facts["plain"] and generator.shared.facts["cluster"] and generator.shared.facts["evaluated"]:
+        arguments.append(f"**{EXACT}")
     line = f"{indent}model.compile({', '.join(arguments)})"
     if len(line) <= _LONG or "\n" in optimizer or not (loss or metrics):
         return [*comments, line]

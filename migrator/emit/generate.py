@@ -290,7 +290,10 @@ class Generator(ModelWriter):
         if self.partial:
             self.test_step = test_step_lines(self, "") if self.plan.fed else []
             return losses_lines(self, writer, lines, name)
-        lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}"]
+        facts = self.shared.facts
+        share = f" / {self.shared.tf}.distribute.get_strategy().num_replicas_in_sync"
+        share = share if facts["plain"] and facts["distributed"] else ""
+        lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}{share}"]
         training = ", training=True" if writer.uses_training else ""
         parameters = f"self, x=None, y=None, y_pred=None, sample_weight=None{training}"
         head = f"{self.indent}{self.unit}def compute_loss({parameters}):"

@@ -21,6 +21,8 @@ _WORDS = re.compile(_TRAINS_AND_EVALUATES.pattern + b"|" + _OTHER_WORDS.pattern)
 a function of the program may have that name, too."""
 _WHATEVER_IS_CHOSEN = re.compile(rb"partitioner|\.(train|eval)_distribute\b")
 """What needs their helpers on one device, too."""
+_UNDERSTOOD = frozenset({"Strategy", "get_strategy", "distribute", "input_context", "TF_CONFIG", "partitioner"})
+"""Those words that a loop of `fit` keeps the meaning of."""
 TRAINING = frozenset({"train", "evaluate", "predict"})
 """Methods by which a program shows that it uses its Estimator itself."""
 
@@ -40,3 +42,11 @@ def only_trains_and_evaluates(modules: Iterable[Module], strategy: str) -> bool:
     """Whether `train_and_evaluate` is all that speaks for several machines: its callers may set TF_CONFIG for it."""
     texts = [m.source for m in modules if not vendoring.is_vendored(m.text)] if strategy == "auto" else []
     return bool(texts) and not any(_OTHER_WORDS.search(text) for text in texts)
+
+
+def understood_words(modules: Iterable[Module]) -> frozenset[str] | None:
+    """The words by which files speak for several devices or machines; None: there are others than strategies, partitioners
+    and TF_CONFIG."""
+    texts = [module.source for module in modules if not vendoring.is_vendored(module.text)]
+    found = frozenset(word.group().decode() for text in texts for word in _OTHER_WORDS.finditer(text))
+    return found if found <= _UNDERSTOOD else None

@@ -33,6 +33,8 @@ class Input:
     data: Data
     given: tuple[tuple[str, ast.expr], ...] = ()
     """What the Estimator gives to parameters of the function; what is not of the program is a string, or a variable to be."""
+    takes_context: bool = False
+    """Whether the function may be told by how many replicas its data are read."""
 
     def parts(self, module: Module) -> list[ast.expr]:
         """The expressions of which `written` takes the text."""
@@ -43,9 +45,11 @@ class Input:
             return [*node.args, *(keyword.value for keyword in node.keywords)]
         return [node]
 
-    def written(self, module: Module, text: Text) -> str:
-        """The call that makes the dataset, as an operand; `text` writes expressions, with others in place of some names."""
+    def written(self, module: Module, text: Text, context: str = "") -> str:
+        """The call that makes the dataset, as an operand; `text` writes expressions, with others in place of some names, and
+        `context` is what it is given as input_context, if it takes one."""
         node, values = self.function, {name: _text(value, text) for name, value in self.given}
+        values.update({"input_context": context} if self.takes_context and context else {})
         if isinstance(node, ast.Lambda):
             own: dict[ast.AST, str] = {load: values[load.id] for load in _loads(module, node) if load.id in values}
             return text(node.body, own) if isinstance(node.body, _CLOSED) else f"({text(node.body, own)})"
@@ -78,6 +82,7 @@ def read_input(
     if not isinstance(function, (Function, Returns)):
         return "the input function is not seen"
     given: dict[str, ast.expr] = {}
+    takes_context = False
     if isinstance(function, Function):
         left, args = function.parameters(), function.node.args
         optional = {arg.arg for arg in [*args.posonlyargs, *args.args][::-1][: len(args.defaults)]}
@@ -87,6 +92,8 @@ def read_input(
                 given["mode"] = ast.Constant(_MODES[method])
             elif arg.arg == "params" and params is not None and (held or stays(module, params)):
                 given["params"] = ast.Name(held, ast.Load()) if held else params
+            elif arg.arg == "input_context" and arg.arg in optional:
+                takes_context = method == "train"
             elif arg.arg in _OFFERED or arg.arg not in optional:
                 return "the input function has parameters that are not given here"
         known = tuple(
@@ -96,4 +103,4 @@ def read_input(
     data = reader.result(function)
     if data is None:
         return "the input function is not seen to return a dataset"
-    return Input(node, data, tuple(given.items()))
+    return Input(node, data, tuple(given.items()), takes_context)

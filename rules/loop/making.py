@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from migrator.analyse.function.translate import is_none
 from migrator.vocabulary.diagnostics import Edit
 
+from ..distribute.spread import Spread
 from .comments import comments
 from .page import Page
 from .places import is_simple
@@ -63,8 +64,8 @@ class Names:
         return source.module.unused_name(f"{source.name}_{name}" if more else name, source.construction.call)
 
 
-def made(loop: Loop, page: Page, names: Names) -> Iterator[Edit]:
-    """The edits around all models that a file makes."""
+def made(loop: Loop, page: Page, names: Names, spread: Spread | None) -> Iterator[Edit]:
+    """The edits around all models that a file makes; one `spread` over devices may be made in the scope of its strategy."""
     sources = [source for source in loop.sources if source.module is page.module]
     held: set[ast.stmt] = set()
     for source in sources:
@@ -75,12 +76,22 @@ def made(loop: Loop, page: Page, names: Names) -> Iterator[Edit]:
             held.add(statement)
             lines = [*(text for _, text in comments(page.module, *page.module.span(statement))), *lines]
             yield page.instead(statement, lines)
+            lines = []
+        if spread is not None and spread.makes_model:
+            yield from spread.edits()
+            yield page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])
         elif statement is None and lines:
             yield page.above(page.module.statement(source.construction.call), lines)
         yield from _held_params(loop, source, page)
         if source.settings.directory is not None:
-            yield from _restored(source, source.settings.directory, page, names)
-        elif source.name is not None and (name := names.model(source)) != source.name:
+            yield from _restored(
+                source, source.settings.directory, page, names, spread is None or not spread.makes_model
+            )
+        elif (
+            source.name is not None
+            and not (spread and spread.makes_model)
+            and (name := names.model(source)) != source.name
+        ):
             assert source.target is not None
             yield page.module.edit(source.target, name)
 
@@ -102,13 +113,13 @@ def _seeding(loop: Loop) -> str:
     return "random.set_seed" if loop.draws else "keras.utils.set_random_seed"
 
 
-def _restored(source: Source, directory: ast.expr, page: Page, names: Names) -> Iterator[Edit]:
-    """The lines that restore the newest checkpoint of a folder."""
+def _restored(source: Source, directory: ast.expr, page: Page, names: Names, named: bool) -> Iterator[Edit]:
+    """The lines that restore the newest checkpoint of a folder; those that make the model are written already if not `named`."""
     statement, call = page.module.statement(source.construction.call), source.construction.call
     model = names.model(source)
     if source.returned is not None:
         yield page.module.edit((page.module.span(statement)[0], page.module.span(call)[0]), f"{model} = ")
-    elif source.name is not None and source.target is not None and model != source.name:
+    elif named and source.name is not None and source.target is not None and model != source.name:
         yield page.module.edit(source.target, model)
     elif source.name is None and source.target is not None:
         model = page.text(source.target)

@@ -37,6 +37,20 @@ _LOOKED_AT = NAMES | RECEIVERS | EXPORTERS
 
 
 @dataclass(frozen=True)
+class Distribution:
+    """The devices and machines that a program trains on."""
+
+    strategy: ast.expr | None = None
+    """What its configuration asks for; None: TF_CONFIG decides, where the model is made."""
+    nones: tuple[ast.expr, ...] = ()
+    """Parts of that, or values of names in it, by which it asks for none."""
+    evened: bool = False
+    """Whether replicas have moving statistics of their own, which a checkpoint has the means of."""
+    servers: bool = False
+    """Whether a cluster is one of parameter servers, since there is a partitioner."""
+
+
+@dataclass(frozen=True)
 class Loop:
     """The training loop of a program, of which everything is understood."""
 
@@ -55,6 +69,8 @@ class Loop:
     otherwise: tuple[Remark, ...]
     """Layers that Keras 3 computes otherwise."""
     exports: tuple[Export, ...] = ()
+    distribution: Distribution | None = None
+    """None: it trains on one device."""
 
     @property
     def places(self) -> list[Use | Export | Read]:

@@ -16,6 +16,17 @@ ALONE = (
     "the program trains on one device now, whatever TF_CONFIG says: `--strategy parameter_server` or `--strategy multi_worker` "
     "lets it train on a cluster"
 )
+WITH_KERAS_2 = (
+    "several devices are for Keras 2: where `tf.keras` is Keras 3, install tf_keras, and set TF_USE_LEGACY_KERAS=1"
+)
+OF_CLUSTERS = (
+    "make_strategy() reads TF_CONFIG: with parameter servers the chief coordinates and no longer trains, so it needs a worker; "
+    "workers and parameter servers serve until they are stopped; leave the evaluator out, and call a master chief"
+)
+OF_PARTS = (
+    "on parameter servers an initializer that goes by the size of a variable, such as Glorot's, goes by that of a part: "
+    "parts begin larger than in TensorFlow 1"
+)
 BY_EXAMPLES = (
     "Keras reports the loss of an evaluation as the mean over examples, an Estimator as that over batches: "
     "they differ where the last batch is shorter"
@@ -46,6 +57,13 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 call,
                 f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now",
             )
+    if loop.distribution is not None:
+        source, strategy = loop.first, loop.distribution.strategy
+        yield source.module, strategy or source.construction.call, WITH_KERAS_2
+        if strategy is None:
+            yield source.module, source.construction.call, OF_CLUSTERS
+        if loop.distribution.servers:
+            yield source.module, source.construction.call, OF_PARTS
     for module in loop.modules:
         for node, name in module.references():
             if name == "random.seed":

@@ -18,11 +18,20 @@ from .places import moves
 RUN_CONFIG = PREFIX + "RunConfig"
 _SIGNATURE = (
     "model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs session_config "
-    "keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps"
+    "keep_checkpoint_max keep_checkpoint_every_n_hours log_step_count_steps train_distribute eval_distribute"
 )
 _WRITTEN = frozenset(
-    {"model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "keep_checkpoint_max"}
+    {
+        "model_dir",
+        "tf_random_seed",
+        "save_summary_steps",
+        "save_checkpoints_steps",
+        "keep_checkpoint_max",
+        "train_distribute",
+    }
 )
+_OR_NONE = frozenset({"model_dir", "tf_random_seed", "train_distribute", "eval_distribute"})
+"""Fields that say nothing where they are None."""
 _WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps"})
 """Fields that Keras has no use for: its progress bar shows the speed."""
 
@@ -39,6 +48,11 @@ class Settings:
     """What held the configuration, and goes."""
     temporary: bool = False
     """Whether the folder may be none: an Estimator makes one then, for the time that it lives."""
+
+    @property
+    def strategy(self) -> ast.expr | None:
+        """The strategy that it trains with."""
+        return self.fields.get("train_distribute")
 
     @property
     def directory(self) -> ast.expr | None:
@@ -94,12 +108,13 @@ def _configured(
     except Unsupported as problem:
         return problem.reason
     kept = {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
+    kept = {name: value for name, value in kept.items() if name != "eval_distribute" or not is_none(value)}
     if "save_checkpoints_steps" in kept and is_none(kept.get("save_checkpoints_secs")):
         kept.pop("save_checkpoints_secs", None)
     more = sorted(set(kept) - _WRITTEN)
     if more:
         return f"`{more[0]}` of its configuration"
-    if any(is_none(value) for name, value in kept.items() if name not in ("model_dir", "tf_random_seed")):
+    if any(is_none(value) for name, value in kept.items() if name not in _OR_NONE):
         return "a setting that is None"
     if statement is not None and not moves(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"

@@ -10,6 +10,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans, within
 from migrator.vocabulary.diagnostics import Edit
 
+from ..distribute.spread import Spread
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
 from .comments import comments
@@ -33,16 +34,19 @@ class LoopWriter:
         self.page = Page(module, renderer, tf)
         self.names = Names(loop, self.page)
         self.exports = ExportWriter(self.page, self.names)
+        told = loop.distribution
+        self.spread = Spread(told, loop, self.page, self.names.model(loop.first)) if told is not None else None
 
     def edits(self) -> Iterator[Edit]:
         """All edits, but for those of the constructions."""
         module, predictions = self.module, PredictionWriter(self.page)
         reads = [read for read in self.loop.reads if read.module is module]
         self.page.known.update((read.node, self._read(read)) for read in reads)
-        yield from made(self.loop, self.page, self.names)
+        yield from made(self.loop, self.page, self.names, self.spread)
         yield from self.exports.edits(self.loop.exports)
         for use in (use for use in self.loop.uses if use.module is module):
             model = self.names.receiver(use.sources[0], use.receiver)
+            yield from self._of_strategy(use, model)
             yield from self._comments(use)
             yield from self._specs(use)
             yield from restored(use, self.loop.uses, model, self.page, self.names)
@@ -50,10 +54,12 @@ class LoopWriter:
             yield from self.exports.exporters(use)
             data = self._data(use.input)
             if use.method == "train":
-                lines = self._training(use, model, data)
+                lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
                 yield module.edit(use.call, f"\n{self.page.indent(use.call)}".join(lines))
             elif use.method == "evaluate":
-                yield module.edit(use.call, f"{model}.evaluate({data}{self._taken(use)}, return_dict=True)")
+                served = self.spread is not None and self.spread.distribution.servers
+                data = self.spread.evaluation(use, data) if self.spread and served else data + self._taken(use)
+                yield module.edit(use.call, f"{model}.evaluate({data}, return_dict=True)")
             else:
                 yield from predictions.edits(use, model, data)
         for array in (array for array in self.loop.arrays if array.module is module):
@@ -87,15 +93,21 @@ class LoopWriter:
             steps = self.module.unused_name("steps", use.call)
             lines.append(f"{steps} = {self.page.operand(limit)} - {model}.optimizer.iterations.numpy()")
             lines.append(f"if {steps} > 0:")
-            data += f".take({steps})"
+            data += self._limited(steps)
         elif limit is not None:
-            data += f".take({self.page.text(limit)})"
+            data += self._limited(self.page.text(limit))
+        elif self.spread is not None:
+            data += self._limited(f"len({use.input.written(self.module, self.page.text)})")
         data += self._validation(use)
         inner = [f"{model}.fit({data}{self._callbacks(use, model)})"]
         if use.saves:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
             inner += self.exports.exported(use, model, self._folder(use, model))
         return [*lines, *(f"{self.page.unit if steps else ''}{line}" for line in inner)]
+
+    def _limited(self, steps: str) -> str:
+        """What ends a training after so many steps, each of which is one batch of each replica."""
+        return f".take({steps})" if self.spread is None else f", steps_per_epoch={steps}"
 
     def _epochs(self, use: Use, model: str, data: str, goes_on: bool) -> list[str]:
         """The lines of a training with an evaluation after every so many steps."""
@@ -205,6 +217,19 @@ class LoopWriter:
         lines = [text for at, text in comments(module, start, end) if not within((at, at + 1), kept)]
         if lines:
             yield self.page.above(module.statement(use.call), lines)
+
+    def _of_strategy(self, use: Use, model: str) -> Iterator[Edit]:
+        """The lines above a use that its strategy asks for."""
+        if self.spread is None:
+            return
+        lines = self.spread.above(use)
+        if self.spread.restored(use):
+            newest = f"{self._checkpoints(use, model)}.latest_checkpoint"
+            lines = [
+                f"{self.names.checkpoint(self.loop.first)}.restore({newest})  # the means of what each replica has of its own"
+            ]
+        if lines:
+            yield self.page.above(self.module.statement(use.call), lines)
 
     def _kept(self, use: Use) -> list[tuple[int, int]]:
         """Where those parts of a call lie that are written anew."""

@@ -48,7 +48,7 @@ from .library import is_mode_file, library_files, mode_files
 from .mixed import Blame, MixedRewrite
 from .obstacles import independent
 from .preparing import prepared
-from .rewrite import ProgramRewrite
+from .rewrite import KeepsHelpers, ProgramRewrite
 from .shared_programs import Results, Sharing, is_native, sharing_code
 from .unused_code import inside_unused, unused_spans
 
@@ -79,10 +79,12 @@ class EstimatorProgram(ProgramRule):
     the loss `compute_loss`, `eval_metric_ops` become Keras metrics, and `train_op` the optimizer that a factory function
     compiles the model with. `Estimator(...)` becomes a call of that factory. Where all uses of the Estimators are seen, `train`,
     `evaluate` and `predict` become `fit`, `evaluate` and `predict` of the model, `train_and_evaluate` becomes `fit` with
-    `validation_data`, and settings go where they are used; else they, `RunConfig`, `TrainSpec` and `EvalSpec` become small
-    functions and dataclasses of the same name, copied into `tf2_training.py` beside the program, those for several devices and
-    machines into `tf2_cluster.py`. All files of a program change together, or none does. In files of a library that make no
-    Estimator, `ModeKeys` become the strings that they are; whatever else speaks of Estimators stays.
+    `validation_data`, and settings go where they are used; under a strategy of the program, or in a cluster of `TF_CONFIG` by a
+    `make_strategy()` that is written into the program, if the data are seen to be endless or counted. Else they, `RunConfig`,
+    `TrainSpec` and `EvalSpec` become small functions and dataclasses of the same name, copied into `tf2_training.py` beside the
+    program, those for several devices and machines into `tf2_cluster.py`. All files of a program change together, or none does.
+    In files of a library that make no Estimator, `ModeKeys` become the strings that they are; whatever else speaks of Estimators
+    stays.
 
     Helpers for clusters and several devices come along where the program may train there; `--strategy` gives them to others,
     too. It may not if it calls `train`, `evaluate` or `predict` itself, never `train_and_evaluate`, which alone starts the
@@ -269,8 +271,14 @@ class EstimatorProgram(ProgramRule):
         several = speaks_of_several(project.modules.values(), settings.strategy)
         chosen = chosen_facts(settings)
         alone = only_trains_and_evaluates(project.modules.values(), settings.strategy)
+        asked = settings.strategy == "parameter_server"
         native = functools.partial(
-            ProgramRewrite, features=settings.features, several=several, chosen=chosen, alone=alone
+            ProgramRewrite,
+            features=settings.features,
+            several=several,
+            chosen=chosen,
+            alone=alone,
+            asked=asked,
         )
         rewrite = self._rewrite(native, drafts, group)
         reasons = [""]
@@ -307,7 +315,13 @@ class EstimatorProgram(ProgramRule):
                 prepared(drafts, lambda: self._in(drafts, group))
                 if drafts.changed:
                     rewrite = self._rewrite(native, drafts, group)
-                rewrite.run()
+                try:
+                    rewrite.run()
+                except (KeepsHelpers, Unsupported) as problem:
+                    if isinstance(problem, Unsupported) and not rewrite.is_spread:
+                        raise
+                    rewrite = self._rewrite(functools.partial(native, plain=False), drafts, group)
+                    rewrite.run()
             except Unsupported as obstacle:
                 if style == "native" or all(c.name != ESTIMATOR for c in rewrite.constructions):
                     raise  # the bridge is about model_fns

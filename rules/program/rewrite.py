@@ -31,6 +31,8 @@ from ..bridge.reached import reached
 from ..canned.head_specs import head_reference, is_left_head
 from ..canned.hyperparameters import hparams_reference
 from ..distribute import tpu, without_tpu
+from ..distribute.distribution import understood_words
+from ..distribute.loops import distributed, why_not_after_all
 from ..estimator_calls.checkpoint_readers import (
     READERS,
     read_elsewhere,
@@ -85,6 +87,10 @@ _REFERENCES = (
 T = TypeVar("T")
 
 
+class KeepsHelpers(Exception):
+    """The loop of a program cannot be plain with the model that was written; its text says why."""
+
+
 class ProgramRewrite(Rewritten):
     """Works out the edits of a program; `run` raises Unsupported, with the module in `at`."""
 
@@ -102,11 +108,16 @@ class ProgramRewrite(Rewritten):
         several: bool | None = True,
         chosen: Mapping[str, bool] = MappingProxyType({}),
         alone: bool = False,
+        asked: bool = False,
+        plain: bool = True,
     ) -> None:
         super().__init__(drafts, constructions, features, several, chosen)
         self.group = group
         self.alone = alone
         """Whether nothing but `train_and_evaluate` speaks for several machines."""
+        self.asked = asked
+        """Whether the cluster of TF_CONFIG is asked for, whatever the program speaks of."""
+        self.plain_loops = self.plain_loops and plain
         self.obstacles = Obstacles()
         self._columns = ColumnEdits(features)
         self._of: dict[int, list[ModelFn]] = {}
@@ -186,6 +197,8 @@ class ProgramRewrite(Rewritten):
                 self._generate_layer(sublayer)
         obstacles.refuse()
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
+        if isinstance(self.loop, Loop) and (reason := why_not_after_all(self.loop, texts)):
+            raise KeepsHelpers(reason)
         if isinstance(self.loop, Loop) and (use := reports_loss(self.loop, texts)) is not None:
             self._driver(use.module).remark(use.call, BY_EXAMPLES)
         settle_watched(self._drivers.values(), texts, self.constructions, self._driver)
@@ -244,16 +257,27 @@ class ProgramRewrite(Rewritten):
         """The edits of one method or property, of the Estimator `node`."""
         driver.method(node, attribute, text)
 
+    @property
+    def is_spread(self) -> bool:
+        """Whether its loop is understood, and that of several devices or machines."""
+        return isinstance(self.loop, Loop) and self.loop.distribution is not None
+
     def _loop(self) -> Loop | NotPlain:
         """How the program trains, if all of it is understood."""
-        if not self.plain_loops or (self.distributed and not self.alone):
-            return NotPlain("it may train on several devices or machines")
+        if not self.plain_loops:
+            return NotPlain("its model_fns stay")
         modules = reached(self.project, self.group, False)
         inside = {module.path: self._spans(module) for module in modules}
         kinds = dict(self._kinds())
         loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
-        if isinstance(loop, Loop) and self.distributed:
+        if not isinstance(loop, Loop) or not self.distributed:
+            return loop
+        if self.alone:
             self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
+        else:
+            plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
+            loop = distributed(loop, plans, understood_words(self.project.modules.values()), self.asked)
+        if isinstance(loop, Loop):
             self.several = False
         return loop
 

@@ -231,6 +231,13 @@ class Rewritten:
         facts.update(exported=exported, replicated=replicated, distributed=self.distributed)
         facts.update(started=started, read=self.is_read)
         facts["plain"] = isinstance(self.loop, Loop)
+        if isinstance(self.loop, Loop):  # whose model computes nothing but its loss and metrics on replicas
+            told = self.loop.distribution
+            facts.update(replicated=False, distributed=told is not None and not told.servers)
+            facts["cluster"] = told is not None and told.strategy is None
+            facts["servers"] = told is not None and told.servers
+            evaluated = any(use.method == "evaluate" for use in self.loop.uses) and not facts["servers"]
+            facts["evaluated"] = evaluated or any(use.validation is not None for use in self.loop.uses)
         facts["grouped"] = not isinstance(self.loop, Loop) or self.loop.grouped
         facts["recorded"] = isinstance(self.loop, Loop) and model is not None and self.loop.records(model)
         facts["validated"] = isinstance(self.loop, Loop) and any(use.validation for use in self.loop.uses)

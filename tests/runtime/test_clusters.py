@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -112,6 +113,25 @@ def test_a_program_writes_tf_config_from_its_flags(tmp_path: Path, root: Path) -
     done = run_cluster(shape, task, tmp_path / "logs", tmp_path, environment(tmp_path, root), 150)
     assert not done.problem and not any(done.codes.values()), done.log("worker0").read_text()[-2000:]
     assert checkpoint_steps(tmp_path / "model")[-1] == 40
+
+
+def test_a_program_makes_the_strategy_of_its_cluster(tmp_path: Path, root: Path) -> None:
+    program = root / "fixtures" / "partitioners" / "min_max" / "after.py"  # whose variables start with zeros
+
+    def evaluated(jobs: dict[str, int]) -> list[float]:
+        folder, shape = (
+            tmp_path / "-".join(jobs),
+            Shape(jobs, frozenset({"worker", "ps"}) if "ps" in jobs else frozenset(), 0.0),
+        )
+        each = [sys.executable, str(program), "--max_steps=40"]
+        folder.mkdir()
+        done = run_cluster(shape, lambda job, index: each, folder / "logs", folder, environment(folder, root), 150)
+        text = done.log(f"{[*jobs][-1]}0").read_text()
+        assert not done.problem and not any(done.codes.values()), text[-2000:]
+        return [float(number) for number in re.findall(r"'(?:loss|accuracy)': ([0-9.]+)", text)]
+
+    alone = evaluated({"worker": 1})
+    assert len(alone) == 2 and evaluated({"ps": 2, "worker": 1, "chief": 1}) == pytest.approx(alone, rel=1e-5)
 
 
 def test_a_killed_chief_finds_its_servers_again(tmp_path: Path, alone: Any, root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Variables that a strategy keeps in several places: copies on replicas, parts on parameter servers."""
+"""What a strategy has in several places: variables as copies on replicas or as parts on parameter servers, and datasets."""
 
 from __future__ import annotations
 
@@ -68,3 +68,38 @@ def joined(variables: Sequence[Any], name_of: Any) -> list[Any]:
             found.append((name, newest[name]))
         newest[name].append(variable)
     return [Parts(*one) if isinstance(one, tuple) else one for one in found]
+
+
+def watch_strategies() -> None:
+    """Let datasets that a strategy shares out tell what their function has made."""
+    import tensorflow as tf
+
+    base: Any = tf.distribute.Strategy
+    share = base.distribute_datasets_from_function
+
+    def watched(self: Any, dataset_fn: Any, options: Any = None) -> Any:
+        made: list[Any] = []
+
+        def noted(context: Any) -> Any:
+            made.append(dataset_fn(context))
+            return made[-1]
+
+        found = share(self, noted, options)
+        if not isinstance(found, tf.data.Dataset):
+            own = made[0] if made else dataset_fn(tf.distribute.InputContext())
+            found._shared_out = (own, self)
+        return found
+
+    base.distribute_datasets_from_function = watched
+
+
+def shared_out(data: Any) -> Any:
+    """The dataset of this process that a strategy shares out as `data`; None: they are not shared out."""
+    return getattr(data, "_shared_out", (None,))[0]
+
+
+def shared_out_like(data: Any, replayed: Any) -> Any:
+    """A dataset in place of `data`, shared out as these are."""
+    if shared_out(data) is None:
+        return replayed
+    return data._shared_out[1].distribute_datasets_from_function(lambda _: replayed)

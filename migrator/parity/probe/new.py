@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import betas, dropout, exports, free, program, randomness, seeds, steps, vendored
+from . import betas, clusters, distributed, dropout, exports, free, program, randomness, seeds, steps, vendored
 from .keras_choice import choose_keras
 from .recorded import batches, checkpoints, mapping, store, summaries
 from .replay import Replay, Stream
@@ -42,6 +42,7 @@ def install(replay: Replay) -> None:
     predict_on_batch, train_on_batch = base.predict_on_batch, base.train_on_batch
     busy: list[str] = []
     steps.watch_gradients()
+    distributed.watch_strategies()
 
     def ready(stream: Stream, model: Any, encoded: Any, features: Any, may_wait: bool = True) -> None:
         replay.adopt(stream, model, replay.conform.tree(encoded[0], features), may_wait)
@@ -76,16 +77,23 @@ def install(replay: Replay) -> None:
             features = replay.fed.pop("train")
             ready(stream, self, encoded, features)
         else:
-            own = batches.own_dataset(
-                given.get("x"), given.get("y"), given.get("sample_weight"), given.get("batch_size")
-            )
+            own = distributed.shared_out(given.get("x"))
+            if own is None:
+                own = batches.own_dataset(
+                    given.get("x"), given.get("y"), given.get("sample_weight"), given.get("batch_size")
+                )
             spec = own.element_spec if own is not None else (infer_spec(encoded[0]), infer_spec(encoded[1]))
             features, labels, _ = batches.split_spec(spec)
             labels = replay.label_spec(encoded, labels)
             stream.counted = own is not None and own.cardinality() != tf.data.UNKNOWN_CARDINALITY
             ready(stream, self, encoded, features)
             generator = replay.training_batches(stream, features, labels, sentinel=own is not None)
-            given["x"] = batches.replayed(generator, features, labels, own, replay.watcher("train", call))
+            if steps.is_coordinated(self):
+                signature = (features,) if labels is None else (features, labels)
+                given["x"] = clusters.batches_from_file(os.path.join(replay.folder, "batches"), generator(), signature)
+            else:
+                replayed = batches.replayed(generator, features, labels, own, replay.watcher("train", call))
+                given["x"] = distributed.shared_out_like(given.get("x"), replayed)
             for key in ("y", "sample_weight", "batch_size"):
                 given.pop(key, None)
         given["callbacks"] = steps.callbacks(replay, stream, given.get("callbacks"))
@@ -128,7 +136,7 @@ def install(replay: Replay) -> None:
         if recorded is not None and "evaluate" in replay.fed:
             again = given.get("x")
             _adopt_untrained(replay, self, "evaluate", call, recorded[0], replay.fed.pop("evaluate"))
-        elif recorded is not None:
+        elif recorded is not None and not (steps.is_coordinated(self) and replay.cluster.get("asynchronous")):
             own = batches.own_dataset(
                 given.get("x"), given.get("y"), given.get("sample_weight"), given.get("batch_size")
             )
@@ -140,9 +148,15 @@ def install(replay: Replay) -> None:
             def generate() -> Any:
                 return (replay.fit_batch(encoded, features, labels) for encoded in recorded)
 
-            again = batches.replayed(generate, features, labels, own, None)
-            given["x"] = batches.replayed(generate, features, labels, own, replay.watcher("evaluate", call))
-            if own is not None and own.cardinality() == len(recorded):
+            if steps.is_coordinated(self):  # workers read them
+                signature = (features,) if labels is None else (features, labels)
+                path = os.path.join(replay.folder, f"evaluation{call}")
+                read = clusters.batches_from_file(path, generate(), signature).take(len(recorded))
+                again, given["x"] = read, read
+            else:
+                again = batches.replayed(generate, features, labels, own, None)
+                given["x"] = batches.replayed(generate, features, labels, own, replay.watcher("evaluate", call))
+            if not steps.is_coordinated(self) and own is not None and own.cardinality() == len(recorded):
                 # A step at the end of data that are not counted adds to what does not depend on them.
                 again, given["x"] = (
                     data.apply(tf.data.experimental.assert_cardinality(len(recorded))) for data in (again, given["x"])
@@ -246,8 +260,9 @@ def _loss_of_batches(
     import tensorflow as tf
 
     recorded = replay.evaluated.get(call, (None, 0, {}))[2].get("loss")
-    replicas = model.distribute_strategy.num_replicas_in_sync if hasattr(model, "distribute_strategy") else 1
-    if recorded is None or replicas > 1 or np.isclose(loss, wanted := float(replay.reader.array(recorded)), 1e-5):
+    strategy = getattr(model, "distribute_strategy", None)
+    together = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy) or not isinstance(data, tf.data.Dataset)
+    if recorded is None or together or np.isclose(loss, wanted := float(replay.reader.array(recorded)), 1e-5):
         return loss
     single = (tf.data.Dataset.from_tensors(batch) for batch in data)
     mean = float(np.mean([evaluate(model, batch, verbose=0, return_dict=True)["loss"] for batch in single]))

@@ -1,0 +1,223 @@
+"""On which devices and machines a program trains, as data, or why that is not what `fit` does under a strategy."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from migrator.analyse.function.body import Body
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.plan import Plan
+from migrator.analyse.function.translate import is_none
+from migrator.analyse.training.trainop import train_op
+from migrator.analyse.variables.partitioning import has_partitioners, only_partitioner
+from migrator.resolve.module import Module
+from migrator.resolve.text import Spans
+
+from ..hooks.keras_callbacks import Hooks
+from ..loop.places import has_its_line
+from ..loop.plan import Distribution, Loop, NotPlain
+from ..loop.uses import Use
+
+_STRATEGIES = ("tensorflow.distribute.", "tensorflow.contrib.distribute.")
+_ON_ONE_MACHINE = frozenset({"MirroredStrategy", "OneDeviceStrategy"})
+_ARRAYS = frozenset(f"tensorflow.estimator.inputs.{name}_input_fn" for name in ("numpy", "pandas"))
+_GATHERS = frozenset({"tensorflow.gather", "tensorflow.gather_nd"})
+"""What does not read variables in parts row by row."""
+_LINES = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+"""Expressions that are not computed with their statement, or more than once."""
+_SPOKEN = "it may train on several devices or machines"
+_WORDS_OF_STRATEGIES = frozenset({"Strategy", "get_strategy", "distribute", "input_context"})
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What an expression for a strategy may be."""
+
+    made: tuple[ast.Call, ...]
+    nones: tuple[ast.expr, ...]
+
+
+def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None, asked: bool) -> Loop | NotPlain:
+    """The same loop on the devices and machines of which a program speaks with `words`; None: with others, too.
+
+    Where it does with none, a cluster may be `asked` for.
+    """
+    plan = plans[0]
+    if words is None:
+        return NotPlain(_SPOKEN)
+    if len(plans) > 1 or len(loop.sources) > 1 or not loop.is_local(loop.first) or len(loop.modules) > 1:
+        return NotPlain("Estimators on several devices or machines that are not held by one name")
+    validations = [use.validation for use in loop.uses if use.validation is not None]
+    if loop.first.recorded:
+        return NotPlain("summaries of its model_fn, on several devices or machines")
+    if loop.exports or any(v.exporters for v in validations) or any(use.hooks != Hooks() for use in loop.uses):
+        return NotPlain("hooks or exports, on several devices or machines")
+    if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
+        return NotPlain("arrays of an input function, on several devices or machines")
+    strategy = loop.first.settings.strategy
+    if strategy is None:
+        if not words and not asked:  # it spoke of TPUs
+            return NotPlain(_SPOKEN)
+        servers = has_partitioners(plan)
+        reason = _SPOKEN if set(words) & _WORDS_OF_STRATEGIES else _of_training(plan)
+        reason = reason or _of_cluster(loop, plan) or (_of_servers(loop, plan) if servers else _of_workers(loop, plan))
+        told = Distribution(servers=servers)
+        return NotPlain(reason) if reason else replace(loop, distribution=told, grouped=False)
+    if not set(words) <= _WORDS_OF_STRATEGIES:
+        return NotPlain("a strategy of the program beside a cluster of TF_CONFIG")
+    if not isinstance(loop.first.module.parent(loop.first.construction.call), ast.Assign):
+        return NotPlain("an Estimator with a strategy that is annotated")
+    if loop.first.params and any(_has(use, loop.first.params) for use in loop.uses):
+        return NotPlain("parameters that input functions get of an Estimator with a strategy")
+    values = _values(loop.first.module, strategy)
+    if values is None:
+        return NotPlain("its strategy is not seen")
+    distribution = Distribution(strategy, values.nones, has_moving_statistics(plan))
+    reason = _of_training(plan) or _of_replicas(loop, plan)
+    return NotPlain(reason) if reason else replace(loop, distribution=distribution, grouped=False)
+
+
+def _values(module: Module, node: ast.expr, deep: int = 0) -> _Values | None:
+    """The strategies that an expression may be, if all are seen."""
+    if is_none(node):
+        return _Values((), (node,))
+    if isinstance(node, ast.IfExp):
+        return _joined(_values(module, arm, deep + 1) for arm in (node.body, node.orelse))
+    if isinstance(node, ast.Call):
+        name = module.resolve(node.func) or ""
+        known = name.startswith(_STRATEGIES) and name.rpartition(".")[2] in _ON_ONE_MACHINE
+        return _Values((node,), ()) if known else None
+    if isinstance(node, ast.Name) and deep < 4:
+        bound = [binding.node for binding in module.bindings(node)]
+        statements = [each if isinstance(each, ast.stmt) else module.parent(each) for each in bound]
+        values = [s.value for s in statements if isinstance(s, ast.Assign) and len(s.targets) == 1]
+        if values and len(values) == len(statements):
+            return _joined(_values(module, value, deep + 1) for value in values)
+    return None
+
+
+def _joined(parts: Iterator[_Values | None]) -> _Values | None:
+    found = list(parts)
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    return _Values(tuple(m for each in known for m in each.made), tuple(n for each in known for n in each.nones))
+
+
+def _functions(use: Use) -> list[ast.expr]:
+    """What makes the input functions of a use."""
+    inputs = [use.input, *([use.validation.input] if use.validation is not None else [])]
+    found = []
+    for each in inputs:
+        statement = use.module.assignment(each.function)
+        made = statement.value if statement is not None else each.function
+        found.append(made.func if isinstance(made, ast.Call) else made)
+    return found
+
+
+def _has(use: Use, params: str) -> bool:
+    """Whether an input function is to get a variable that is not there yet."""
+    inputs = [use.input, *([use.validation.input] if use.validation is not None else [])]
+    return any(isinstance(value, ast.Name) and value.id == params for each in inputs for _, value in each.given)
+
+
+def _of_training(plan: Plan) -> str:
+    """Why a step of training is not what Keras does on replicas: it adds gradients up before an optimizer sees them."""
+    try:
+        training = train_op(plan)
+    except Unsupported:
+        return _SPOKEN  # told where the model is written
+    if training is not None and not training.plain:
+        return "a train op that does more than to minimize the loss, on several devices"
+    return ""
+
+
+def _of_replicas(loop: Loop, plan: Plan) -> str:
+    """Why data that replicas share are not those that they get from an Estimator."""
+    moving = has_moving_statistics(plan)
+    for use in loop.uses:
+        if use.method == "train":
+            if use.limit is None or use.input.data.ends is not False:
+                return "data that may end, on several devices"
+            if use.validation is not None and moving:
+                return "moving statistics, of which each replica has its own in an evaluation amid the training"
+        elif moving and not _may_restore(loop, use):
+            return "moving statistics, of which each replica has its own"
+    return ""
+
+
+def _of_cluster(loop: Loop, plan: Plan) -> str:
+    """Why workers and parameter servers of TF_CONFIG do not train as those of an Estimator."""
+    if "make_strategy" in plan.module.bound_names:
+        return "a function of its own that makes strategies"
+    for use in loop.uses:
+        data = use.input.data
+        if use.method == "train" and (use.stops(loop.goes_on(use)) or use.interval is not None):
+            return "steps of a cluster that somebody counts"
+        if use.method == "train" and not _is_counted(use):
+            return "a number of steps that a cluster does not know"
+        if use.method == "evaluate" and data.ends is not True and use.limit is None:
+            return "evaluations on data that may have no end"
+        if use.saves and use.validation is not None:
+            return "checkpoints of a cluster that an evaluator waits for"
+    return ""
+
+
+def _is_counted(use: Use) -> bool:
+    """Whether a number of steps is known, and no data end before."""
+    data = use.input.data
+    return data.ends is False if use.limit is not None else data.ends is True and data.counted
+
+
+def _of_workers(loop: Loop, plan: Plan) -> str:
+    """Why workers that keep equal variables do not do as those of an Estimator."""
+    if loop.first.settings.directory is not None:
+        return "checkpoints of a cluster"
+    if has_moving_statistics(plan):
+        return "moving statistics, of which each worker may have its own"
+    return ""
+
+
+def _of_servers(loop: Loop, plan: Plan) -> str:
+    """Why parameter servers do not do as those of an Estimator."""
+    if only_partitioner(plan) is None:
+        return "several partitioners"
+    spans = Spans([plan.module.span(plan.function)])
+    references = ((plan.module.span(node), name) for node, name in plan.module.references())
+    if any(name in _GATHERS and spans.hold(span) for span, name in references):
+        return "rows that are gathered from a variable in parts"
+    evaluated = any(use.method == "evaluate" for use in loop.uses)
+    for use in loop.uses:
+        inside = any(isinstance(outer, _LINES) for outer in use.module.ancestors(use.call))
+        if evaluated and (inside or not has_its_line(use.module, use.call)):
+            return "evaluations in the line of another statement"
+        if use.method == "evaluate" and not _is_counted(use):
+            return "evaluations on data of an unknown number"
+    return ""
+
+
+def _may_restore(loop: Loop, use: Use) -> bool:
+    """Whether the newest checkpoint, which has the means over replicas, may be read before a use."""
+    return use.saves and has_its_line(use.module, use.call)
+
+
+def has_moving_statistics(body: Body) -> bool:
+    """Whether a model has variables that each replica changes by itself."""
+    helpers = [site.layer.helper for site in body.sites if site.layer.helper is not None]
+    return any(site.layer.moving for site in body.sites) or any(has_moving_statistics(helper) for helper in helpers)
+
+
+def why_not_after_all(loop: Loop, models: Iterable[str]) -> str:
+    """Why the models, as they are written, cannot be trained and evaluated under a strategy."""
+    if loop.distribution is None or all(use.method != "evaluate" and use.validation is None for use in loop.uses):
+        return ""
+    told = loop.distribution
+    if told.servers and all(use.validation is None for use in loop.uses):
+        return ""
+    if any("def compute_loss(" in text for text in models):
+        return "a mean over the examples of a batch, of which replicas may have none"
+    if told.strategy is None and any("def compute_metrics(" in text for text in models):
+        return "metrics that parameter servers would not compute"
+    return ""

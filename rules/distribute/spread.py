@@ -1,0 +1,115 @@
+"""How a program makes its model under a strategy, and shares its data out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrator.vocabulary.diagnostics import Edit
+
+from ..loop.page import Page
+from ..loop.plan import Distribution, Loop
+from ..loop.uses import Use
+
+
+class Spread:
+    """Writes what has to do with the strategy of a loop; its model is called `model`."""
+
+    def __init__(self, distribution: Distribution, loop: Loop, page: Page, model: str) -> None:
+        self.distribution = distribution
+        self.page = page
+        self.module = page.module
+        self.loop = loop
+        self.model = model
+        node = distribution.strategy
+        self.makes_model = node is not None
+        """Whether the program makes its model in the scope of a strategy that it has."""
+        at = loop.first.construction.call
+        self.name = node.id if isinstance(node, ast.Name) else self.module.unused_name("strategy", at)
+
+    @property
+    def _default(self) -> str:
+        """The strategy of a program that asks for none."""
+        return f"{self.page.tf}.distribute.get_strategy()"
+
+    @property
+    def _stands_alone(self) -> bool:
+        """Whether the name of the strategy is for the configuration only, so that it need not be None any more."""
+        node = self.distribution.strategy
+        if not isinstance(node, ast.Name):
+            return True
+        return self.module.loads_of(node.id, self.module.scope(node).lookup(node.id)) == [node]
+
+    def edits(self) -> Iterator[Edit]:
+        """The edits of values that a name for the strategy has."""
+        if isinstance(self.distribution.strategy, ast.Name) and self._stands_alone:
+            for none in self.distribution.nones:
+                yield self.module.edit(none, self._default)
+
+    def construction(self) -> list[str]:
+        """The lines that make the model."""
+        node, call = self.distribution.strategy, self.loop.first.construction.call
+        assert node is not None
+        made = f"{self.model} = {self.page.text(call)}"
+        if '"""' not in made and "'''" not in made:
+            made = made.replace("\n", f"\n{self.page.unit}")
+        lines, scope = [], self.name
+        if not isinstance(node, ast.Name):
+            text = self.page.text(node, dict.fromkeys(self.distribution.nones, self._default))
+            lines.append(f"{self.name} = {text}")
+        elif self.distribution.nones and not self._stands_alone:
+            scope = f"({self.name} or {self._default})"
+        return [*lines, f"with {scope}.scope():", f"{self.page.unit}{made}"]
+
+    def _strategy(self, use: Use) -> str:
+        """The strategy where the model is trained."""
+        if not self.makes_model:
+            return f"{self.model}.distribute_strategy"
+        scope = self.module.scope(self.loop.first.construction.call)
+        here = self.module.scope(use.call).lookup(self.name) is scope.lookup(self.name)
+        known = self._stands_alone or not self.distribution.nones
+        return self.name if here and known else f"{self.model}.distribute_strategy"
+
+    def data(self, use: Use) -> str:
+        """The data of a training, of which each replica takes whole batches; they never end, as no worker may come to an end."""
+        node, taken = use.input.function, use.input.takes_context
+        endless = "" if use.limit is not None else ".repeat()"
+        function = f"lambda context: {use.input.written(self.module, self.page.text, 'context')}{endless}"
+        if taken and isinstance(node, (ast.Name, ast.Attribute)) and not use.input.given:
+            function = self.page.text(node)
+        return f"{self._strategy(use)}.distribute_datasets_from_function({function})"
+
+    def above(self, use: Use) -> list[str]:
+        """Lines above a use of parameter servers: one worker evaluates all, as each would begin with the first batch."""
+        if not self.distribution.servers:
+            return []
+        if use.method == "evaluate":
+            own, steps = use.input.written(self.module, self.page.text), self._steps(use)
+            number = f"len({own})" if use.limit is None else self.page.text(use.limit)
+            return [
+                f"{steps} = {number}",
+                f"{self.model}.steps_per_execution = {steps}  # by one worker, as each reads the data from their start",
+            ]
+        before = self.loop.uses[: self.loop.uses.index(use)]
+        again = use.repeated and any(other.method == "evaluate" for other in self.loop.uses)
+        if again or any(other.method == "evaluate" for other in before[-1:]):
+            return [f"{self.model}.steps_per_execution = 1"]
+        return []
+
+    def evaluation(self, use: Use, data: str) -> str:
+        """The data of an evaluation by parameter servers, and its steps: no worker may come to an end of its data."""
+        return f"{data}{'.repeat()' if use.limit is None else ''}, steps={self._steps(use)}"
+
+    def _steps(self, use: Use) -> str:
+        return self.module.unused_name("steps", use.call)
+
+    def restored(self, use: Use) -> bool:
+        """Whether a checkpoint has to be restored before a use, so that replicas have the means of their moving statistics."""
+        if use.method == "train" or not self.distribution.evened:
+            return False
+        before = self.loop.uses[: self.loop.uses.index(use)][-1:]
+        return all(last.method == "train" or self._block(last) is not self._block(use) for last in before)
+
+    def _block(self, use: Use) -> ast.AST | None:
+        """What a use stands in."""
+        return self.module.parent(self.module.statement(use.call))

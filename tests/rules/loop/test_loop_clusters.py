@@ -1,0 +1,150 @@
+"""Programs that speak of TF_CONFIG or of partitioners: a `make_strategy` of their own, and `fit` in its scope."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import HELPERS, LOSS, joined, migrate, run
+from test_loop import MODEL, kept
+
+CLUSTER = "tf2_cluster.py"
+TOLD = '\nos.environ["TF_CONFIG"] = sys.argv[1]\n'
+COMPILED = MODEL.replace(LOSS, "loss = tf.losses.mean_squared_error(labels, predictions)")
+OF_CLUSTER = COMPILED.replace("import tensorflow as tf\n", f"import os\nimport sys\n\nimport tensorflow as tf\n{TOLD}")
+PARTS = MODEL.replace(
+    'predictions = tf.layers.dense(features["x"], params["units"])',
+    'with tf.variable_scope("wide", partitioner=tf.fixed_size_partitioner({parts})):\n'
+    '        predictions = tf.layers.dense(features["x"], params["units"])',
+)
+OF_SERVERS = PARTS.replace("{parts}", "3")
+MADE = 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1})\n'
+SAVED = 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, model_dir="here")\n'
+TRAIN = "estimator.train(make_input_fn(8, None), steps=20)\n"
+EVALUATE = "print(estimator.evaluate(make_input_fn(4, 1)))\n"
+SHARED = "model.distribute_strategy.distribute_datasets_from_function(lambda context: make_input_fn(8, None)())"
+
+
+def made(model: str, after: str = TRAIN, estimator: str = MADE) -> str:
+    """What becomes of the code behind the functions, without line breaks at brackets."""
+    text = joined(migrate(model + estimator + after)).replace(",\n)", ")")
+    head = '\nmodel = create_model(params={"units": 1})\n'
+    return text[text.index(head) + len(head) :].strip()
+
+
+@pytest.mark.parametrize("model", [OF_CLUSTER, OF_SERVERS])
+def test_workers_share_batches_out(model: str) -> None:
+    assert made(model) == f"model.fit({SHARED}, steps_per_epoch=20)"
+
+
+@pytest.mark.parametrize("model", [OF_CLUSTER, OF_SERVERS])
+def test_nothing_is_vendored_for_it(model: str) -> None:
+    assert not {HELPERS, CLUSTER} & set(run(model + MADE + TRAIN))
+
+
+def test_the_program_makes_the_strategy_of_its_cluster() -> None:
+    text = migrate(OF_CLUSTER + MADE + TRAIN)
+    assert "def make_strategy():" in text and "    with make_strategy().scope():\n        model = " in text
+    assert "return tf.distribute.ParameterServerStrategy(resolver)\n" in text
+    assert "return tf.distribute.MultiWorkerMirroredStrategy() if cluster.jobs else" in text
+
+
+def test_its_partitioner_is_in_plain_sight() -> None:
+    text = migrate(PARTS.replace("{parts}", 'params["units"]') + MADE + TRAIN)
+    assert 'num_shards=max(1, params["units"]))\n    with make_strategy(partitioner).scope():\n' in text
+    assert "def make_strategy(variable_partitioner):" in text and "(resolver, variable_partitioner)\n" in text
+    assert "MultiWorker" not in text
+
+
+def test_data_that_end_are_repeated() -> None:
+    data = "model.distribute_strategy.distribute_datasets_from_function(lambda context: make_input_fn(8, 3)().repeat())"
+    after = f"model.fit({data}, steps_per_epoch=len(make_input_fn(8, 3)()))"
+    assert made(OF_CLUSTER, "estimator.train(make_input_fn(8, 3))\n") == after
+
+
+def test_parameter_servers_evaluate_exactly() -> None:
+    text = migrate(OF_CLUSTER + MADE + TRAIN + EVALUATE)
+    assert '{"pss_evaluation_shards": 1, "metrics": []} if servers else {}\n' in text and "**evaluation" in text
+    assert text.endswith("print(model.evaluate(make_input_fn(4, 1)(), return_dict=True))\n")
+    assert "pss_evaluation_shards" not in migrate(OF_CLUSTER + MADE + TRAIN)
+
+
+def test_one_worker_evaluates_parts_of_variables() -> None:
+    assert made(OF_SERVERS, TRAIN + EVALUATE).partition("steps_per_epoch=20)\n")[2] == (
+        "steps = len(make_input_fn(4, 1)())\n"
+        "model.steps_per_execution = steps  # by one worker, as each reads the data from their start\n"
+        "print(model.evaluate(make_input_fn(4, 1)().repeat(), steps=steps, return_dict=True))"
+    )
+
+
+def test_steps_of_an_evaluation_are_kept() -> None:
+    text = made(OF_SERVERS, TRAIN + "print(estimator.evaluate(make_input_fn(4, None), steps=7))\n")
+    assert "\nsteps = 7\n" in text and "make_input_fn(4, None)(), steps=steps," in text
+
+
+def test_each_step_is_one_again_after_an_evaluation() -> None:
+    text = made(OF_SERVERS, TRAIN + EVALUATE + TRAIN)
+    assert f"\nmodel.steps_per_execution = 1\nmodel.fit({SHARED}" in text
+    text = made(OF_SERVERS, "for _ in range(3):\n" + "".join(f"    {line}" for line in (TRAIN, EVALUATE)))
+    assert f"    model.steps_per_execution = 1\n    model.fit({SHARED}" in text
+
+
+def test_the_chief_saves() -> None:
+    text = made(OF_SERVERS, TRAIN, SAVED)
+    assert 'tf.train.CheckpointManager(checkpoint, "here"' in text and "save(model.optimizer.iterations)" in text
+
+
+SPECS = """\
+train_spec = tf.estimator.TrainSpec(make_input_fn(8, None), max_steps=20)
+eval_spec = tf.estimator.EvalSpec(make_input_fn(4, 1), steps=None)
+tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
+"""
+
+
+def test_train_and_evaluate_validates() -> None:
+    after = f"model.fit({SHARED}, steps_per_epoch=20, validation_data=make_input_fn(4, 1)())"
+    assert made(OF_CLUSTER, SPECS) == after
+
+
+KEPT = {
+    "data of an unknown number": OF_CLUSTER + MADE + "estimator.train(lambda: make_input_fn(8, 3)().filter(bool))\n",
+    "data that may end before": OF_CLUSTER + MADE + "estimator.train(make_input_fn(8, 3), steps=20)\n",
+    "checkpoints of mirrored workers": OF_CLUSTER + SAVED + TRAIN,
+    "steps between checkpoints": OF_SERVERS + SAVED + "estimator.train(make_input_fn(8, None), steps=5000)\n",
+    "an evaluator of a loss of its own": OF_CLUSTER.replace("loss = tf.losses", "loss = 2.0 * tf.losses")
+    + MADE
+    + TRAIN
+    + EVALUATE,
+    "an evaluator that reads checkpoints": OF_CLUSTER + SAVED + SPECS,
+    "a function of that name": OF_CLUSTER + "\ndef make_strategy():\n    return 1\n\n\n" + MADE + TRAIN,
+    "evaluations in a list": OF_SERVERS
+    + MADE
+    + TRAIN
+    + "print([estimator.evaluate(make_input_fn(4, 1)) for _ in 'ab'])\n",
+    "gathered rows": OF_SERVERS.replace("outputs =", "picked = tf.gather(predictions, [0])\n    outputs =").replace(
+        '"class"', '"picked": picked, "class"'
+    )
+    + MADE
+    + TRAIN,
+}
+
+
+@pytest.mark.parametrize("program", KEPT.values(), ids=list(KEPT))
+def test_others_stay_with_helpers(program: str) -> None:
+    kept("", program)
+
+
+def test_other_words_of_clusters_stay_with_helpers() -> None:
+    kept("", OF_CLUSTER + "print(tf.estimator.RunConfig().num_ps_replicas)\n" + MADE + TRAIN)
+
+
+def test_the_owner_is_told_what_to_do() -> None:
+    said = [str(diagnostic) for outcome in run(OF_SERVERS + MADE + TRAIN).values() for diagnostic in outcome.remaining]
+    assert any("make_strategy() reads TF_CONFIG" in text for text in said)
+    assert any("goes by that of a part" in text for text in said)
+
+
+def test_a_cluster_that_is_asked_for() -> None:
+    text = migrate(COMPILED + MADE + TRAIN, strategy="parameter_server")
+    assert (
+        "with make_strategy().scope():" in text and f"model.fit({SHARED}" not in text and "steps_per_epoch=20" in text
+    )
+    assert "make_strategy" not in migrate(COMPILED + MADE + TRAIN)
