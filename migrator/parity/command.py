@@ -46,7 +46,7 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
 @click.option("--since", default="", metavar="REVISION",
               help="The old program is what git has of PROGRAM in this revision, such as HEAD.")  # fmt: skip
 @click.option("--steps", type=click.IntRange(min=0), default=0, metavar="N",
-              help="Stop after N training steps on both sides [default: as the program does].")  # fmt: skip
+              help="Stop each training after N steps, on both sides [default: as the program does].")  # fmt: skip
 @click.option("--rtol", type=float, default=1e-5, show_default=True, callback=_tolerance,
               help="Relative tolerance of losses and metrics.")  # fmt: skip
 @click.option("--atol", type=float, default=1e-7, show_default=True, callback=_tolerance, help="Absolute tolerance.")

@@ -86,7 +86,8 @@ def to_junit(reports: list[CaseReport]) -> str:
         seconds = report.old.seconds + report.new.seconds
         case = ElementTree.SubElement(suite, "testcase", classname="parity", name=report.name, time=f"{seconds:.1f}")
         if report.verdict == DIFFERENT:
-            child = ElementTree.SubElement(case, "failure", message=_xml(str(report.differences[0])))
+            message = "; ".join(filter(None, (report.diagnosis, str(report.differences[0]))))
+            child = ElementTree.SubElement(case, "failure", message=_xml(message))
             child.text = _xml("\n".join(map(str, report.differences)))
         elif report.verdict == COULD_NOT_RUN:
             child = ElementTree.SubElement(case, "error", message=_xml(report.problem.split("\n")[0]))
@@ -139,6 +140,7 @@ def to_markdown(reports: list[CaseReport]) -> str:
     for report in reports:
         if report.differences or report.problem:
             lines += ["", f"### `{report.name}`: {report.verdict}", ""]
+            lines += [_escape(report.diagnosis), ""] if report.diagnosis else []
             lines += [f"- {_escape(str(difference))}" for difference in report.differences]
             if report.problem:
                 lines += ["```text", report.problem.replace("```", "'''"), "```"]

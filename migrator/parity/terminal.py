@@ -34,7 +34,11 @@ def _verdicts(reports: list[CaseReport]) -> list[str]:
 
 def _show(console: Console, report: CaseReport) -> None:
     style = _STYLE.get(report.verdict, "bold red")
-    console.print(f"[bold]{escape(report.name)}[/]: [{style}]{report.verdict}[/]  {escape(summary(report))}")
+    head = f"[bold]{escape(report.name)}[/]: [{style}]{report.verdict}[/]"
+    if report.diagnosis:
+        console.print(f"{head}  {escape(report.diagnosis)}\n  {escape(summary(report))}")
+    else:
+        console.print(f"{head}  {escape(summary(report))}")
     if report.problem:
         console.print(escape(report.problem))
     for difference in report.differences:

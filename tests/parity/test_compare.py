@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrator.parity.judge.compare import compare
+from migrator.parity.judge.compare import _weight_differences, compare
 from migrator.parity.judge.distances import array_distance, arrays_close, close
-from migrator.parity.judge.report import SECTIONS, CaseReport, Tolerance
+from migrator.parity.judge.report import SECTIONS, ArrayRow, CaseReport, Tolerance
 from migrator.parity.probe.recorded.store import Reader, Writer, checksums
 
 
@@ -131,9 +131,9 @@ def sides(tmp_path: Path) -> tuple[Side, Side]:
     return Side(tmp_path, "old"), Side(tmp_path, "new")
 
 
-def judge(sides: tuple[Side, Side], steps: int = 0, **options: Any) -> CaseReport:
+def judge(sides: tuple[Side, Side], **options: Any) -> CaseReport:
     report = CaseReport("case", **options)
-    compare(report, sides[0].reader(), sides[1].reader(), steps, SECTIONS)
+    compare(report, sides[0].reader(), sides[1].reader(), SECTIONS)
     return report
 
 
@@ -174,20 +174,101 @@ def test_other_number_of_steps_is_a_difference(sides: tuple[Side, Side], old: in
     assert report.verdict == "different" and "steps" in {difference.section for difference in report.differences}
 
 
-def test_fewer_steps_than_asked_for_on_both_sides_is_a_difference(sides: tuple[Side, Side]) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "weights", "expected"),
+    [
+        ([1.0, 2.0], [1.1, 2.0], ([1.0, 1.0], [1.0, 1.0]), "the first loss differs: forward pass, loss or labels"),
+        (
+            [1.0, 2.0],
+            [1.0, 2.1],
+            ([1.0, 1.0], [1.1, 1.1]),
+            "first loss equal, drift from step 2: optimizer, learning rate",
+        ),
+        (
+            [3.0, 2.0, 1.0],
+            [3.0, 2.0, 1.1],
+            ([1.0] * 3, [1.0] * 3),
+            "losses equal until step 2, and weights: what the loss",
+        ),
+        (
+            [1.0, 2.0],
+            [1.0, 2.0],
+            ([1.0, 1.0], [1.0, 1.1]),
+            "losses equal, weights drift from step 2: optimizer or gradients",
+        ),
+        ([1.0, 2.0], [1.0], ([1.0, 1.0], [1.0]), "what was trained is equal: how many steps are"),
+        ([1.0], [1.0], ([1.0], [1.0]), ""),
+    ],
+)
+def test_the_likely_place_is_named(
+    sides: tuple[Side, Side],
+    old: list[float],
+    new: list[float],
+    weights: tuple[list[float], list[float]],
+    expected: str,
+) -> None:
+    sides[0].train(old, weights[0])
+    sides[1].train(new, weights[1])
+    found = judge(sides).diagnosis
+    assert found.startswith(expected) and bool(found) == bool(expected)
+
+
+def test_of_evaluations_alone_it_is_said_as_well(sides: tuple[Side, Side]) -> None:
+    for side, value in zip(sides, (0.5, 0.6)):
+        side.train([1.0]).evaluate(1, mse=value)
+    assert judge(sides).diagnosis.startswith("trainings are equal: metrics")
+
+
+def test_labels_that_differ_are_counted(sides: tuple[Side, Side]) -> None:
+    words = np.array([b"red", b"green", b"blue", b"red"], dtype=object)
+    for side, shift in zip(sides, (0, 1)):
+        side.predict(
+            1,
+            word=np.roll(words, shift),
+            label=np.arange(4) % (4 - shift),
+            p=np.array([1.0, np.nan][: 2 - shift] * (1 + shift)),
+        )
+    found = texts(judge(sides))
+    assert "word: 3 of 4 differ" in found and "label: 1 of 4 differ" in found and "inf" not in found
+    assert "p differs: no finite numbers are 1 of 2 in the old program, 0 of 2 in the new one" in found
+
+
+def test_many_weights_are_one_line() -> None:
+    rows = [ArrayRow("", f"dense_{n}/kernel", "m", (2,), n / 10, n / 10, False) for n in range(1, 6)]
+    gone = [ArrayRow("", f"gone_{n}", "missing", (2,), math.inf, math.inf, False) for n in range(5)]
+    assert list(map(str, _weight_differences([*gone, *rows], 12, Tolerance()))) == [
+        "weights: 5 of 12, gone_0, gone_1, gone_2 and 2 more: missing, of another shape, or not a number",
+        "weights: 5 of 12, most dense_5/kernel: differs by 0.5 (relative 0.5, allowed 1e-04)",
+    ]
+    assert len(_weight_differences(rows[:3], 12, Tolerance())) == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"clipped": False}, "no gradient was clipped in 1 step"),
+        ({"clipped": True}, ""),
+        ({"regularization": 1e-7}, "regularizers are at most 1.0e-07 of the loss"),
+        ({"regularization": 0.1}, ""),
+        ({}, ""),
+    ],
+)
+def test_what_was_not_exercised_is_said(sides: tuple[Side, Side], fields: dict[str, Any], expected: str) -> None:
     for side in sides:
-        side.train([1.0, 2.0])
-    assert "10 steps were asked for, the old program took 2" in texts(judge(sides, steps=10))
+        side.writer.event("step", stream=0, step=1, loss=1.0, batch=[None, None], sums={}, values={}, **fields)
+    notes = [note for note in judge(sides).notes if "equality says" in note]
+    assert [note.startswith(expected) for note in notes] == [True] * bool(expected)
 
 
 def test_missing_calls_and_keys(sides: tuple[Side, Side]) -> None:
     sides[0].evaluate(1, loss=1.0, auc=0.5).evaluate(2, loss=1.0).predict(1, p=np.ones(2))
     sides[1].evaluate(1, loss=1.0, acc=0.5).predict(1, q=np.ones(2)).predict(2, q=np.ones(2))
-    text = texts(judge(sides))
+    report = judge(sides)
+    text = texts(report)
+    assert "only the new program has the metrics acc" in report.notes and "acc" not in text
     for expected in (
         "evaluate call 2: is missing in the new program",
         "'auc' is missing in the new program",
-        "'acc' is missing in the old program",
         "'p' is missing in the new program",
         "predict call 2: is missing in the old program",
     ):

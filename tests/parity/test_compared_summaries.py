@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,7 @@ def test_event_files_of_both_versions_are_read(tmp_path: Path) -> None:
     (box / "program" / "events.out.tfevents.broken").write_bytes(b"no record at all")
     writer = Writer(str(tmp_path / "recording"))
     summaries.record(writer, str(box))
+    summaries.record(writer, str(box), since=time.time() + 60)  # all of it came with the program
     writer.close()
     found = {event["folder"]: event["tags"] for event in Reader(str(tmp_path / "recording")).of("summaries")}
     assert found == {

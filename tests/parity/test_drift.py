@@ -11,7 +11,7 @@ from test_compare import Side
 from migrator.parity.judge.case import Case, Program
 from migrator.parity.judge.compare import compare
 from migrator.parity.judge.drift import ALLOWED, Again, Drift, drift_of, unlike
-from migrator.parity.judge.report import CaseReport
+from migrator.parity.judge.report import CaseReport, LossRow
 from migrator.parity.probe.recorded.nudge import nudged
 from migrator.parity.probe.recorded.store import Reader
 from migrator.parity.run.progress import Progress
@@ -67,6 +67,14 @@ def test_a_fault_is_told_as_a_multiple(tmp_path: Path) -> None:
     assert "relative 0.002, 50 times what rounding does to this program" in str(report.differences[0])
 
 
+def test_of_several_runs_the_furthest_counts() -> None:
+    reports = [CaseReport("a", losses=[LossRow(0, 1, 1.0, 1.0, far, True)]) for far in (1e-6, 1e-3, 1e-5)]
+    drift = Drift()
+    for report in reports:
+        drift = drift.and_of(report)
+    assert drift.of("losses", "0", "1") == 1e-3
+
+
 def test_the_limit_is_a_multiple_of_the_drift() -> None:
     drift = Drift({("losses", "0", "1"): 1e-4})
     assert drift.excuses(ALLOWED * 1e-4, "losses", "0", "1") and drift.excused == [pytest.approx(ALLOWED)]
@@ -81,9 +89,18 @@ def test_runs_that_do_not_begin_alike_tell_nothing(tmp_path: Path) -> None:
 
 def test_the_last_bit_is_changed_and_no_more() -> None:
     values = np.array([1.0, -2.5, 0.0, 1e-30], np.float32)
-    changed = nudged(values)
+    changed = nudged(values, np.random.RandomState(1))
+    assert not np.array_equal(changed, nudged(values, np.random.RandomState(2)))
     assert changed.dtype == np.float32 and changed[2] == 0
     assert (changed[[0, 1, 3]] != values[[0, 1, 3]]).all() and np.allclose(changed, values, 1.2e-7, 0)
+
+
+@pytest.mark.parity
+def test_steps_are_those_of_each_training(tmp_path: Path) -> None:
+    old, new = (Program(PROGRAMS / f"{side}.py") for side in ("old", "new"))
+    report = run_case(Case("steps", old, new, steps=2), Progress(quiet=True), tmp_path)
+    assert [row.step for row in report.losses] == [1, 2, 3, 4], "two trainings of two steps"
+    assert report.verdict == "equal", report.differences
 
 
 @pytest.mark.parity
@@ -92,4 +109,4 @@ def test_a_program_that_makes_much_of_little_is_not_different(tmp_path: Path) ->
     old, new = (Program(PROGRAMS / f"sensitive_{side}.py") for side in ("old", "new"))
     report = run_case(Case("sensitive", old, new), Progress(quiet=True), tmp_path)
     assert report.verdict == "equal" and report.worst_loss > 1e-5 and 0 < report.rounding < ALLOWED
-    assert any(note.startswith("calibrated: with first weights") for note in report.notes)
+    assert any(note.startswith("calibrated: if the last bit") for note in report.notes)

@@ -14,11 +14,13 @@ import numpy as np
 
 from migrator.parity.checkpoints.checkpoints import compare_checkpoints
 from migrator.parity.judge import batches
-from migrator.parity.judge.distances import array_distance, arrays_close, close, relative
+from migrator.parity.judge.diagnosis import Parting, diagnosis
+from migrator.parity.judge.distances import apart_text, array_distance, arrays_close, close, relative
 from migrator.parity.judge.drift import Drift
 from migrator.parity.judge.exports import compare_exports
 from migrator.parity.judge.initial_values import compare_initial_values
 from migrator.parity.judge.loaded_values import compare_loaded_values
+from migrator.parity.judge.phrases import names_text
 from migrator.parity.judge.report import (
     COULD_NOT_RUN,
     DIFFERENT,
@@ -33,6 +35,7 @@ from migrator.parity.judge.report import (
 )
 from migrator.parity.judge.summaries import compare_summaries
 from migrator.parity.judge.unmoved import unmoved
+from migrator.parity.judge.vacuous import vacuous
 from migrator.parity.probe.recorded.store import Reader
 
 
@@ -40,14 +43,12 @@ def compare(
     report: CaseReport,
     old: Reader,
     new: Reader,
-    steps: int = 0,
     what: Collection[str] = SECTIONS,
     drift: Drift | None = None,
 ) -> None:
     """Fill `report` from the recordings of both sides and set its verdict.
 
-    `steps` is how many training steps were asked for (0: as many as the old program takes). With `drift`, what it
-    excuses counts as equal.
+    With `drift`, what it excuses counts as equal.
     """
     tolerance, drift = report.tolerance, drift or Drift()
     for side, reader in ((report.old, old), (report.new, new)):
@@ -55,6 +56,7 @@ def compare(
     report.notes += list(dict.fromkeys(event["text"] for reader in (old, new) for event in reader.of("note")))
     mapping = {(e["stream"], pair[0]): pair for e in new.of("mapping") for pair in e["pairs"]}
     found: list[Difference] = []
+    partings: list[Parting] = []
     streams = sorted({event["stream"] for side in (old, new) for event in side.of("step")})
     for stream in streams:
         name = f"model {stream + 1}, " if len(streams) > 1 else ""
@@ -70,19 +72,18 @@ def compare(
             report.losses += rows
             variable = _first_variable(left, right, old, new, tolerance, idle)
             if drift.distances and all([row.equal for row in rows] + [row.equal for row in arrays]):
-                variable = ""
-            found += _loss_differences(name, rows, variable, left, right)
+                variable = Parting()
+            partings.append(replace(variable, loss=next((row.step for row in rows if not row.equal), 0)))
+            found += _loss_differences(name, rows, str(variable), left, right)
         if "steps" in what:
-            found += _step_differences(name, len(left), len(right), steps)
+            found += _step_differences(name, len(left), len(right))
         if "initial values" in what:
             found += compare_initial_values(name, stream, old, new)
         if "weights" in what:
             report.weights += _excused(report, arrays, idle)
     if "initial values" in what:
         found += compare_loaded_values(report, old, new)
-    found += [
-        Difference("weights", row.where + row.name, _apart(row, tolerance)) for row in report.weights if not row.equal
-    ]
+    found += _weight_differences([row for row in report.weights if not row.equal], len(report.weights), tolerance)
     if "metrics" in what:
         found += compare_metrics(report, old, new, drift)
     if "predictions" in what:
@@ -98,6 +99,7 @@ def compare(
         found += differences
         report.notes += notes
     report.differences += found
+    report.diagnosis = diagnosis(found, partings)
     report.rounding = max(drift.excused, default=0.0)
     numbers = len(report.losses) + len(report.weights) + len(report.metrics)
     numbers += len(report.predictions) + len(report.exports)
@@ -109,6 +111,8 @@ def compare(
         )
     else:
         report.verdict = DIFFERENT if report.differences else EQUAL
+    if report.verdict == EQUAL:
+        report.notes += vacuous(old, tolerance)
 
 
 def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Tolerance, drift: Drift) -> LossRow:
@@ -124,8 +128,8 @@ def _first_variable(
     new: Reader,
     tolerance: Tolerance,
     idle: set[str],
-) -> str:
-    """A phrase on the variable that went apart first, but for those in `idle`, and after which step; empty if none did."""
+) -> Parting:
+    """The variable that went apart first, but for those in `idle`, and after which step."""
     for index, (a, b) in enumerate(zip(left, right)):
         worst: tuple[float, str] | None = None
         for name, sums in a["sums"].items():
@@ -138,8 +142,8 @@ def _first_variable(
             if not arrays_close(*distance, tolerance) and (worst is None or distance[1] > worst[0]):
                 worst = (distance[1], name)
         if worst:
-            return f"weights first differ after step {index + 1}, most in {worst[1]} (relative {worst[0]:.2g})"
-    return ""
+            return Parting(0, index + 1, worst[1], worst[0])
+    return Parting()
 
 
 def _loss_differences(
@@ -168,7 +172,7 @@ def _loss_differences(
     return found
 
 
-def _step_differences(name: str, old: int, new: int, asked: int) -> list[Difference]:
+def _step_differences(name: str, old: int, new: int) -> list[Difference]:
     found = []
     if old and not new:
         found.append(Difference("steps", name.rstrip(", "), f"the old program trained {old} steps, the new one none"))
@@ -178,10 +182,6 @@ def _step_differences(name: str, old: int, new: int, asked: int) -> list[Differe
             Difference(
                 "steps", name.rstrip(", "), f"the old program took {old} training steps, the new one {more}{new}"
             )
-        )
-    if asked and old < asked:
-        found.append(
-            Difference("steps", name.rstrip(", "), f"{asked} steps were asked for, the old program took {old}")
         )
     return found
 
@@ -218,6 +218,23 @@ def _excused(report: CaseReport, rows: list[ArrayRow], idle: set[str]) -> list[A
     return [replace(row, equal=True) if row.name in names else row for row in rows]
 
 
+FOLDED = 3
+"""More weights than this that differ are one line; the table has each."""
+
+
+def _weight_differences(rows: list[ArrayRow], total: int, tolerance: Tolerance) -> list[Difference]:
+    found = []
+    for missing in (True, False):
+        some = [row for row in rows if math.isinf(row.max_abs) == missing]
+        most = max(some, key=lambda row: row.max_rel if math.isfinite(row.max_rel) else 0.0, default=None)
+        if len(some) <= FOLDED or most is None:
+            found += [Difference("weights", row.where + row.name, _apart(row, tolerance)) for row in some]
+        else:
+            names = names_text(row.where + row.name for row in some) if missing else f"most {most.where}{most.name}"
+            found.append(Difference("weights", f"{len(some)} of {total}, {names}", _apart(most, tolerance)))
+    return found
+
+
 def _apart(row: ArrayRow, tolerance: Tolerance) -> str:
     if math.isinf(row.max_abs):
         return "missing, of another shape, or not a number"
@@ -247,13 +264,15 @@ def compare_metrics(report: CaseReport, old: Reader, new: Reader, drift: Drift |
     for event in new.of("longer"):
         where = f"evaluate call {event['call']}"
         found.append(Difference("metrics", where, f"the new program evaluates more than {event['recorded']} batches"))
+    own: list[str] = []
     for call in sorted(set(left) & set(right)):
         where = f"evaluate call {call}"
         for key in sorted(set(left[call]) | set(right[call])):
             if key not in right[call] or key not in left[call]:
-                if key != "global_step":
-                    side = "new" if key not in right[call] else "old"
-                    found.append(Difference("metrics", where, f"{key!r} is missing in the {side} program"))
+                if key in left[call] and key != "global_step":
+                    found.append(Difference("metrics", where, f"{key!r} is missing in the new program"))
+                elif key in right[call] and key != "global_step":
+                    own.append(key)
                 continue
             a, b = old.array(left[call][key]), new.array(right[call][key])
             distance = array_distance(a, b)
@@ -275,6 +294,8 @@ def compare_metrics(report: CaseReport, old: Reader, new: Reader, drift: Drift |
             report.metrics.append(row)
             if not row.equal:
                 found.append(Difference("metrics", where, f"{key}: old {row.old}, new {row.new}"))
+    if own:
+        report.notes.append(f"only the new program has the metrics {names_text(dict.fromkeys(own))}")
     return found
 
 
@@ -312,8 +333,7 @@ def _predictions(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> 
             if len(x) != len(y):
                 found.append(Difference("predictions", where, f"{key}: old {len(x)} rows, new {len(y)} rows"))
             elif not equal:
-                message = f"{key} differs by {distance[0]:.2g} (relative {distance[1]:.2g})"
-                found.append(Difference("predictions", where, message))
+                found.append(Difference("predictions", where, apart_text(key, x, y, *distance)))
     return found
 
 

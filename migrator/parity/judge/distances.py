@@ -47,6 +47,18 @@ def array_distance(old: Any, new: Any) -> tuple[float, float]:
     return distance, (0.0 if distance == 0 else distance / scale if scale else math.inf)
 
 
+def apart_text(name: str, old: Any, new: Any, max_abs: float, max_rel: float) -> str:
+    """How two arrays called `name` differ: how many words, labels or ids do, and how far numbers are apart."""
+    a, b = np.asarray(old), np.asarray(new)
+    if a.shape == b.shape and a.dtype.kind != "f":
+        return f"{name}: {int(np.sum(a != b))} of {a.size} differ"
+    if math.isfinite(max_abs):
+        return f"{name} differs by {max_abs:.2g} (relative {max_rel:.2g})"
+    broken = [int(np.sum(~np.isfinite(side))) for side in (a, b)] if a.dtype.kind == b.dtype.kind == "f" else [0, 0]
+    text = f"no finite numbers are {broken[0]} of {a.size} in the old program, {broken[1]} of {b.size} in the new one"
+    return f"{name} differs: {text}" if any(broken) else f"{name} differs in type or shape"
+
+
 def arrays_close(max_abs: float, max_rel: float, tolerance: Tolerance) -> bool:
     """Whether the distances of `array_distance` are within `tolerance`."""
     if math.isinf(max_abs):

@@ -1,4 +1,4 @@
-"""What rounding alone does to a program: how far the old one goes from itself if its first weights differ in the last bit.
+"""What rounding alone does to a program: how far the old one goes from itself if the last bit of its weights is changed.
 
 Some programs make much of little: losses that explode, Adam with gradients that are next to nothing. There two right
 programs are as far apart as that, and a wrong one further.
@@ -47,6 +47,12 @@ class Drift:
             return False
         self.excused.append(relative / own)
         return True
+
+    def and_of(self, report: CaseReport) -> Drift:
+        """This and what `compare` found of the old program and itself: of each distance the larger one."""
+        other = drift_of(report)
+        keys = {**self.distances, **other.distances}
+        return Drift({key: max(self.of(*key), other.of(*key)) for key in keys}, self.summaries | other.summaries)
 
 
 class Again(Reader):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from migrator.parity.judge.distances import array_distance, arrays_close
+from migrator.parity.judge.distances import apart_text, array_distance, arrays_close
 from migrator.parity.judge.drift import Drift
 from migrator.parity.judge.report import ArrayRow, CaseReport, Difference
 from migrator.parity.probe.recorded.store import Reader
@@ -117,6 +117,5 @@ def _signature(
         if x.shape != y.shape:
             found.append(Difference("exports", where, f"{key}: old shape {list(x.shape)}, new {list(y.shape)}"))
         elif not equal:
-            message = f"{key} differs by {distance[0]:.2g} (relative {distance[1]:.2g})"
-            found.append(Difference("exports", where, message))
+            found.append(Difference("exports", where, apart_text(key, x, y, *distance)))
     return found

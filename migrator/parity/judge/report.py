@@ -65,7 +65,7 @@ class LossRow:
     relative: float
     equal: bool
     drift: float = 0.0
-    """How far the old program was from itself by then, if it began with weights that differ in the last bit."""
+    """How far the old program was from itself by then, if the last bit of its weights was changed before each step."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,8 @@ class CaseReport:
     tolerance: Tolerance = field(default_factory=Tolerance)
     mode: str = "replay"
     seed: int = 0
+    diagnosis: str = ""
+    """Where the differences are likely to come from."""
     rounding: float = 0.0
     """How many times as far as rounding takes the old program from itself the numbers are that only this excuses; 0: none."""
     differences: list[Difference] = field(default_factory=list)

@@ -43,6 +43,8 @@ def install(free: Free) -> None:
     class Losses(tf.keras.callbacks.Callback):  # type: ignore[misc]
         """Logs hold means of an epoch so far; what is recorded are those of the steps between."""
 
+        trained = 0
+
         def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
             self.seen, self.total = 0, 0.0
 
@@ -52,7 +54,8 @@ def install(free: Free) -> None:
             free.writer.event("step", stream=0, step=free.taken, loss=(total - self.total) / taken, steps=taken)
             self.seen, self.total = batch + 1, total
             free.progress.say(free.taken, free.limit)
-            if free.limit and free.taken >= free.limit:
+            self.trained += taken
+            if free.limit and self.trained >= free.limit:
                 self.model.stop_training = True
 
     def watched_fit(self: Any, *args: Any, **named: Any) -> Any:

@@ -64,11 +64,6 @@ def install(replay: Replay) -> None:
         call = replay.calls["train"]
         seed = {"seed": store.seed_of(self.run_config)} if hasattr(self, "run_config") else {}
         replay.writer.event("begin", kind="train", call=call, stream=stream.index, **seed)
-        if replay.limit and stream.taken >= replay.limit:
-            replay.note(f"a call of fit was left out: --steps {replay.limit} were done")
-            history = tf.keras.callbacks.History()
-            history.history, history.epoch = {}, []
-            return history
         encoded = stream.steps[0]["batch"]
         if replay.cluster.get("asynchronous"):  # trainers race: only the start is made equal
             replay.adopt(stream, self, None)
@@ -373,6 +368,6 @@ def main(config_path: str) -> int:
     exports.note_others(replay, config["sandbox"], started)
     if not replay.cluster:
         exports.record_kept(replay.writer, replay.exported)
-        summaries.record(replay.writer, config["sandbox"])
+        summaries.record(replay.writer, config["sandbox"], started)
     replay.writer.event("done")
     return 0

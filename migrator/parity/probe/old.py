@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import clusters, dropout, exports, loads, program, randomness, seeds
-from .recorded import checkpoints, containers, gradients, nudge, ownstate, session_values, store, summaries
+from .recorded import checkpoints, containers, exercised, gradients, nudge, ownstate, session_values, store, summaries
 from .tf1 import lookups, ordering  # fmt: skip
 
 FULL_STEP_BYTES = 50_000_000
@@ -38,7 +38,7 @@ class Recorder:
         self.asynchronous = self.free or bool(self.cluster.get("asynchronous"))
         """Whether only losses and metrics are recorded."""
         self.seed: int = self.cluster.get("seed") or 1 + config.get("seed", 0)
-        self.nudges = nudge.Nudges() if config.get("nudge") else None
+        self.nudges = nudge.Nudges(config["nudge"]) if config.get("nudge") else None
         self.redirect = program.Redirect(config["sandbox"])
         self.streams: dict[str, int] = {}
         self.taken: dict[int, int] = {}
@@ -110,9 +110,12 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
             self.variables = [v for v in every if session_values.logical(v)[0] not in slots]
             self.trainable = {session_values.logical(v)[0] for v in tf.compat.v1.trainable_variables()}
             self.global_step = tf.compat.v1.train.get_global_step()
-            self.nudged = recorder.nudges.prepare(stream, self.variables) if recorder.nudges and mode == "train" else []
+            self.nudged = recorder.nudges.prepare(self.variables) if recorder.nudges and mode == "train" else []
             self.kind, self.call = recorder.stack[-1] if recorder.stack else (mode, 0)
-            self.gradients = gradients.sizes(tf.compat.v1.get_default_graph()) if not recorder.asynchronous else {}
+            graph = tf.compat.v1.get_default_graph()
+            self.gradients = gradients.sizes(graph) if not recorder.asynchronous else {}
+            self.exercised = exercised.tensors(graph) if mode == "train" and not recorder.asynchronous else {}
+            self.taken = 0
 
         def after_create_session(self, session: Any, coord: Any) -> None:
             if recorder.asynchronous and clusters.job() == "chief":  # before other trainers can have made a step
@@ -142,7 +145,7 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
         def before_run(self, run_context: Any) -> Any:
             if recorder.asynchronous:
                 return tf.compat.v1.train.SessionRunArgs({"losses": [loss for _, _, loss in replicas]})
-            if recorder.nudges:
+            if recorder.nudges and self.nudged:
                 recorder.nudges.apply(run_context.session, self.nudged)
             if stream not in recorder.known or (mode == "train" and not getattr(self, "started", False)):
                 self.record_start(run_context.session)
@@ -150,13 +153,16 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
             batches = [{k: v for k, v in (("f", f), ("l", labels)) if v is not None} for f, labels, _ in replicas]
             fetches: dict[str, Any] = {"batches": batches}
             if mode == "train":
-                fetches.update(losses=[loss for _, _, loss in replicas], gradients=self.gradients)
+                fetches.update(
+                    losses=[loss for _, _, loss in replicas], gradients=self.gradients, exercised=self.exercised
+                )
             return tf.compat.v1.train.SessionRunArgs(fetches)
 
         def after_run(self, run_context: Any, run_values: Any) -> None:
             tree, results = recorder.writer.tree, run_values.results
             if recorder.asynchronous:
                 self.record_loss(results["losses"], batch=[None, None], others=[], sums={}, values={})
+                self.stop(run_context)
                 return
             recorder.features = results["batches"][0].get("f")
             encoded, *others = [[tree(batch.get("f")), tree(batch.get("l"))] for batch in results["batches"]]
@@ -172,13 +178,21 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 kept = {name: recorder.writer.array(value) for name, value in values.items()}
             sums = {name: store.checksums(value) for name, value in values.items()}
             sizes = {name: float(size) for name, size in results["gradients"].items()}
-            self.record_loss(results["losses"], batch=encoded, others=others, sums=sums, values=kept, gradients=sizes)
+            done = {
+                "gradients": sizes,
+                **{key: np.asarray(value).item() for key, value in results["exercised"].items()},
+            }
+            self.record_loss(results["losses"], batch=encoded, others=others, sums=sums, values=kept, **done)
             recorder.progress.say(recorder.taken[stream], recorder.steps)
-            if recorder.steps and recorder.taken[stream] >= recorder.steps:
+            self.stop(run_context)
+
+        def stop(self, run_context: Any) -> None:
+            if recorder.steps and self.taken >= recorder.steps:
                 run_context.request_stop()
 
         def record_loss(self, losses: Any, **fields: Any) -> None:
             loss = float(np.mean([np.asarray(loss).reshape(-1)[0] for loss in losses]))
+            self.taken += 1
             recorder.taken[stream] = recorder.taken.get(stream, 0) + 1
             event = {"stream": stream, "call": self.call, "step": recorder.taken[stream], "loss": loss}
             recorder.writer.event("step", **event, **fields)
@@ -252,10 +266,6 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         call = recorder.begin("train")
         seed = store.seed_of(self.config)
         recorder.writer.event("begin", kind="train", call=call, stream=stream, seed=seed)
-        if recorder.steps and recorder.taken.get(stream, 0) >= recorder.steps:
-            recorder.note(f"train call {call} was left out: --steps {recorder.steps} were done")
-            recorder.end()
-            return self
         if self.config.save_checkpoints_steps and not recorder.cluster and not recorder.steps:
             recorder.writer.event("cadence", folder=os.path.realpath(self.model_dir))
         try:
@@ -348,6 +358,7 @@ def _watch(recorder: Recorder, config: dict[str, Any]) -> None:
 
         shuffling.install(recorder.writer, estimators=True)
     gradients.install()
+    exercised.install()
     recorder.loads.install()
     ownstate.install()
     checkpoints.watch(recorder.writer, config["sandbox"])
@@ -391,7 +402,7 @@ def main(config_path: str) -> int:
         recorder.close_prediction(call, False)
     if not recorder.cluster and not recorder.free:
         exports.record_kept(recorder.writer, recorder.exported)
-        summaries.record(recorder.writer, config["sandbox"])
+        summaries.record(recorder.writer, config["sandbox"], recorder.started)
     recorder.writer.event("redirected", prefixes=recorder.redirect.prefixes)
     recorder.writer.event("done")
     return 0

@@ -124,6 +124,8 @@ def callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
     """The program's callbacks between two of ours."""
     import tensorflow as tf
 
+    begun = stream.taken
+
     class Begin(tf.keras.callbacks.Callback):  # type: ignore[misc]
         """Last in the list: by then all callbacks of the program have loaded what they load."""
 
@@ -148,11 +150,11 @@ def callbacks(replay: Replay, stream: Stream, program_callbacks: Any) -> Any:
             replay.after_step(stream)
 
     class ParityCallback(tf.keras.callbacks.Callback):  # type: ignore[misc]
-        """Records after each batch; stops at ``--steps``, or one step after the recording."""
+        """Records after each batch; stops after ``--steps`` of this training, or one step after the recording."""
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             replay.after_step(stream)
-            if stream.taken >= (replay.limit or len(stream.steps) + 1):
+            if stream.taken >= (begun + replay.limit if replay.limit else len(stream.steps) + 1):
                 self.model.stop_training = True
 
     if program_callbacks is not None and not isinstance(program_callbacks, (list, tuple)):

@@ -57,7 +57,7 @@ def compare_on_cluster(case: Case, root: Path, progress: Progress) -> CaseReport
     for name in cluster.recorded():
         part = report if name == "chief0" else CaseReport(name, tolerance=case.tolerance)
         own = sections if part is report else [section for section in sections if section != "checkpoints"]
-        compare(part, *_readers(root, name), case.steps, own)  # only those of the chief are kept
+        compare(part, *_readers(root, name), own)  # only those of the chief are kept
         if part is not report:
             report.differences += [
                 replace(one, where=", ".join(filter(None, (name, one.where)))) for one in part.differences

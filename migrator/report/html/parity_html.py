@@ -55,6 +55,8 @@ def _case(report: CaseReport) -> str:
         f"{report.tolerance.atol:.0e} absolute, {report.tolerance.array_rtol:.0e} relative for arrays; "
         f"mode {escape(report.mode)}, seed {report.seed}</p>",
     ]
+    if report.diagnosis:
+        parts.append(f"<p><b>{escape(report.diagnosis)}</b></p>")
     if report.differences:
         items = "".join(f"<li>{escape(str(difference))}</li>" for difference in report.differences)
         parts.append(f'<ul class="found">{items}</ul>')
@@ -94,7 +96,7 @@ def _case(report: CaseReport) -> str:
 def _drift_key(rows: list[LossRow]) -> str:
     if not any(row.drift for row in rows):
         return ""
-    text = "the old program from itself, begun with weights that differ in the last bit"
+    text = "the old program from itself, if the last bit of its weights is changed before each step"
     return f'<p class="key"><span><i style="color:var(--old)"></i>{text}</span></p>'
 
 

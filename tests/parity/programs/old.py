@@ -55,7 +55,7 @@ def main():
         }
     )
     assert tf.gfile.Exists(estimator.export_saved_model(folder + "/export", receiver))
-    assert tf.train.latest_checkpoint(folder).endswith("model.ckpt-8") and tf.gfile.Exists(folder + "/checkpoint")
+    assert tf.train.latest_checkpoint(folder).endswith(("model.ckpt-4", "model.ckpt-8")) and tf.gfile.Exists(folder + "/checkpoint")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,11 @@ _TEMPORARY = re.compile(r"^tmp[a-z0-9_]{8}$")
 """Folders that `tempfile.mkdtemp` names by chance."""
 
 
-def record(writer: store.Writer, sandbox: str) -> None:
-    """Record what the event files below `sandbox` hold, with an event ``summaries`` for each of their folders."""
+def record(writer: store.Writer, sandbox: str, since: float = 0.0) -> None:
+    """Record what the event files below `sandbox` hold, with an event ``summaries`` for each of their folders.
+
+    Files that were last written before `since` came with the program, and are left out.
+    """
     import tensorflow as tf
 
     found: list[tuple[float, str, dict[str, Any]]] = []
@@ -21,6 +24,8 @@ def record(writer: store.Writer, sandbox: str) -> None:
         tags: dict[str, Any] = {}
         started = 0.0
         for name in sorted(name for name in names if "tfevents" in name):
+            if os.path.getmtime(os.path.join(folder, name)) < since:
+                continue
             try:
                 for event in tf.compat.v1.train.summary_iterator(os.path.join(folder, name)):
                     started = started or event.wall_time
