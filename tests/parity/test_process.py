@@ -131,14 +131,19 @@ def test_the_message_of_an_exception_is_told_above_the_frames_of_an_op(tmp_path:
     )
 
 
-@pytest.mark.parametrize(
-    "end", [["ValueError: short"], ["Killed"], ['  File "a.py", line 1', "ValueError: short", "", "more"]]
-)
-def test_the_last_lines_are_told_where_they_hold_the_exception(end: list[str], tmp_path: Path) -> None:
-    log = [*["step"] * 40, "Traceback (most recent call last):", *['  File "b.py", line 1'] * 9, *end]
-    for lines in (log, [*["step"] * 40, *end]):
-        (tmp_path / "log").write_text("\n".join(lines) + "\n")
-        assert process.error(str(tmp_path / "log"), str(tmp_path)) == ("the last lines of", lines[-30:])
+def test_of_a_traceback_only_frames_of_the_program_are_told(tmp_path: Path) -> None:
+    head, own = "Traceback (most recent call last):", f'  File "{tmp_path}/a.py", line 1'
+    (tmp_path / "log").write_text(
+        "\n".join([*["step"] * 40, head, own, *['  File "b.py", line 1'] * 9, "ValueError: short"])
+    )
+    assert process.error(str(tmp_path / "log"), str(tmp_path)) == ("the error in", [head, own, "ValueError: short"])
+
+
+@pytest.mark.parametrize("end", [["Killed"], ["Traceback (most recent call last):", '  File "a.py", line 1']])
+def test_the_last_lines_are_told_where_there_is_no_exception(end: list[str], tmp_path: Path) -> None:
+    lines = [*["step"] * 40, *end]
+    (tmp_path / "log").write_text("\n".join(lines) + "\n")
+    assert process.error(str(tmp_path / "log"), str(tmp_path)) == ("the last lines of", lines[-30:])
     assert process.error(str(tmp_path / "none"), str(tmp_path)) == ("the last lines of", [])
 
 

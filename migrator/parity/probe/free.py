@@ -110,6 +110,8 @@ def main(config: dict[str, Any], versions: dict[str, str]) -> int:
     program.guard_deletions(redirect, free.note)
     free.progress.say(0, free.limit, "starting")
     args = redirect.arguments(config["args"])
-    program.run(config.get("entry", ""), config.get("module", ""), args, config["folder"], config["seed"])
+    program.run(
+        config.get("entry", ""), config.get("module", ""), args, config["folder"], config["seed"], config["output"]
+    )
     free.writer.event("done")
     return 0

@@ -356,7 +356,14 @@ def main(config_path: str) -> int:
     replay.progress.say(0, replay.limit, "starting")
     args = redirect.arguments(config["args"])
     try:
-        program.run(config.get("entry", ""), config.get("module", ""), args, config["folder"], config.get("seed", 0))
+        program.run(
+            config.get("entry", ""),
+            config.get("module", ""),
+            args,
+            config["folder"],
+            config.get("seed", 0),
+            config["output"],
+        )
     except (mapping.MappingError, batches.InputMismatch) as error:
         replay.writer.event("mismatch", text=str(error))
         print(error, file=sys.stderr)

@@ -396,7 +396,12 @@ def main(config_path: str) -> int:
     program.guard_deletions(recorder.redirect, recorder.note)
     recorder.progress.say(0, recorder.steps, "starting")
     program.run(
-        config.get("entry", ""), config.get("module", ""), config["args"], config["folder"], config.get("seed", 0)
+        config.get("entry", ""),
+        config.get("module", ""),
+        config["args"],
+        config["folder"],
+        config.get("seed", 0),
+        config["output"],
     )
     for call in sorted(recorder.open_predictions):
         recorder.close_prediction(call, False)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import runpy
 import shutil
 import sys
+import traceback
 from typing import Any, Callable
 
 from . import seeds
@@ -225,10 +227,10 @@ def guard_deletions(redirect: Redirect, note: Callable[[str], None]) -> None:
         compat.gfile.DeleteRecursively = guarded(compat.gfile.DeleteRecursively)
 
 
-def run(entry: str, module: str, args: list[str], folder: str, seed: int = 0) -> None:
+def run(entry: str, module: str, args: list[str], folder: str, seed: int = 0, output: str = "") -> None:
     """Run `entry` (a file) or `module` as ``__main__`` with `args`; returns when the program ends without error.
 
-    Raises what the program raises; `SystemExit` with a code that means failure becomes `RuntimeError`.
+    Raises what the program raises, once it is written to `output`, if that is given.
     """
     os.chdir(folder)
     start = os.path.dirname(os.path.abspath(entry)) if entry else folder
@@ -245,7 +247,35 @@ def run(entry: str, module: str, args: list[str], folder: str, seed: int = 0) ->
             runpy.run_path(entry, run_name="__main__")
     except SystemExit as stop:
         if stop.code not in (None, 0):
-            raise RuntimeError(f"the program ended with exit status {stop.code!r}") from stop
+            traceback.print_exc()
+            _tell(stop, folder, output)
+            raise
+    except Exception as error:
+        _tell(error, folder, output)
+        raise
+
+
+FAILURE = "failure.json"
+"""In the folder of a recording: how the program ended."""
+
+
+def _tell(error: BaseException, folder: str, output: str) -> None:
+    """Write what a program ended with, and the last line of its own that was at work."""
+    inside = os.path.join(os.path.realpath(folder), "")
+    own = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if os.path.realpath(frame.filename).startswith(inside)
+    ]
+    place = f"{os.path.relpath(os.path.realpath(own[-1].filename), inside)}:{own[-1].lineno}" if own else ""
+    if isinstance(error, SystemExit):
+        number = isinstance(error.code, int)
+        found = {"status": error.code if number else 1, "text": "" if number else str(error.code)}
+    else:
+        found = {"status": 1, "text": f"{type(error).__name__}: {error}"}
+    if output and os.path.isdir(output):
+        with open(os.path.join(output, FAILURE), "w", encoding="utf-8") as file:
+            json.dump({**found, "place": place}, file)
 
 
 _HERE = os.path.dirname(os.path.abspath(__file__))

@@ -15,11 +15,18 @@ from pathlib import Path
 
 from migrator.cli.interrupts import put_off
 from migrator.parity.run import warm
+from migrator.parity.run.failures import status_text
 from migrator.parity.run.process import POLL_SECONDS, end, start
 from migrator.parity.run.warm import Child
 
 GRACE_SECONDS = 10.0
 """How long the others may go on once a process has failed, and most servers once all others are done."""
+
+TRAINERS = frozenset({"chief", "master", "worker"})
+IDLE_SECONDS = 30.0
+"""How long trainers may do next to nothing once another one has ended without an error; twice as long where none has."""
+BUSY = 0.05
+"""What is more than next to nothing, in CPU seconds a second."""
 
 _PORT_TAKEN = re.compile("Could not start gRPC server|Address already in use")
 _ATTEMPTS = 3
@@ -122,6 +129,7 @@ def end_all(processes: Iterable[Child]) -> None:
 def wait(run: Run, shape: Shape, timeout: float, on_poll: Callable[[float], None] = lambda seconds: None) -> None:
     """Wait until all but the services have ended, one has failed and had its grace, or `timeout` seconds are over."""
     begin, failed_at = time.monotonic(), None
+    idle = Idle(shape)
     while True:
         codes = {task: process.poll() for task, process in run.processes.items()}
         if all(code is not None for (job, _), code in codes.items() if job not in shape.services):
@@ -133,6 +141,9 @@ def wait(run: Run, shape: Shape, timeout: float, on_poll: Callable[[float], None
             run.first = next(f"{job}{index}" for (job, index), code in codes.items() if code)
         if failed_at is not None and now > failed_at + GRACE_SECONDS:
             break
+        if waiting := idle.look(run, codes, now):
+            run.problem = waiting
+            return
         if now > begin + timeout:
             run.problem = f"ran longer than {timeout:.0f} s"
             return
@@ -142,7 +153,53 @@ def wait(run: Run, shape: Shape, timeout: float, on_poll: Callable[[float], None
         time.sleep(POLL_SECONDS)
     failed = [f"{job}{index}" for (job, index), process in run.processes.items() if process.poll()]
     if failed:
-        run.problem = f"{', '.join(failed)} ended with {run.processes[_task(failed[0])].returncode}"
+        run.problem = f"{', '.join(failed)}: {status_text(run.processes[_task(failed[0])].returncode or 0)}"
+
+
+class Idle:
+    """Sees that trainers wait for one that has ended, or for each other, which would last until their time is over."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self._since: tuple[float, float] | None = None
+        """When one was first seen to have ended, and the CPU seconds that the others had used."""
+
+    def look(self, run: Run, codes: Mapping[tuple[str, int], int | None], now: float) -> str:
+        """Who waits for whom; empty where nobody does, as far as is known."""
+        trainers = {task: code for task, code in codes.items() if task[0] in TRAINERS - self._shape.services}
+        ended = [task for task, code in trainers.items() if code == 0]
+        alive = [task for task, code in trainers.items() if code is None]
+        used = [cpu_seconds(run.processes[task].pid) for task in alive]
+        if not alive or None in used or any(codes.values()):
+            return ""
+        total = sum(seconds for seconds in used if seconds is not None)
+        if self._since is None or total - self._since[1] > BUSY * (now - self._since[0]) + 0.5:
+            self._since = (now, total)
+        if now - self._since[0] < (1 if ended else 2) * IDLE_SECONDS:
+            return ""
+        names = [", ".join(f"{job}{index}" for job, index in tasks) for tasks in (ended, alive)]
+        what = f"{names[0]} has ended, and {names[1]} still waits" if ended else f"{names[1]} wait for each other"
+        if "ps" in self._shape.services:
+            return what
+        return (
+            f"{what}. A program whose RunConfig has no train_distribute does not train on several machines: give it a strategy, "
+            "or leave out --cluster"
+        )
+
+
+def cpu_seconds(group: int) -> float | None:
+    """What the processes of a group have computed so far; None where that cannot be known."""
+    total = 0.0
+    try:
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError, ValueError, IndexError):
+                    fields = Path(entry.path, "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+                    if int(fields[2]) == group:
+                        total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return None
+    return total
 
 
 def run_cluster(

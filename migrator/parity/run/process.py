@@ -122,7 +122,7 @@ def tail(path: str, lines: int = 30) -> list[str]:
 
 
 def error(path: str, folder: str, lines: int = 30) -> tuple[str, list[str]]:
-    """What a log tells of an error: its last lines, or more of it where TensorFlow's frames of an op hide the exception.
+    """What a log tells of an error: its last traceback, or its last lines where it has none.
 
     Returns:
       What the lines are, to be followed by the name of the log, and the lines: with the exception, those of its message
@@ -131,7 +131,7 @@ def error(path: str, folder: str, lines: int = 30) -> tuple[str, list[str]]:
     log = tail(path, sys.maxsize)
     begin = next((at for at in reversed(range(len(log))) if log[at].startswith("Traceback (most recent")), len(log))
     raised = next((at for at in range(begin + 1, len(log)) if log[at][:1].strip()), len(log))
-    if raised >= len(log) - lines:
+    if raised >= len(log):
         return "the last lines of", log[-lines:]
     frames, message = _own(log[begin:raised], folder), _own(log[raised:], folder)
     while message and not message[-1].strip():

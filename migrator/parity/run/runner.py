@@ -6,7 +6,6 @@ import functools
 import json
 import math
 import shutil
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from migrator.parity.judge.report import (
     SideReport,
 )
 from migrator.parity.probe.recorded.store import Reader
-from migrator.parity.run import committed, process, sandbox
+from migrator.parity.run import committed, failures, kept, process, sandbox
 from migrator.parity.run.cluster_runner import compare_on_cluster
 from migrator.parity.run.free import compare_freely
 from migrator.parity.run.migrate import MigrationError, migrate_copy
@@ -95,14 +94,15 @@ def _failure(side: str, program: Program, ended: process.Ended, box: sandbox.San
     if box.recording.exists() and not ended.timed_out:
         for event in Reader(str(box.recording)).of("mismatch"):
             return str(event["text"])
-    how = (
-        f"ran longer than {ended.seconds:.0f} s and was ended" if ended.timed_out else f"ended with {ended.returncode}"
-    )
     what, lines = process.error(str(box.log), str(box.program))
+    if ended.timed_out:
+        how = f"ran longer than {ended.seconds:.0f} s and was ended"
+    else:
+        how = failures.headline(ended.returncode, box.recording, process.tail(str(box.log)))
     text = "\n".join("  | " + line for line in lines)
     asked = side == "old" and any("eager execution" in line for line in lines)
     advice = f"\n{_GRAPHS}" if asked else ""
-    return f"the {side} program {program} {how}; {what} its log ({ended.log}):\n{text}{advice}"
+    return f"the {side} program {program}: {how}\n{what} its log ({ended.log}):\n{text}{advice}"
 
 
 def run_case(
@@ -114,7 +114,7 @@ def run_case(
     """
     report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode, seed=case.seed)
     report.old.program, report.new.program = str(case.old), str(case.new or "migrated")
-    root = (keep / case.folder_name).resolve() if keep else Path(tempfile.mkdtemp(prefix="parity-"))
+    root = (keep / case.folder_name).resolve() if keep else kept.folder(case.folder_name)
     root.mkdir(parents=True, exist_ok=True)
     try:
         case = committed.old_program(case, root) if case.since else case
@@ -149,6 +149,8 @@ def run_case(
     ):
         shutil.rmtree(root, ignore_errors=True)
         report.old.log = report.new.log = ""
+    elif keep is None:
+        report.problem += f"\n{kept.keep(root)}"
     return report
 
 

@@ -1,0 +1,49 @@
+"""What is said first of a program that failed: its own last error, where, and with which exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+FAILURE = "failure.json"
+_USAGE = re.compile(r"^\S.*?: error: (.+)$")
+"""What `argparse` says of arguments that it cannot take."""
+_FLAGS = re.compile(r"^FATAL Flags parsing error:\s*(.*)$")
+"""What `absl.flags` says."""
+
+
+def status_text(code: int) -> str:
+    """An exit status in words, with the name of a signal."""
+    if code >= 0:
+        return f"exit status {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"ended by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
+
+
+def headline(code: int, recording: Path, log: Sequence[str]) -> str:
+    """One line on how a program ended, such as ``exit status 2 at train.py:7: …``."""
+    try:
+        failure = json.loads((recording / FAILURE).read_text("utf-8"))
+        place, text = str(failure["place"]), str(failure["text"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return status_text(code)
+    advice = ""
+    if not text:
+        texts = [found[1] for line in log for found in (_USAGE.match(line),) if found]
+        flags = [
+            " ".join([*filter(None, [found[1]]), *log[at + 1 : at + 2]])
+            for at, line in enumerate(log)
+            for found in (_FLAGS.match(line),)
+            if found
+        ]
+        text = (texts or flags or [""])[-1].strip()
+        advice = ". Arguments of the program go after `--`" if text else ""
+    where = f" at {place}" if place else ""
+    lines = text.splitlines()
+    return f"{status_text(code)}{where}" + (f": {lines[0].rstrip('.')}" if lines else "") + advice
