@@ -179,9 +179,14 @@ def rewrite(
     if dialect == "v2" and (not short.startswith("Baseline") or {"head", "loss_reduction"} & given.keys()):
         added.append('summary_tags="v2"')
     if said:
-        reason = construction.dialect_reason
-        remark(call, f"{short} is that of TensorFlow {dialect[1]}, as {reason}: {', '.join(said)}")
+        remark(call, told_dialect(construction, said))
     return merge_insertions([*_finish(module, call, doomed, added, factory if warm else ""), *edits])
+
+
+def told_dialect(construction: Construction, said: list[str]) -> str:
+    """Which TensorFlow the defaults are of that a construction takes, and what these say."""
+    short, dialect, reason = construction.name.rsplit(".", 1)[1], construction.dialect, construction.dialect_reason
+    return f"{short} is that of TensorFlow {dialect[1]}, as {reason}: {', '.join(said)}"
 
 
 def _finish(

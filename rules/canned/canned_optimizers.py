@@ -52,11 +52,14 @@ class OptimizerArguments:
         renderer: Callable[[Module], Renderer],
         module: Module,
         chosen: Mapping[str, bool],
+        plain: bool = False,
     ) -> None:
         self.project, self.chosen = project, chosen
         self.dialect = dialect
         self.need, self.tensorflow, self.renderer = need, tensorflow, renderer
         self.module = module
+        self.plain = plain
+        """Whether `fit` of a model of the program calls them."""
 
     def rate_of(self, name: str, rate: float | None) -> float:
         """The learning rate of an optimizer that is given by name; None is the default of its class."""
@@ -81,13 +84,20 @@ class OptimizerArguments:
     def by_name(self, name: str, rate: float | None, part: str) -> str:
         """The text that makes the optimizer which an Estimator made of a name."""
         if self.dialect == "v2":
-            prefix = f"{self.tensorflow(self.module)}.keras.optimizers.legacy."
+            alike = self.plain and (name in ("Adagrad", "Adam", "SGD") or (name == "Ftrl" and part == "linear"))
+            prefix = f"{self.tensorflow(self.module)}.keras.optimizers.{'' if alike else 'legacy.'}"
             return f"{prefix}{_CLASSES_2[name]}({self.rate_of(name, rate)})"
         call = ast.Call(ast.Name(_CLASSES_1[name]), [ast.Constant(self.rate_of(name, rate))], [])
         writing = _Writing(self, self.module, part, lambda node: ast.unparse(node))
         text = optimizers.EXPRESSIONS[f"tensorflow.train.{_CLASSES_1[name]}"](call, writing)
         assert text is not None
         return text
+
+    def is_function(self, module: Module, value: ast.expr) -> bool:
+        """Whether an expression is a function that makes an optimizer, not an optimizer."""
+        where, node = self._followed(module, value)
+        definition = self.project.definition(where, node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+        return isinstance(node, ast.Lambda) or (definition is not None and isinstance(definition.node, ast.FunctionDef))
 
     def edits(
         self, module: Module, value: ast.expr, what: str, rate: float | None = None, part: str = ""

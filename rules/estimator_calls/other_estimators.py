@@ -66,11 +66,9 @@ class OtherEstimators:
             name == f"{PREFIX}train_and_evaluate" for module in self.group for _, name in module.references()
         )
 
-    def rewrite(self, construction: Construction) -> list[Edit]:
-        """The edits of one construction, which are given to the drivers as well. Raises Unsupported."""
-        driver = self.driver(construction.module)
-        driver.handled.add(construction.call.func)
-        optimizers = OptimizerArguments(
+    def optimizers(self, construction: Construction, plain: bool = False) -> OptimizerArguments:
+        """What rewrites the optimizers of an Estimator, for `fit` of a model of the program if `plain`."""
+        return OptimizerArguments(
             self.project,
             construction.dialect,
             lambda where, name, at: self.driver(where).need(name, at if at is not None else where.tree),
@@ -78,7 +76,14 @@ class OtherEstimators:
             self.renderer,
             construction.module,
             self.chosen,
+            plain,
         )
+
+    def rewrite(self, construction: Construction) -> list[Edit]:
+        """The edits of one construction, which are given to the drivers as well. Raises Unsupported."""
+        driver = self.driver(construction.module)
+        driver.handled.add(construction.call.func)
+        optimizers = self.optimizers(construction)
         if construction.name == MODEL_TO_ESTIMATOR:
             edits = keras_estimator.rewrite(construction, driver.need, driver.remark)
             for other in self.group:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
 from migrator.vocabulary.diagnostics import Edit
@@ -15,6 +16,7 @@ from .places import is_simple
 from .plan import Loop
 from .sources import Source
 
+Compiled = Mapping[ast.Call, Callable[[str], str]]
 _PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
 """Names that say no more than what kind of thing a model was."""
 
@@ -64,12 +66,17 @@ class Names:
         return source.module.unused_name(f"{source.name}_{name}" if more else name, source.construction.call)
 
 
-def made(loop: Loop, page: Page, names: Names, spread: Spread | None) -> Iterator[Edit]:
-    """The edits around all models that a file makes; one `spread` over devices may be made in the scope of its strategy."""
+def made(
+    loop: Loop, page: Page, names: Names, spread: Spread | None, compiled: Compiled = MappingProxyType({})
+) -> Iterator[Edit]:
+    """The edits around all models that a file makes; one `spread` over devices may be made in the scope of its strategy.
+
+    `compiled` gives, by calls that make models, the statement that compiles one of a name, where another one does not.
+    """
     sources = [source for source in loop.sources if source.module is page.module]
     held: set[ast.stmt] = set()
     for source in sources:
-        statement = source.settings.statement
+        statement, call = source.settings.statement, source.construction.call
         seed = source.settings.fields.get("tf_random_seed")
         lines = [f"{page.tf}.{_seeding(loop)}({page.text(seed)})"] if seed is not None else []
         if statement is not None and statement not in held:
@@ -81,12 +88,11 @@ def made(loop: Loop, page: Page, names: Names, spread: Spread | None) -> Iterato
             yield from spread.edits()
             yield page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])
         elif statement is None and lines:
-            yield page.above(page.module.statement(source.construction.call), lines)
+            yield page.above(page.module.statement(call), lines)
         yield from _held_params(loop, source, page)
-        if source.settings.directory is not None:
-            yield from _restored(
-                source, source.settings.directory, page, names, spread is None or not spread.makes_model
-            )
+        if source.settings.directory is not None or call in compiled:
+            named = spread is None or not spread.makes_model
+            yield from _set_up(source, page, names, compiled.get(call), named)
         elif (
             source.name is not None
             and not (spread and spread.makes_model)
@@ -113,8 +119,11 @@ def _seeding(loop: Loop) -> str:
     return "random.set_seed" if loop.draws else "keras.utils.set_random_seed"
 
 
-def _restored(source: Source, directory: ast.expr, page: Page, names: Names, named: bool) -> Iterator[Edit]:
-    """The lines that restore the newest checkpoint of a folder; those that make the model are written already if not `named`."""
+def _set_up(
+    source: Source, page: Page, names: Names, compiled: Callable[[str], str] | None, named: bool
+) -> Iterator[Edit]:
+    """The lines below a model that compile it and restore its newest checkpoint; those that make it are written already if not
+    `named`."""
     statement, call = page.module.statement(source.construction.call), source.construction.call
     model = names.model(source)
     if source.returned is not None:
@@ -123,6 +132,14 @@ def _restored(source: Source, directory: ast.expr, page: Page, names: Names, nam
         yield page.module.edit(source.target, model)
     elif source.name is None and source.target is not None:
         model = page.text(source.target)
+    lines = [compiled(model)] if compiled is not None else []
+    if source.settings.directory is not None:
+        lines += _restored(source, source.settings.directory, model, page, names)
+    yield page.below(statement, [*lines, *([f"return {model}"] if source.returned is not None else [])])
+
+
+def _restored(source: Source, directory: ast.expr, model: str, page: Page, names: Names) -> list[str]:
+    """The lines that restore the newest checkpoint of a folder."""
     keep = source.settings.fields.get("keep_checkpoint_max")
     kept = "5" if keep is None else page.text(keep)
     options = f'max_to_keep={"None" if kept == "0" else kept}, checkpoint_name="model.ckpt"'
@@ -133,17 +150,13 @@ def _restored(source: Source, directory: ast.expr, page: Page, names: Names, nam
     folder = page.text(directory) if plain else f"{checkpoints}.directory"
     summaries = [f"{model}.summary_writer = {writer}({folder})"] if source.recorded else []
     summaries += [f"{model}.summary_steps = {page.text(every)}"] if source.recorded and every is not None else []
-    yield page.below(
-        statement,
-        [
-            f"{checkpoint} = {train}.Checkpoint(model={model})",
-            f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {_folder(source, directory, page)}, {options})",
-            f"if {checkpoints}.latest_checkpoint:",  # one of an Estimator, say, would else be passed over
-            f"{page.unit}{checkpoint}.restore({checkpoints}.latest_checkpoint).assert_existing_objects_matched()",
-            *summaries,
-            *([f"return {model}"] if source.returned is not None else []),
-        ],
-    )
+    return [
+        f"{checkpoint} = {train}.Checkpoint(model={model})",
+        f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {_folder(source, directory, page)}, {options})",
+        f"if {checkpoints}.latest_checkpoint:",  # one of an Estimator, say, would else be passed over
+        f"{page.unit}{checkpoint}.restore({checkpoints}.latest_checkpoint).assert_existing_objects_matched()",
+        *summaries,
+    ]
 
 
 def _folder(source: Source, directory: ast.expr, page: Page) -> str:

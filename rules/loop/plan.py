@@ -160,7 +160,7 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
     """What of the code around the model_fns asks for more."""
     if any(True for _ in reading_modules(project, READERS)):
         return "checkpoints that are read by names"
-    calls = {call for source in sources for call in source.settings.calls}
+    calls = {call for source in sources for call in (source.construction.call.func, *source.settings.calls)}
     written = {node for source in sources for node in source.summaries}
     saves = any(source.settings.directory is not None for source in sources)
     for module in modules:

@@ -9,7 +9,7 @@ from migrator.vocabulary.diagnostics import Edit
 
 from .page import Page
 from .places import line_above
-from .rows import Rows, free_names, rows_of
+from .rows import Rows, free_names, listed, rows_of
 from .uses import Use
 
 
@@ -28,16 +28,19 @@ class PredictionWriter:
             yield from self._first(use, parent, f"{model}.predict({data}.take(1))")
             return
         predict = f"{model}.predict({data})"
-        name = self._held(call)
+        whole = listed(module, call)
+        name = self._held(whole)
         places = module.loads_of(name.id, module.scope(name).holder(name.id)) if name is not None else [call]
         if not use.sources[0].has_dicts:
-            whole = len(places) == 1 and (places[0] is call or name is not None) and self._is_gone_through(places[0])
-            yield module.edit(call, predict if whole else f"iter({predict})")
+            name = self._held(call)
+            places = module.loads_of(name.id, module.scope(name).holder(name.id)) if name is not None else [call]
+            through = len(places) == 1 and (places[0] is call or name is not None) and self._is_gone_through(places[0])
+            yield module.edit(call, predict if through else f"iter({predict})")
             return
         rows = rows_of(module, places[0]) if len(places) == 1 else None
         names = free_names(module, rows) if rows is not None else None
         if rows is not None and names is not None and name is not None:
-            yield module.edit(call, predict)
+            yield module.edit(whole, predict)
             yield from self._columns(rows, names, name.id)
         elif rows is not None and names is not None and len(names) == 1:
             yield from self._columns(rows, names, predict)
@@ -60,7 +63,7 @@ class PredictionWriter:
             and not self.module.is_bound(function.id, function)
         )
 
-    def _held(self, call: ast.Call) -> ast.Name | None:
+    def _held(self, call: ast.expr) -> ast.Name | None:
         """The name that a statement gives the predictions, if it stands for nothing else."""
         module, statement = self.module, self.module.parent(call)
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:

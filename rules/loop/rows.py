@@ -49,6 +49,14 @@ def rows_of(module: Module, node: ast.expr) -> Rows | None:
     return Rows(source, picked, target, reads, zipped, enumerated) if reads else None
 
 
+def listed(module: Module, node: ast.expr) -> ast.expr:
+    """``list(predictions)`` around predictions that a statement gives a name, else these."""
+    parent = module.parent(node)
+    if not _is_call(module, parent, "list") or not isinstance(parent, ast.Call) or parent.args != [node]:
+        return node
+    return parent if isinstance(module.parent(parent), ast.Assign) else node
+
+
 def _source(module: Module, node: ast.expr) -> tuple[ast.expr, str]:
     """``list(predictions)[:5]`` around predictions, and its slice."""
     parent = module.parent(node)

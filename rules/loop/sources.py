@@ -30,6 +30,8 @@ class Kind:
     summaries: frozenset[ast.AST] = frozenset()
     """References to `tf.summary` of which it can write what they say."""
     signatures: Signatures = Signatures(refused="signatures of its SavedModels")
+    compiled: bool = False
+    """Whether it is compiled below the statement that makes it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +133,13 @@ def sources_of(
         name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
         scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.signatures)
         source = Source(construction, settings, *own, target, scope, name)
-        if settings.fields and not has_its_line(module, construction.call):
+        if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"
-        if settings.directory is not None and target is None and source.returned is None:
-            return "an Estimator with a folder of checkpoints is made inside of another expression"
+        if target is None and source.returned is None:
+            if kind.compiled:
+                return "a canned Estimator is made inside of another expression"
+            if settings.directory is not None:
+                return "an Estimator with a folder of checkpoints is made inside of another expression"
         if any(_shares_folder(source, other) for other in found):
             return "two Estimators with one folder of checkpoints"
         found.append(source)

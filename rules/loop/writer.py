@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from types import MappingProxyType
 
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
@@ -15,7 +16,7 @@ from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
 from .comments import comments
 from .inputs import Input
-from .making import Names, made
+from .making import Compiled, Names, made
 from .page import Page
 from .paths import restored
 from .places import is_simple
@@ -26,10 +27,14 @@ from .uses import Use
 
 
 class LoopWriter:
-    """Writes what one file has of a loop. `renderer` writes parts of the file, with the edits of their names."""
+    """Writes what one file has of a loop. `renderer` writes parts of the file, with the edits of their names; for `compiled`
+    see `making.made`."""
 
-    def __init__(self, loop: Loop, module: Module, renderer: Renderer, tf: str) -> None:
+    def __init__(
+        self, loop: Loop, module: Module, renderer: Renderer, tf: str, compiled: Compiled = MappingProxyType({})
+    ) -> None:
         self.loop = loop
+        self.compiled = compiled
         self.module = module
         self.page = Page(module, renderer, tf)
         self.names = Names(loop, self.page)
@@ -42,7 +47,7 @@ class LoopWriter:
         module, predictions = self.module, PredictionWriter(self.page)
         reads = [read for read in self.loop.reads if read.module is module]
         self.page.known.update((read.node, self._read(read)) for read in reads)
-        yield from made(self.loop, self.page, self.names, self.spread)
+        yield from made(self.loop, self.page, self.names, self.spread, self.compiled)
         yield from self.exports.edits(self.loop.exports)
         for use in (use for use in self.loop.uses if use.module is module):
             model = self.names.receiver(use.sources[0], use.receiver)

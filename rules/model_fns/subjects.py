@@ -43,6 +43,12 @@ def subject(project: Project, definition: Definition, constructions: Iterable[Co
     return _telling(os.path.splitext(os.path.basename(definition.module.path))[0])
 
 
+def words_about(project: Project, construction: Construction) -> list[str]:
+    """The same for an Estimator without a model_fn."""
+    folder = _said_folder(project, construction)
+    return folder or _telling(os.path.splitext(os.path.basename(construction.module.path))[0])
+
+
 def _said_folder(project: Project, construction: Construction) -> list[str]:
     """The words of the last part of an Estimator's `model_dir`, given to itself or to its configuration."""
     module, given = construction.module, construction.arguments

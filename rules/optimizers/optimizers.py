@@ -31,7 +31,8 @@ def _summing(name: str, writing: Writing, arguments: list[tuple[str | None, str]
 def _rate_stays(given: dict[str, ast.expr], writing: Writing) -> bool:
     """Whether the learning rate is seen to be the same in all steps."""
     rate = given.get("learning_rate")
-    return rate is not None and writing.is_static(rate) and not writing.fact("scheduled")
+    said = isinstance(rate, ast.Constant)
+    return said or (rate is not None and writing.is_static(rate) and not writing.fact("scheduled"))
 
 
 def gradient_descent(call: ast.Call, writing: Writing) -> str:

@@ -28,8 +28,10 @@ from migrator.vocabulary.diagnostics import Edit
 from ..bridge.called_along import check_called
 from ..bridge.graph_code import GraphCode
 from ..bridge.reached import reached
+from ..canned.canned_models import canned_models
 from ..canned.head_specs import head_reference, is_left_head
 from ..canned.hyperparameters import hparams_reference
+from ..canned.networks import Network, is_network, network_of
 from ..distribute import tpu, without_tpu
 from ..distribute.distribution import understood_words
 from ..distribute.loops import distributed, why_not_after_all
@@ -64,6 +66,7 @@ from ..model_fns.model_fns import HandedOn, ModelFn, check_partial, is_partial, 
 from ..model_fns.model_names import names_of
 from ..model_fns.subjects import subject
 from ..model_fns.translations import is_refused
+from .canned_models import CannedClasses
 from .finishing import file_fixes, finished
 from .groups import is_part
 from .helpers import Helpers
@@ -121,6 +124,8 @@ class ProgramRewrite(Rewritten):
         self.obstacles = Obstacles()
         self._columns = ColumnEdits(features)
         self._of: dict[int, list[ModelFn]] = {}
+        self._classes = CannedClasses(self.project, {})
+        """Those that take the places of canned Estimators."""
         self._handed_on = HandedOn()
         self._others = OtherEstimators(self.project, group, self._driver, self._renderer, features, several, chosen)
         self._unfolded: list[ast.expr] = []
@@ -199,6 +204,7 @@ class ProgramRewrite(Rewritten):
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
         if isinstance(self.loop, Loop) and (reason := why_not_after_all(self.loop, texts)):
             raise KeepsHelpers(reason)
+        texts += self._classes.texts()
         if isinstance(self.loop, Loop) and (use := reports_loss(self.loop, texts)) is not None:
             self._driver(use.module).remark(use.call, BY_EXAMPLES)
         settle_watched(self._drivers.values(), texts, self.constructions, self._driver)
@@ -268,9 +274,25 @@ class ProgramRewrite(Rewritten):
             return NotPlain("its model_fns stay")
         modules = reached(self.project, self.group, False)
         inside = {module.path: self._spans(module) for module in modules}
-        kinds = dict(self._kinds())
+        networks = {c.call: network_of(self.project, c) for c in self.constructions if is_network(c)}
+        known = {call: network for call, network in networks.items() if not isinstance(network, str)}
+        if self.features != "columns" and networks:
+            return NotPlain("columns on preprocessing layers")
+        for network in known.values():
+            network.construction.arguments.update(network.settings)
+        kinds = {**dict(self._kinds()), **{call: _kind_of(network) for call, network in networks.items()}}
         loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
-        if not isinstance(loop, Loop) or not self.distributed:
+        if not isinstance(loop, Loop):
+            return loop
+        if networks and self.distributed and not self.alone:
+            return NotPlain("it may train on several devices or machines")
+        models = canned_models(known, loop)
+        if isinstance(models, str):
+            return NotPlain(models)
+        self._classes = CannedClasses(self.project, models)
+        for module in self.group if networks else ():
+            self._driver(module).early_strategy = ""
+        if not self.distributed:
             return loop
         if self.alone:
             self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
@@ -299,7 +321,7 @@ class ProgramRewrite(Rewritten):
         for module, fed in loop.fed:
             placeholders = (node for call in fed.placeholders for node in walk(call))
             self._driver(module).handled.update([*fed.names, *placeholders])
-        for module, node, text in remarks(loop):
+        for module, node, text in (*remarks(loop), *self._classes.remarks()):
             self._driver(module).remark(node, text)
 
     def _write_loop(self, loop: Loop) -> None:
@@ -310,7 +332,10 @@ class ProgramRewrite(Rewritten):
             inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end))
             changed = Spans((e.start, e.end) for e in inner)
             base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
-            written = list(LoopWriter(loop, module, Renderer(module, [*base, *inner]), helpers.tensorflow()).edits())
+            renderer = Renderer(module, [*base, *inner])
+            compiled = self._classes.compiled(module, renderer, loop.grouped)
+            written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled).edits())
+            written += self._classes.edits(module)
             replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
             driver.edits = [
                 e for e in driver.edits if e.start == e.end or not replaced.hold((e.start, e.end))
@@ -359,6 +384,9 @@ class ProgramRewrite(Rewritten):
         return ModelFn(definition, *names)
 
     def _construct(self, construction: Construction) -> None:
+        if construction.name != ESTIMATOR and isinstance(self.loop, Loop):
+            self._canned_class(construction)
+            return
         if construction.name != ESTIMATOR:
             self._others.rewrite(construction)
             return
@@ -389,6 +417,18 @@ class ProgramRewrite(Rewritten):
             params,
             dropped(construction) if isinstance(self.loop, Loop) else frozenset(),
         )
+
+    def _canned_class(self, construction: Construction) -> None:
+        """Let a class of the program take the place of a canned Estimator."""
+        driver, optimizers = self._driver(construction.module), self._others.optimizers(construction, plain=True)
+        driver.handled.add(construction.call.func)
+        made = self._classes.add(construction, optimizers, driver.tensorflow())
+        for edit in made.call_edits():
+            self._driver(self.project.modules[edit.path]).edits.append(edit)
+        self._others.made.append((construction, made.name))
+
+    def _class_texts(self) -> list[str]:
+        return self._classes.texts()
 
     def _home(self) -> str:
         """Where the helpers live, for every file that can import them from there: the folder of the first model_fn, or of the
@@ -504,6 +544,11 @@ class ProgramRewrite(Rewritten):
         own = [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
         own += reader_edits(module, self._spans(module), self._drivers[module.path].need)
         return [*own, *value_edits(self.sublayers, module)]
+
+
+def _kind_of(network: Network | str) -> Kind:
+    """What is to be known of the model of a canned Estimator; a text says why it is none."""
+    return Kind(refused=network) if isinstance(network, str) else Kind(compiled=True)
 
 
 def _same(node: ast.expr | None, other: ast.expr) -> bool:

@@ -140,8 +140,12 @@ class Rewritten:
         """Whether the models, or the texts of their helpers, have layers for feature columns that Keras 3 lacks."""
         bodies: list[Body] = [m.plan for m in self.model_fns.values() if m.plan]
         bodies += [sublayer.body for sublayer in self.sublayers.found.values()]
-        written = [*helpers, *(site.layer.constructor for body in bodies for site in body.sites)]
+        written = [*helpers, *self._class_texts(), *(site.layer.constructor for body in bodies for site in body.sites)]
         return any(layer in text for text in written for layer in _LAYERS_OF_COLUMNS)
+
+    def _class_texts(self) -> list[str]:
+        """The classes that take the place of canned Estimators."""
+        return []
 
     def class_names(self) -> list[str]:
         """Names of the generated classes, and of the functions that make other models."""

@@ -275,6 +275,19 @@ def test_missing_calls_and_keys(sides: tuple[Side, Side]) -> None:
         assert expected in text
 
 
+def test_what_a_canned_estimator_reports_unread_may_go(sides: tuple[Side, Side]) -> None:
+    for kind in ("evaluate", "predict"):
+        sides[0].writer.event("begin", kind=kind, call=1, stream=0, canned=True)
+    sides[0].evaluate(1, loss=1.0, auc=0.5).predict(1, p=np.ones(2), q=np.ones(2)).evaluate(2, loss=1.0, auc=0.5)
+    sides[1].evaluate(1, loss=1.0).predict(1, p=np.ones(2)).evaluate(2, loss=1.0)
+    report = judge(sides)
+    assert texts(report).count("missing") == 1 and "evaluate call 2: 'auc' is missing in the new program" in texts(
+        report
+    )
+    assert "evaluate call 1: a canned Estimator also reports auc; the new program does not" in report.notes
+    assert "predict call 1: a canned Estimator also reports q; the new program does not" in report.notes
+
+
 def test_metric_that_rounding_moved_counts_with_the_old_weights(sides: tuple[Side, Side]) -> None:
     sides[0].evaluate(1, auc=0.5, accuracy=0.25)
     sides[1].evaluate(1, auc=0.502, accuracy=0.3)

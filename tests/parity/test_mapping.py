@@ -30,6 +30,8 @@ def pairs(old: list[Variable], new: list[Variable]) -> dict[str, str]:
         ("fully_connected_2/weights", ("dense_2", "kernel")),
         ("Conv/biases", ("conv2d", "bias")),
         ("a/BatchNorm/moving_mean", ("a", "batch_normalization", "moving_mean")),
+        ("model/age/age_embedding/embedding_weights", ("model", "age", "kernel")),
+        ("input_layer/age_embedding/embedding_weights", ("input_layer", "age_embedding", "embeddings")),
     ],
 )
 def test_normalise_makes_spellings_equal(name: str, expected: tuple[str, ...]) -> None:

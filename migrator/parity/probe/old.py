@@ -87,6 +87,12 @@ class Recorder:
             self.writer.event("predictions", call=call, outputs=outputs, complete=complete)
 
 
+def _kind_of(estimator: Any) -> dict[str, bool]:
+    """Whether a class of the library says what an Estimator reports, asked for or not."""
+    canned = any(".canned." in base.__module__ for base in type(estimator).__mro__)
+    return {"canned": True} if canned else {}
+
+
 def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[Any, Any, Any]], scaffold: Any) -> Any:
     """`replicas` has features, labels and loss of each replica; it is complete when the graph is."""
     import tensorflow as tf
@@ -275,7 +281,7 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
 
     def recorded_evaluation(self: Any, run: Any, *args: Any, **named: Any) -> Any:
         call = recorder.begin("evaluate")
-        recorder.writer.event("begin", kind="evaluate", call=call, stream=recorder.stream(self))
+        recorder.writer.event("begin", kind="evaluate", call=call, stream=recorder.stream(self), **_kind_of(self))
         recorder.progress.say(recorder.taken.get(recorder.stream(self), 0), recorder.steps, "evaluating")
         try:
             result = run(self, *args, **named)
@@ -297,7 +303,7 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
     def watched_predict(self: Any, *args: Any, **named: Any) -> Iterator[Any]:
         call = recorder.begin("predict")
         recorder.end()
-        recorder.writer.event("begin", kind="predict", call=call, stream=recorder.stream(self))
+        recorder.writer.event("begin", kind="predict", call=call, stream=recorder.stream(self), **_kind_of(self))
         recorder.progress.say(recorder.taken.get(recorder.stream(self), 0), recorder.steps, "predicting")
         single = named.get("yield_single_examples", args[4] if len(args) > 4 else True)
         rows: list[Any] = []

@@ -371,3 +371,11 @@ def test_no_file_is_written_that_nothing_imports() -> None:
 def test_numbers_of_python_that_keras_draws_too_are_told() -> None:
     program = "import random\n\n" + MODEL + "random.seed(1)\n" + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n"
     assert "draws seeds from Python's `random`" in said(run(program))
+
+
+def test_a_list_of_predictions_becomes_arrays_where_one_loop_reads_it() -> None:
+    before = 'rows = list(estimator.predict(make_input_fn(8, 1)))\nprint(sum(row["score"][0] for row in rows))\n'
+    after = 'rows = model.predict(make_input_fn(8, 1)())\nprint(sum(score[0] for score in rows["score"]))\n'
+    assert loop(before) == after
+    two = loop(before + "print(len(rows))\n")
+    assert "rows = [dict(zip(predictions, row)) for row in zip(*predictions.values())]\n" in two

@@ -74,6 +74,8 @@ def normalise(name: str) -> tuple[str, ...]:
     parts = [part.lower() for part in name.split(":")[0].split("/") if part]
     if not parts:
         return ()
+    if len(parts) > 2 and parts[-1] == "embedding_weights" and parts[-2] == f"{parts[-3]}_embedding":
+        parts = [*parts[:-2], "weights"]  # a layer with the name of its column: that one's weights in a linear model
     parts[-1] = _LEAVES.get(parts[-1], parts[-1])
     for index, part in enumerate(parts[:-1]):
         stem, number = re.match(r"^(.*?)(_\d+)?$", part).groups()  # type: ignore[union-attr]

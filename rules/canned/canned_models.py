@@ -1,0 +1,60 @@
+"""Canned Estimators as the models of a loop that is understood: with the metrics and the predictions that the program reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..loop.plan import Loop
+from ..loop.uses import Use
+from .network_classes import NetworkWriter, head_of, metrics_of, predictions_of
+from .networks import Network
+from .readings import Keys, all_of, read_of_predictions, read_of_result
+
+
+@dataclass(frozen=True)
+class CannedModel:
+    """The model that takes the place of a canned Estimator."""
+
+    network: Network
+    metrics: tuple[str, ...]
+    predictions: tuple[str, ...]
+    gone: tuple[str, ...]
+    """Metrics and predictions that an Estimator has, and Keras does not."""
+
+
+def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.Call, CannedModel] | str:
+    """The models of a loop, by the calls that made Estimators, or why these stay. Those of one kind predict the same."""
+    found: dict[ast.Call, CannedModel] = {}
+    beside: dict[str, list[str]] = {}
+    for network in networks.values():
+        path, written = network.construction.module.path, NetworkWriter(network, "", (), (), "tf").beside()
+        if written and beside.setdefault(path, written) != written:
+            return "linear models whose columns have weights of several kinds"
+    for call, network in networks.items():
+        uses = [use for use in loop.uses if any(source.construction.call is call for source in use.sources)]
+        every = [read_of_result(use.module, use.call) for use in uses if use.method == "evaluate"]
+        every += [None for use in uses if use.validation is not None]
+        metrics = metrics_of(network, all_of(every))
+        alike = [use for use in loop.uses if use.method == "predict" and _may_be(use, network, networks)]
+        predictions = predictions_of(network, all_of(map(_predicted, alike)))
+        if isinstance(metrics, str) or isinstance(predictions, str):
+            return metrics if isinstance(metrics, str) else str(predictions)
+        gone = (*(metrics[1] if every else ()), *(predictions[1] if predictions[0] else ()))
+        found[call] = CannedModel(network, tuple(metrics[0] if every else ()), tuple(predictions[0]), gone)
+    return found
+
+
+def _may_be(use: Use, network: Network, networks: Mapping[ast.Call, Network]) -> bool:
+    """Whether a use is of a model of one kind with a network."""
+    others = (networks.get(source.construction.call) for source in use.sources)
+    return any(other is not None and head_of(other) == head_of(network) for other in others)
+
+
+def _predicted(use: Use) -> Keys | None:
+    keys = use.arguments.get("predict_keys")
+    if keys is None:
+        return read_of_predictions(use.module, use.call)
+    parts = keys.elts if isinstance(keys, (ast.List, ast.Tuple)) else [keys]
+    return frozenset(str(part.value) for part in parts if isinstance(part, ast.Constant))

@@ -1,0 +1,175 @@
+"""Canned Estimators of a loop that is understood: classes of the program take their places."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Set
+
+from migrator.emit.polish import polished
+from migrator.emit.render import Renderer
+from migrator.resolve.calls import arguments, delete_arguments
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.vocabulary.diagnostics import Edit
+
+from ..canned.canned import CANNED, arguments_of, told_dialect
+from ..canned.canned_models import CannedModel
+from ..canned.canned_optimizers import OptimizerArguments
+from ..canned.network_classes import NetworkWriter
+from ..canned.networks import Network
+from ..estimator_calls.estimator_values import Construction
+from ..model_fns.subjects import words_about
+
+_KIND = {True: "Classifier", False: "Regressor"}
+
+
+class CannedClass:
+    """Writes the class of one canned Estimator, and the call that makes an object of it."""
+
+    def __init__(self, model: CannedModel, name: str, optimizers: OptimizerArguments, tf: str) -> None:
+        self.model, self.network, self.name = model, model.network, name
+        self.module, self.call = self.network.construction.module, self.network.construction.call
+        self.optimizers, self.tf = optimizers, tf
+        self.writer = NetworkWriter(self.network, name, model.metrics, model.predictions, tf)
+
+    def call_edits(self) -> list[Edit]:
+        """The edits of the call's name, and of what gives it optimizers. Raises Unsupported."""
+        network = self.network
+        edits = [self.module.edit(self.call.func, self.name)]
+        for name, _, rate in self._optimizers():
+            if name in network.given:
+                what = f"`{name}` of {network.short}"
+                edits += self.optimizers.edits(self.module, network.given[name], what, rate, self._part(name))
+        return edits
+
+    def _optimizers(self) -> Iterator[tuple[str, str, float | None]]:
+        """Its arguments for optimizers, with the default and the rate of one that is given by name."""
+        second = self.network.construction.dialect == "v2"
+        for name, default, rate_1, rate_2 in CANNED[self.network.construction.name].optimizers:
+            yield name, default, rate_2 if second else rate_1
+
+    def _part(self, name: str) -> str:
+        return "linear" if name.startswith("linear") or self.network.kind == "Linear" else "dnn"
+
+    def _optimizer(self, name: str, default: str, rate: float | None, renderer: Renderer) -> str:
+        """The expression that makes an optimizer."""
+        value = self.network.given.get(name)
+        if value is None:
+            return self.optimizers.by_name(default, rate, self._part(name))
+        node = value.body if isinstance(value, ast.Lambda) else value
+        text = renderer.expression(node, lambda part: None)
+        return f"{text}()" if node is value and self.optimizers.is_function(self.module, value) else text
+
+    def compiled(self, renderer: Renderer, grouped: bool) -> Callable[[str], str]:
+        """What writes the statement that compiles a model."""
+
+        def write(model: str) -> str:
+            made = {name: self._optimizer(name, default, rate, renderer) for name, default, rate in self._optimizers()}
+            made = {"optimizer": made.pop("dnn_optimizer"), **made} if "dnn_optimizer" in made else made
+            return self.writer.compiled(model, made, grouped)
+
+        return write
+
+    def remark(self) -> str:
+        """Which defaults it took, if any."""
+        construction, said = self.network.construction, []
+        for name, default, rate in self._optimizers():
+            if name not in self.network.given:
+                said.append(f"{default} at {self.optimizers.rate_of(default, rate)}")
+        if "loss_reduction" not in self.network.given:
+            said.append("losses summed over the batch" if self.network.summed else "losses averaged over the batch")
+        return told_dialect(construction, said) if said else ""
+
+    def deletions(self) -> list[Edit]:
+        """The edits that take arguments from the call which go to other places."""
+        construction, kept = self.network.construction, self.network.parameters
+        given = arguments_of(self.call, construction.name, construction.dialect)
+        names = {id(value): name for name, value in given.items()}
+        values = [(a, a.value if isinstance(a, ast.keyword) else a) for a in arguments(self.call)]
+        doomed = [argument for argument, value in values if names[id(value)] not in kept]
+        return delete_arguments(self.module, self.call, doomed)
+
+
+class CannedClasses:
+    """The classes of all canned Estimators of a program."""
+
+    def __init__(self, project: Project, models: Mapping[ast.Call, CannedModel]) -> None:
+        self.project, self.models = project, models
+        self.made: dict[ast.Call, CannedClass] = {}
+
+    def add(self, construction: Construction, optimizers: OptimizerArguments, tf: str) -> CannedClass:
+        """The class of one Estimator; those that would say the same are one."""
+        model, module = self.models[construction.call], construction.module
+        beside = [other for other in self.made.values() if other.module is module]
+        for other in beside:
+            again = CannedClass(model, other.name, optimizers, tf)
+            if again.writer.lines() == other.writer.lines():
+                return self.made.setdefault(construction.call, again)
+        name = _class_name(self.project, model.network, {other.name for other in beside})
+        return self.made.setdefault(construction.call, CannedClass(model, name, optimizers, tf))
+
+    def compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
+        """What writes the statements that compile the models of a file."""
+        return {call: each.compiled(renderer, grouped) for call, each in self.made.items() if each.module is module}
+
+    def edits(self, module: Module) -> Iterator[Edit]:
+        """The classes of a file, and the edits that take arguments from the calls."""
+        made = [each for each in self.made.values() if each.module is module]
+        if made:
+            yield module.insert(*_before_statement(module, made[0].call, self.text(module)))
+        for each in made:
+            yield from each.deletions()
+
+    def text(self, module: Module) -> str:
+        """The classes of a file."""
+        parts = [part for each in self.made.values() if each.module is module for part in each.writer.parts()]
+        return polished("\n\n\n".join(dict.fromkeys(parts)), module, {})
+
+    def texts(self) -> list[str]:
+        """All that is written for it."""
+        parts = [part for each in self.made.values() for part in each.writer.parts()]
+        return [*parts, *(each.writer.compiled("", {}, False) for each in self.made.values())]
+
+    def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
+        """What the owner of a program should know of them."""
+        for each in self.made.values():
+            gone = ", ".join(each.model.gone)
+            text = (
+                f"of what an Estimator reports, the model leaves out {gone}, which Keras does not have" if gone else ""
+            )
+            yield from ((each.module, each.call, said) for said in (each.remark(), text) if said)
+
+
+def _before_statement(module: Module, node: ast.expr, text: str) -> tuple[int, str]:
+    """The place before the function, or the statement, that a node is in, and a text for it with blank lines around."""
+    outer = module.statement(node)
+    for above in module.ancestors(outer):
+        outer = above if isinstance(above, ast.stmt) else outer
+    first = min([outer, *getattr(outer, "decorator_list", [])], key=lambda part: part.lineno)
+    start = module.line_span(module.span(first))[0]
+    while (above_line := _line_before(module, start)).lstrip().startswith(b"#"):
+        start -= len(above_line)
+    before = module.source[:start]
+    blank = 0 if not before.strip() else max(0, 3 - (len(before) - len(before.rstrip(b"\n"))))
+    return start, "\n" * blank + text + "\n\n\n"
+
+
+def _line_before(module: Module, start: int) -> bytes:
+    """The line above the one that begins at `start`."""
+    return module.source[module.source.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start]
+
+
+def _class_name(project: Project, network: Network, reserved: Set[str]) -> str:
+    """``IrisClassifier``, after what the program is about, or ``LinearClassifier``."""
+    module, kind = network.construction.module, _KIND[network.classifies]
+    words = [word[:1].upper() + word[1:] for word in words_about(project, network.construction)]
+    if words and words[-1].lower() in ("classifier", "regressor", "model"):
+        words.pop()
+    taken = module.bound_names | reserved
+    wanted = [f"{''.join(words)}{kind}", f"{''.join(words)}{network.short}"] if words else []
+    wanted += [network.short, f"Keras{network.short}"]
+    name = next((name for name in wanted if name not in taken), "")
+    number = 2
+    while not name:
+        name, number = (f"{network.short}{number}" if f"{network.short}{number}" not in taken else ""), number + 1
+    return name
