@@ -101,7 +101,7 @@ class Loop:
 
     def records(self, plan: Plan) -> bool:
         """Whether the model that a model_fn becomes writes summaries of its own."""
-        own = step_summaries.written(plan)
+        own = step_summaries.written(plan) if step_summaries.recorded(plan) else frozenset()
         return any(source.recorded and source.summaries & own for source in self.sources)
 
     def source(self, construction: Construction) -> Source:

@@ -14,7 +14,7 @@ from migrator.resolve.symbols import Scope
 
 from ..estimator_calls.estimator_values import Construction
 from ..exports.signatures import Signatures, signatures_of
-from ..losses_metrics.step_summaries import written
+from ..losses_metrics.step_summaries import recorded, written
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
 
@@ -29,6 +29,8 @@ class Kind:
     """What of it asks for more than `fit`."""
     summaries: frozenset[ast.AST] = frozenset()
     """References to `tf.summary` of which it can write what they say."""
+    recorded: bool = False
+    """Whether some of them show how it trains."""
     signatures: Signatures = Signatures(refused="signatures of its SavedModels")
     compiled: bool = False
     """Whether it is compiled below the statement that makes it."""
@@ -42,6 +44,8 @@ class Source:
     settings: Settings
     has_dicts: bool
     summaries: frozenset[ast.AST]
+    shown: bool
+    """Whether its model_fn has summaries of the training."""
     signatures: Signatures
     target: ast.expr | None
     """What it is assigned to; None where it is made inside of another expression, or returned at once."""
@@ -53,7 +57,7 @@ class Source:
     @property
     def recorded(self) -> bool:
         """Whether its model writes summaries of its own."""
-        return bool(self.summaries) and self.settings.directory is not None
+        return self.shown and self.settings.directory is not None
 
     @property
     def module(self) -> Module:
@@ -86,7 +90,7 @@ def kind_of(plans: list[Plan]) -> Kind:
     dicts = kinds.pop()
     served = {signatures_of(plan, dicts) for plan in plans}
     signatures = served.pop() if len(served) == 1 else Signatures(refused="model_fns that serve differently")
-    return Kind(dicts, refused, frozenset().union(*map(written, plans)), signatures)
+    return Kind(dicts, refused, frozenset().union(*map(written, plans)), any(map(recorded, plans)), signatures)
 
 
 def _refused(plan: Plan) -> str:
@@ -131,7 +135,7 @@ def sources_of(
         params = construction.arguments.get("params")
         name = "" if params is None or is_none(params) or stays(module, params) else "params"
         name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
-        scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.signatures)
+        scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.recorded, kind.signatures)
         source = Source(construction, settings, *own, target, scope, name)
         if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"

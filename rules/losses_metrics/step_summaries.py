@@ -10,6 +10,12 @@ from migrator.resolve.syntax import walk
 PREFIX = "tensorflow.summary."
 
 
+def recorded(plan: Plan) -> bool:
+    """Whether a model_fn has summaries while it trains; those of evaluations alone are written nowhere."""
+    trained = {node for leaf in plan.flow.leaves if "train" in leaf.modes for node in walk(leaf.node)}
+    return bool(written(plan) & trained)
+
+
 def written(plan: Plan) -> frozenset[ast.AST]:
     """The references to `tf.summary` in a model_fn whose summaries `train_step` writes as they are.
 

@@ -105,6 +105,16 @@ def test_names_of_the_program_are_not_taken() -> None:
     assert "steps_ = self.optimizer.iterations" in text and "as_default(steps_ + 1)" in text
 
 
+def test_summaries_of_evaluations_alone_ask_for_nothing() -> None:
+    summaries = """\
+    if mode == tf.estimator.ModeKeys.EVAL:
+        tf.summary.scalar("error", tf.sqrt(loss))
+        return tf.estimator.EstimatorSpec(mode, loss=loss)
+"""
+    text = migrated(summaries)
+    assert "model.fit(" in text and "train_step" not in text and "summary_writer" not in text
+
+
 def test_a_folder_that_may_be_none() -> None:
     flag = 'tf.flags.DEFINE_string("model_dir", None, "")\n'
     text = migrated(loop=flag + TRAIN.replace('"model"', "tf.flags.FLAGS.model_dir"))
