@@ -15,7 +15,7 @@ from migrator.discover.cells import CellBorder
 from migrator.discover.sources import SourceFile, translate_newlines
 from migrator.engine.apart import Parting, revised
 from migrator.engine.checking import Checker, Finding, Findings
-from migrator.engine.fixes import Selection, splice
+from migrator.engine.fixes import Selection, refusal, splice
 from migrator.engine.places import Shift, in_original, in_result
 from migrator.engine.registry import Registry, load
 from migrator.engine.reparsing import still_parses
@@ -380,6 +380,24 @@ class _Run:
         edits = [edit for edit in fix.edits if edit.path == path] if fix else []
         return bool(self._results({path: edits})[1])
 
+    def _refusal(self, finding: Finding, chosen: Iterable[Finding], modules: Mapping[str, Module]) -> str:
+        """Why a fix was not applied in this round; empty where that is not known."""
+        fix = finding.diagnostic.fix
+        if fix is None:
+            return ""
+        closed = sorted(path for path in fix.paths if not self._may_edit(path))
+        if closed:
+            return f"it would change {closed[0]}, which is not to be changed"
+        if self._is_banned(finding):
+            return "its result is no valid program"
+        if not self.checker.applicable(finding.diagnostic):
+            return "it is not asked for"
+
+        def line(edit: Edit) -> str:
+            return f"{edit.path}:{modules[edit.path].source[: edit.start].count(bytes([10])) + 1}"
+
+        return refusal(fix, (other.diagnostic for other in chosen), line)
+
     def _is_banned(self, finding: Finding) -> bool:
         return any((finding.rule, path) in self.banned for path in finding.paths)
 
@@ -395,7 +413,13 @@ class _Run:
         """Note what a round over `modules` said; what remains is what the last round said."""
         fixes = [finding for finding in chosen if finding.program]
         applied = {id(finding) for finding in chosen}
-        self.units.settle(findings.units, fixes)
+        refused = {
+            (finding.rule, path): self._refusal(finding, chosen, modules)
+            for finding in findings.found
+            if finding.program and id(finding) not in applied
+            for path in finding.paths
+        }
+        self.units.settle(findings.units, fixes, refused)
         for finding in findings.found:
             if id(finding) in applied:
                 self.applied.append(in_original(finding.diagnostic, shifts, modules, self.before))

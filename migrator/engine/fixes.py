@@ -5,8 +5,9 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Callable
 
-from migrator.vocabulary.diagnostics import Edit, Fix
+from migrator.vocabulary.diagnostics import Diagnostic, Edit, Fix
 
 
 @dataclass
@@ -50,8 +51,7 @@ class Selection:
         An edit that another fix also has, such as the same import, is shared.
         """
         new = [edit for edit in dict.fromkeys(fix.edits) if not (edit in self._owned and _shareable(edit))]
-        ordered = sorted(new, key=_span)
-        if any(one.path == other.path and _clash(one, other) for one, other in zip(ordered, ordered[1:])):
+        if _overlap(new):
             return False
         if any(self._files.setdefault(edit.path, _Taken()).conflicts(edit) for edit in new):
             return False
@@ -63,6 +63,25 @@ class Selection:
     def edits(self) -> dict[str, list[Edit]]:
         """The chosen edits of each file that has any."""
         return {path: list(taken.edits) for path, taken in self._files.items() if taken.edits}
+
+
+def refusal(fix: Fix, chosen: Iterable[Diagnostic], line: Callable[[Edit], str]) -> str:
+    """Why `fix` cannot be applied beside those of `chosen`: what clashes, and where, as `line` says it of an edit."""
+    if pair := _overlap(list(dict.fromkeys(fix.edits))):
+        return f"two of its own changes overlap, at {line(pair[0])} and {line(pair[1])}"
+    for other in chosen:
+        both = Selection()
+        if other.fix is not None and both.add(other.fix) and not both.add(fix):
+            return f"it changes the same code as {other.code} at {other.location}"
+    return ""
+
+
+def _overlap(edits: Iterable[Edit]) -> tuple[Edit, Edit] | None:
+    ordered = sorted(edits, key=_span)
+    return next(
+        ((one, other) for one, other in zip(ordered, ordered[1:]) if one.path == other.path and _clash(one, other)),
+        None,
+    )
 
 
 def _span(edit: Edit) -> tuple[str, int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from migrator.engine.checking import Finding
@@ -16,8 +16,16 @@ class Units:
         self._migrated: dict[tuple[str, str], ProgramUnit] = {}
         self._left: dict[tuple[str, str], ProgramUnit] = {}
 
-    def settle(self, units: Iterable[tuple[str, ProgramUnit]], applied: Iterable[Finding]) -> None:
-        """Take in one round: the units named, with the codes of their rules, and the program fixes applied."""
+    def settle(
+        self,
+        units: Iterable[tuple[str, ProgramUnit]],
+        applied: Iterable[Finding],
+        refused: Mapping[tuple[str, str], str] | None = None,
+    ) -> None:
+        """Take in one round: the units named, with the codes of their rules, and the program fixes applied.
+
+        `refused` says by rule and file why others were not.
+        """
         fixes = [(finding.rule, finding.paths) for finding in applied]
         self._left = {}
         for rule, unit in units:
@@ -28,7 +36,8 @@ class Units:
             elif unit.tier == "manual":
                 self._left[key] = unit
             else:
-                reason = unit.reason or "its rewrite was not applied"
+                why = (refused or {}).get((rule, unit.location.path), "")
+                reason = unit.reason or f"its rewrite was not applied{': ' * bool(why)}{why}"
                 self._left[key] = replace(unit, tier="manual", reason=f"{reason} (could become {unit.tier})")
 
     def all(self) -> list[ProgramUnit]:
