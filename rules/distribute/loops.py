@@ -64,7 +64,7 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         reason = _SPOKEN if set(words) & _WORDS_OF_STRATEGIES else _of_training(plan)
         reason = reason or _of_cluster(loop, plan) or (_of_servers(loop, plan) if servers else _of_workers(loop, plan))
         told = Distribution(servers=servers)
-        return NotPlain(reason) if reason else replace(loop, distribution=told, grouped=False)
+        return NotPlain(reason) if reason else replace(loop, distribution=told, grouped=False, arrays=())
     if not set(words) <= _WORDS_OF_STRATEGIES:
         return NotPlain("a strategy of the program beside a cluster of TF_CONFIG")
     if not isinstance(loop.first.module.parent(loop.first.construction.call), ast.Assign):
@@ -76,7 +76,7 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         return NotPlain("its strategy is not seen")
     distribution = Distribution(strategy, values.nones, has_moving_statistics(plan))
     reason = _of_training(plan) or _of_replicas(loop, plan)
-    return NotPlain(reason) if reason else replace(loop, distribution=distribution, grouped=False)
+    return NotPlain(reason) if reason else replace(loop, distribution=distribution, grouped=False, arrays=())
 
 
 def _values(module: Module, node: ast.expr, deep: int = 0) -> _Values | None:

@@ -74,7 +74,7 @@ class Spread:
         """The data of a training, of which each replica takes whole batches; they never end, as no worker may come to an end."""
         node, taken = use.input.function, use.input.takes_context
         endless = "" if use.limit is not None else ".repeat()"
-        function = f"lambda context: {use.input.written(self.module, self.page.text, 'context')}{endless}"
+        function = f"lambda context: {use.input.written(self.module, self.page.text, 'context', self.page.tf)}{endless}"
         if taken and isinstance(node, (ast.Name, ast.Attribute)) and not use.input.given:
             function = self.page.text(node)
         return f"{self._strategy(use)}.distribute_datasets_from_function({function})"
@@ -84,7 +84,7 @@ class Spread:
         if not self.distribution.servers:
             return []
         if use.method == "evaluate":
-            own, steps = use.input.written(self.module, self.page.text), self._steps(use)
+            own, steps = use.input.written(self.module, self.page.text, tf=self.page.tf), self._steps(use)
             number = f"len({own})" if use.limit is None else self.page.text(use.limit)
             return [
                 f"{steps} = {number}",

@@ -16,7 +16,7 @@ from typing import Union
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
-from .callers import given_to
+from .values import are_tensors, given_to
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Data:
     """Whether TensorFlow knows how many elements it has, without reading them."""
     even: bool = True
     """Whether all batches have the same shape, but for the number of their examples."""
+    batch: bool = False
+    """Whether it is one batch of tensors, which an Estimator reads again and again, and no dataset yet."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,12 @@ class Reader:
             return self._call(module, node, env)
         return None
 
+    def returned(self, module: Module, node: ast.expr | None, env: Mapping[str, Value]) -> Value:
+        """What a function returns: one batch of features and labels counts as data."""
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and all(are_tensors(module, part) for part in node.elts):
+            return Data(ends=False, batch=True)
+        return self.value(module, node, env)
+
     def _choice(self, module: Module, node: ast.BoolOp, env: Mapping[str, Value]) -> Value:
         found: Value = None
         for part in node.values:
@@ -181,7 +189,7 @@ class Reader:
             return self._of_library(module, node, name, given, env)
         if isinstance(node.func, ast.Attribute):
             base = self.value(module, node.func.value, env)
-            if isinstance(base, Data):
+            if isinstance(base, Data) and not base.batch:
                 return self._method(module, node, base, given, named, env)
         function = self.value(module, node.func, env)
         if isinstance(function, Returns):
@@ -270,7 +278,7 @@ class Reader:
             default = defaults.get(name)
             env[name] = values[name] if name in values else self.value(module, default)
         if isinstance(function.node, ast.Lambda):
-            return self.value(module, function.node.body, env)
+            return self.returned(module, function.node.body, env)
         self._depth += 1
         try:
             body = _Body(self, module)
@@ -305,7 +313,7 @@ class _Body:
 
     def _run(self, node: ast.stmt, env: Env) -> bool:
         if isinstance(node, ast.Return):
-            self.values.append(self.shot or self.reader.value(self.module, node.value, env))
+            self.values.append(self.shot or self.reader.returned(self.module, node.value, env))
             return False
         if isinstance(node, ast.Raise):
             return False
@@ -353,7 +361,8 @@ def either(one: Value, other: Value) -> Value:
     """What is true of both."""
     if isinstance(one, Data) and isinstance(other, Data):
         ends = one.ends if one.ends is other.ends else None
-        return Data(ends, one.counted and other.counted, one.even and other.even)
+        both = Data(ends, one.counted and other.counted, one.even and other.even, one.batch)
+        return both if one.batch is other.batch else None
     if one is other or (isinstance(one, Known) and isinstance(other, Known) and one == other):
         return one
     return None

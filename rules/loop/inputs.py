@@ -45,9 +45,16 @@ class Input:
             return [*node.args, *(keyword.value for keyword in node.keywords)]
         return [node]
 
-    def written(self, module: Module, text: Text, context: str = "") -> str:
-        """The call that makes the dataset, as an operand; `text` writes expressions, with others in place of some names, and
-        `context` is what it is given as input_context, if it takes one."""
+    def written(self, module: Module, text: Text, context: str = "", tf: str = "tf") -> str:
+        """The dataset, as an operand; `text` writes expressions, with others in place of some names, and `context` is what
+        the function is given as input_context, if it takes one."""
+        made = self._called(module, text, context)
+        if self.data.batch and isinstance(self.function, ast.Lambda) and isinstance(self.function.body, ast.Tuple):
+            made = made[1:-1]  # which has its own parentheses
+        return f"{tf}.data.Dataset.from_tensors({made}).repeat()" if self.data.batch else made
+
+    def _called(self, module: Module, text: Text, context: str) -> str:
+        """What the function returns."""
         node, values = self.function, {name: _text(value, text) for name, value in self.given}
         values.update({"input_context": context} if self.takes_context and context else {})
         if isinstance(node, ast.Lambda):

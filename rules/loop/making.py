@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
+from migrator.resolve.module import Module
 from migrator.vocabulary.diagnostics import Edit
 
 from ..distribute.spread import Spread
 from .comments import comments
 from .page import Page
-from .places import is_simple
+from .places import is_simple, line_above
 from .plan import Loop
 from .sources import Source
+from .uses import Use, is_followed
 
 Compiled = Mapping[ast.Call, Callable[[str], str]]
 _PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
@@ -89,7 +91,10 @@ def made(
             yield page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])
         elif statement is None and lines:
             yield page.above(page.module.statement(call), lines)
-        yield from _held_params(loop, source, page)
+        if is_held(loop, source):
+            params = source.construction.arguments["params"]
+            yield page.above(page.module.statement(call), [f"{source.params} = {page.text(params)}"])
+            yield page.module.edit(params, source.params)
         if source.settings.directory is not None or call in compiled:
             named = spread is None or not spread.makes_model
             yield from _set_up(source, page, names, compiled.get(call), named)
@@ -102,15 +107,12 @@ def made(
             yield page.module.edit(source.target, name)
 
 
-def _held_params(loop: Loop, source: Source, page: Page) -> Iterator[Edit]:
-    """A variable for parameters that input functions get as well."""
+def is_held(loop: Loop, source: Source) -> bool:
+    """Whether a variable gets the parameters of an Estimator, which input functions get as well."""
     inputs = [use.input for use in loop.uses if source in use.sources]
     inputs += [use.validation.input for use in loop.uses if source in use.sources and use.validation is not None]
     given = [value for each in inputs for name, value in each.given if name == "params"]
-    if source.params and any(isinstance(value, ast.Name) and value.id == source.params for value in given):
-        params = source.construction.arguments["params"]
-        yield page.above(page.module.statement(source.construction.call), [f"{source.params} = {page.text(params)}"])
-        yield page.module.edit(params, source.params)
+    return bool(source.params) and any(isinstance(v, ast.Name) and v.id == source.params for v in given)
 
 
 def _seeding(loop: Loop) -> str:
@@ -168,3 +170,35 @@ def _folder(source: Source, directory: ast.expr, page: Page) -> str:
     text = page.text(directory)
     loose = isinstance(directory, (ast.IfExp, ast.Lambda, ast.NamedExpr))
     return f"{f'({text})' if loose else text} or {page.library('tempfile')}.mkdtemp()"
+
+
+def restored(use: Use, uses: Collection[Use], model: str, page: Page, names: Names) -> Iterator[Edit]:
+    """The lines around a use that reads another checkpoint than the newest one."""
+    path, statement = use.path, line_above(use.module, use.call)
+    if path is None or statement is None:
+        return
+    source = use.sources[0]
+    checkpoints = names.checkpoints(source, model)
+    checkpoint = f"{page.tf}.train.Checkpoint(model={model})"
+    if use.saves:
+        checkpoint = names.checkpoint(source) if names.loop.is_local(source) else f"{checkpoints}.checkpoint"
+    restore = f"{checkpoint}.restore({page.text(path)}).assert_existing_objects_matched()"
+    maybe = is_simple(path) and not _is_path(use.module, path)
+    yield page.above(statement, [f"if {page.text(path)}:", f"{page.unit}{restore}"] if maybe else [restore])
+    if is_followed(use, uses):
+        newest = f"{checkpoint}.restore({checkpoints}.latest_checkpoint)"
+        yield page.below(use.module.statement(use.call), [newest])
+
+
+def _is_path(module: Module, node: ast.expr) -> bool:
+    """Whether a name or a constant is seen to be a path."""
+    if isinstance(node, ast.Constant):
+        return True
+    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
+    target = bindings[0].node if len(bindings) == 1 else None
+    owner = module.parent(target) if target is not None else None
+    if isinstance(owner, (ast.For, ast.comprehension)):
+        return owner.target is target
+    return isinstance(owner, ast.Assign) and not isinstance(
+        owner.value, (ast.Constant, ast.Name, ast.Attribute, ast.IfExp)
+    )

@@ -27,6 +27,7 @@ OF_PARTS = (
     "on parameter servers an initializer that goes by the size of a variable, such as Glorot's, goes by that of a part: "
     "parts begin larger than in TensorFlow 1"
 )
+NO_STEP = "what `evaluate` returns has no global_step any more: `model.optimizer.iterations` is it"
 BY_EXAMPLES = (
     "Keras reports the loss of an evaluation as the mean over examples, an Estimator as that over batches: "
     "they differ where the last batch is shorter"
@@ -64,6 +65,9 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             yield source.module, source.construction.call, OF_CLUSTERS
         if loop.distribution.servers:
             yield source.module, source.construction.call, OF_PARTS
+    shown = next((use for use in loop.uses if use.method == "evaluate" and _is_shown(use)), None)
+    if shown is not None:
+        yield shown.module, shown.call, NO_STEP
     for module in loop.modules:
         for node, name in module.references():
             if name == "random.seed":
@@ -89,6 +93,17 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         if use.validation is not None:
             for told, text in _of_validation(use, use.validation, use.fields):
                 yield use.module, told, text
+
+
+def _is_shown(use: Use) -> bool:
+    """Whether a program prints or hands on all that an evaluation returns."""
+    module, parent = use.module, use.module.parent(use.call)
+    places: list[ast.expr] = [use.call]
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        name = parent.targets[0]
+        places = list(module.loads_of(name.id, module.scope(name).holder(name.id)))
+    outer = [module.parent(place) for place in places]
+    return any(isinstance(node, (ast.Call, ast.FormattedValue, ast.keyword)) for node in outer)
 
 
 def _of_validation(use: Use, validation: Validation, fields: Mapping[str, ast.expr]) -> Iterator[tuple[ast.AST, str]]:

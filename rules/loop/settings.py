@@ -12,8 +12,8 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
 from ..estimator_calls.estimator_values import PREFIX, Construction
-from .callers import given_to
 from .places import moves
+from .values import given_to
 
 RUN_CONFIG = PREFIX + "RunConfig"
 _SIGNATURE = (
@@ -48,6 +48,8 @@ class Settings:
     """What held the configuration, and goes."""
     temporary: bool = False
     """Whether the folder may be none: an Estimator makes one then, for the time that it lives."""
+    reads: tuple[tuple[ast.Attribute, ast.expr], ...] = ()
+    """Places that read a field of the configuration, and what it says."""
 
     @property
     def strategy(self) -> ast.expr | None:
@@ -73,7 +75,7 @@ def settings_of(project: Project, construction: Construction, others: Collection
     if "model_dir" in given:
         if found.directory is not None:
             return "two folders of checkpoints"
-        found = Settings({**found.fields, "model_dir": given["model_dir"]}, found.calls, found.statement)
+        found = replace(found, fields={**found.fields, "model_dir": given["model_dir"]})
     if found.directory is not None and _is_nothing(module, found.directory):
         return replace(found, fields={n: v for n, v in found.fields.items() if n != "model_dir"})
     return replace(found, temporary=found.directory is not None and not _is_given(project, module, found.directory))
@@ -92,13 +94,14 @@ def _configured(
     module: Module, node: ast.expr, construction: Construction, others: Collection[Construction]
 ) -> Settings | str:
     """The settings of a RunConfig that is made for Estimators only."""
-    statement = None
+    statement, reads = None, []
     call: ast.expr = node
     if isinstance(node, ast.Name):
         statement = module.assignment(node)
-        scope = module.scope(node).lookup(node.id)
-        given_to = [other.arguments.get("config") for other in (construction, *others)]
-        if statement is None or any(load not in given_to for load in module.loads_of(node.id, scope)):
+        configured = [other.arguments.get("config") for other in (construction, *others)]
+        loads = module.loads_of(node.id, module.scope(node).lookup(node.id))
+        reads = [module.parent(load) for load in loads if load not in configured]
+        if statement is None:
             return "its configuration is used elsewhere"
         call = statement.value
     if not isinstance(call, ast.Call) or module.resolve(call.func) != RUN_CONFIG:
@@ -118,7 +121,26 @@ def _configured(
         return "a setting that is None"
     if statement is not None and not moves(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"
-    return Settings({n: v for n, v in kept.items() if not is_none(v)}, (call.func,), statement)
+    fields = {n: v for n, v in kept.items() if not is_none(v)}
+    found = []
+    for read in reads:
+        value = fields.get(read.attr) if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load) else None
+        if value is None or not isinstance(read, ast.Attribute) or not _is_same(module, value, read):
+            return "its configuration is used elsewhere"
+        found.append((read, value))
+    return Settings(fields, (call.func,), statement, reads=tuple(found))
+
+
+def _is_same(module: Module, node: ast.expr, at: ast.expr) -> bool:
+    """Whether an expression may be written at another place."""
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Constant):
+        return root is node
+    if not isinstance(root, ast.Name) or len(module.bindings(root)) != 1:
+        return False
+    return module.scope(root).lookup(root.id) is module.scope(at).lookup(root.id)
 
 
 def _is_given(project: Project, module: Module, node: ast.expr, depth: int = 0) -> bool:

@@ -16,9 +16,8 @@ from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
 from .comments import comments
 from .inputs import Input
-from .making import Compiled, Names, made
+from .making import Compiled, Names, is_held, made, restored
 from .page import Page
-from .paths import restored
 from .places import is_simple
 from .plan import Loop
 from .predictions import PredictionWriter
@@ -47,6 +46,8 @@ class LoopWriter:
         module, predictions = self.module, PredictionWriter(self.page)
         reads = [read for read in self.loop.reads if read.module is module]
         self.page.known.update((read.node, self._read(read)) for read in reads)
+        for settings in (source.settings for source in self.loop.sources if source.module is module):
+            self.page.known.update((node, self.page.text(value)) for node, value in settings.reads)
         yield from made(self.loop, self.page, self.names, self.spread, self.compiled)
         yield from self.exports.edits(self.loop.exports)
         for use in (use for use in self.loop.uses if use.module is module):
@@ -69,18 +70,32 @@ class LoopWriter:
                 yield from predictions.edits(use, model, data)
         for array in (array for array in self.loop.arrays if array.module is module):
             yield from array.edits(self.page)
-        calls = [use.call for use in self.loop.uses if use.module is module]
-        calls += [export.call for export in self.loop.exports if export.module is module]
-        written = Spans(module.span(call) for call in calls)
+        written = Spans(module.span(node) for node in self._rewritten())
         yield from (module.edit(n, text) for n, text in self.page.known.items() if not written.hold(module.span(n)))
         yield from self.page.import_edits()
+
+    def _rewritten(self) -> Iterator[ast.AST]:
+        """What is written as a whole, with the expressions in it."""
+        for use in (use for use in self.loop.uses if use.module is self.module):
+            yield use.call
+            specs = use.validation.specs if use.validation is not None else ()
+            yield from (spec.statement for spec in specs if spec.statement is not None)
+        yield from (array.call for array in self.loop.arrays if array.module is self.module)
+        yield from (export.call for export in self.loop.exports if export.module is self.module)
+        for source in (source for source in self.loop.sources if source.module is self.module):
+            construction = source.construction
+            yield from (construction.arguments[name] for name in dropped(construction))
+            if is_held(self.loop, source):
+                yield construction.arguments["params"]
+            if source.settings.statement is not None:
+                yield source.settings.statement
 
     def _data(self, data: Input) -> str:
         """The dataset that an input function returns."""
         for array in self.loop.arrays:
             if data.function in array.functions:
                 return array.name or array.written(self.page)
-        return data.written(self.module, self.page.text)
+        return data.written(self.module, self.page.text, tf=self.page.tf)
 
     # -- trainings ----------------------------------------------------------------------------------------------------
 
@@ -102,7 +117,7 @@ class LoopWriter:
         elif limit is not None:
             data += self._limited(self.page.text(limit))
         elif self.spread is not None:
-            data += self._limited(f"len({use.input.written(self.module, self.page.text)})")
+            data += self._limited(f"len({self._data(use.input)})")
         data += self._validation(use)
         inner = [f"{model}.fit({data}{self._callbacks(use, model)})"]
         if use.saves:

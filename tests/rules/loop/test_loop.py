@@ -233,6 +233,22 @@ def test_parameters_that_are_written_into_the_call_get_a_name() -> None:
     assert text.endswith(after)
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        "    return {'x': [[1.0]]}, [[1.0]]\n",
+        "    features = {'x': tf.constant([[1.0]])}\n    labels = np.ones([1, 1])\n    return features, labels\n",
+    ],
+)
+def test_one_batch_that_is_read_again_and_again(read: str) -> None:
+    before = f"import numpy as np\n\n\ndef read():\n{read}\n\n"
+    use = "estimator.train(read, steps=3)\nestimator.evaluate(lambda: ({'x': [[2.0]]}, [[1.0]]), steps=1)\n"
+    assert migrate(MODEL + before + ESTIMATOR + use).endswith(
+        "model.fit(tf.data.Dataset.from_tensors(read()).repeat().take(3))\n"
+        "model.evaluate(tf.data.Dataset.from_tensors(({'x': [[2.0]]}, [[1.0]])).repeat().take(1), return_dict=True)\n"
+    )
+
+
 def test_input_functions_that_a_function_gets() -> None:
     work = "def work(read):\n    " + ESTIMATOR + "    estimator.train(read)\n\n\nwork(make_input_fn(8, 1))\n"
     assert "    model.fit(read())\n" in migrate(MODEL + work)
@@ -310,14 +326,14 @@ def test_arrays_of_which_less_is_seen_keep_the_helper(arguments: str, more: str)
 @pytest.mark.parametrize(
     "before",
     [
-        "estimator.train(make_input_fn(8, 1), hooks=[tf.train.StopAtStepHook(3)])\n",
         'estimator.train(make_input_fn(8, 1))\nprint(estimator.evaluate(make_input_fn(8, 1))["global_step"])\n',
         "estimator.train(make_input_fn(8, 1))\nprint('{global_step}'.format(**estimator.evaluate(make_input_fn(8, 1))))\n",
         "estimator.train(make_input_fn(8, 1))\nprint('step %(global_step)d' % estimator.evaluate(make_input_fn(8, 1)))\n",
         "estimator.train(make_input_fn(8, 1))\nprint(estimator.model_dir)\n",
         "estimator.train(make_input_fn(8, 1))\nprint(list(estimator.predict(make_input_fn(8, 1), KEYS)))\n",
         "estimator.train(make_input_fn(8, 1))\nfor p in estimator.predict(make_input_fn(8, None)):\n    print(p)\n    break\n",
-        "def read():\n    return {'x': [[1.0]]}, [[1.0]]\n\n\nestimator.train(read, steps=3)\n",
+        "def read():\n    x = {}\n    x['x'] = load()\n    return x, [[1.0]]\n\n\nestimator.train(read, steps=3)\n",
+        "def read():\n    return {'x': [[1.0]]}, [[1.0]]\n\n\nestimator.train(read)\n",
         "def read(config):\n    return make_input_fn(8, 1)()\n\n\nestimator.train(read, steps=3)\n",
         "import others\n\nestimator.train(others.read, steps=3)\n",
         "if 1: estimator.train(make_input_fn(8, 1),  # eight\n                      steps=3)\n",
@@ -366,6 +382,21 @@ def test_layers_that_keras_3_computes_otherwise_are_told(layer: str, text: str) 
 def test_no_file_is_written_that_nothing_imports() -> None:
     files = run(COLUMNS + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n")
     assert HELPERS not in files and "feature columns need Keras 2" in said(files)
+
+
+@pytest.mark.parametrize(
+    "after, shown",
+    [
+        ("print({evaluate})\n", True),
+        ("result = {evaluate}\nprint('{{loss}}'.format(**result))\n", True),
+        ("print({evaluate}['loss'])\n", False),
+        ("result = {evaluate}\nprint(result['loss'])\n", False),
+        ("{evaluate}\n", False),
+    ],
+)
+def test_results_that_lack_the_step_are_told(after: str, shown: bool) -> None:
+    evaluate = after.format(evaluate="estimator.evaluate(make_input_fn(8, 1))")
+    assert ("no global_step any more" in said(run(MODEL + ESTIMATOR + evaluate))) is shown
 
 
 def test_numbers_of_python_that_keras_draws_too_are_told() -> None:

@@ -139,11 +139,19 @@ def test_a_folder_that_is_nothing() -> None:
     assert "checkpoint" not in migrate(MODEL + "FOLDER = None\n" + made + TRAIN)
 
 
+def test_fields_of_the_configuration_are_written_where_they_are_read() -> None:
+    before = 'FOLDER = "there"\nconfig = tf.estimator.RunConfig(FOLDER, save_checkpoints_steps=5)\n'
+    after = made("config=config", before, TRAIN + "print(config.model_dir, config.save_checkpoints_steps)\n")
+    assert after.endswith("\nprint(FOLDER, 5)") and "config" not in after
+
+
 @pytest.mark.parametrize(
     "arguments, before",
     [
         ('model_dir="here", config=CONFIG', "CONFIG = load()\n"),
         ("config=config", 'config = tf.estimator.RunConfig("here")\nprint(config)\n'),
+        ("config=config", 'config = tf.estimator.RunConfig("here")\nprint(config.is_chief)\n'),
+        ("config=config", 'config = tf.estimator.RunConfig("a" + load())\nprint(config.model_dir)\n'),
         ("config=config", 'name = "a"\nconfig = tf.estimator.RunConfig(name + "/b")\nname = "c"\n'),
         ("config=config", 'config = tf.estimator.RunConfig("here").replace(tf_random_seed=1)\n'),
         ('config=tf.estimator.RunConfig("here", save_checkpoints_secs=60)', ""),

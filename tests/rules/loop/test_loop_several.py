@@ -61,6 +61,17 @@ def test_each_has_its_folder_of_checkpoints() -> None:
         assert f"TensorBoard({folder}, update_freq=100)" in text
 
 
+def test_the_folder_of_one_in_that_of_another() -> None:
+    first, second = saving('"one"'), saving('first.model_dir + "/two"')
+    text = loop(f"""
+    first = {first}
+    second = {second}
+    first.train(make_input_fn(8, None), steps=20)
+    second.train(make_input_fn(8, None), steps=20)
+    """)
+    assert 'tf.train.CheckpointManager(second_checkpoint, "one" + "/two", max_to_keep=5' in text
+
+
 def test_one_configuration_for_several() -> None:
     text = loop("""
     config = tf.estimator.RunConfig(tf_random_seed=3)

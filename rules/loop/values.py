@@ -1,4 +1,4 @@
-"""What a parameter of a function of the program gets."""
+"""What expressions stand for, beyond their own function: what a parameter gets, and what is the same at each step."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import ast
 
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+
+_CONSTANTS = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor", "tensorflow.ones", "tensorflow.zeros"})
+_ARRAYS = frozenset(f"numpy.{name}" for name in ("array", "asarray", "ones", "zeros", "arange", "linspace"))
+_DEEP = 8
 
 
 def given_to(project: Project, module: Module, node: ast.expr) -> list[tuple[Module, ast.expr]]:
@@ -37,3 +41,25 @@ def given_to(project: Project, module: Module, node: ast.expr) -> list[tuple[Mod
         else:
             return []
     return found
+
+
+def are_tensors(module: Module, node: ast.expr | None, depth: int = 0) -> bool:
+    """Whether an expression is seen to be such a value, or a dict of such."""
+    if node is None or depth > _DEEP:
+        return False
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return all(are_tensors(module, part, depth + 1) for part in node.elts)
+    if isinstance(node, ast.Dict):
+        return None not in node.keys and all(are_tensors(module, part, depth + 1) for part in node.values)
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, (int, float, str, bytes))
+    if isinstance(node, ast.UnaryOp):
+        return are_tensors(module, node.operand, depth + 1)
+    if isinstance(node, ast.Call):
+        name = module.resolve(node.func)
+        return name in _ARRAYS or (name in _CONSTANTS and bool(node.args))
+    statement = module.assignment(node)
+    if statement is None or not isinstance(node, ast.Name) or not are_tensors(module, statement.value, depth + 1):
+        return False
+    above = [module.parent(load) for load in module.loads_of(node.id, module.scope(node).lookup(node.id))]
+    return not any(isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Store) for outer in above)
