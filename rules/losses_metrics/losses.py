@@ -72,6 +72,8 @@ def loss(short: str) -> Expression:
         y = operand(given[labels], writing)
         if short in _TO_FLOAT and not _is_float(given[labels], writing):
             y = f"{writing.tf}.cast({writing.text(given[labels])}, {writing.tf}.float32)"
+        if short == "huber_loss" and _is_mean(given, writing):
+            element = "{tf}.keras.losses.huber({y}, {p}{delta})"  # of each row, which leaves the mean of all as it is
         losses = element.format(
             tf=writing.tf,
             y=y,
@@ -80,13 +82,20 @@ def loss(short: str) -> Expression:
             delta=f", {writing.text(given['delta'])}" if "delta" in given else "",
             epsilon=f", {writing.text(given['epsilon'])}" if "epsilon" in given else "",
             axis=writing.text(given.get("axis", given.get("dim", "-1"))),
-            huber=writing.need("elementwise_huber_loss") if short == "huber_loss" else "",
+            huber=writing.need("elementwise_huber_loss") if "{huber}" in element else "",
             log=writing.need("elementwise_log_loss") if short == "log_loss" else "",
         )
         drops_axis = short == "sparse_softmax_cross_entropy"
         return _reduced(losses, given.get("weights"), _reduction(given.get("reduction"), writing), writing, drops_axis)
 
     return translate
+
+
+def _is_mean(given: dict[str, ast.expr], writing: Writing) -> bool:
+    """Whether a loss is the plain mean over all elements."""
+    weights = given.get("weights")
+    one = weights is None or (isinstance(weights, ast.Constant) and weights.value in (1, 1.0))
+    return one and _reduction(given.get("reduction"), writing) not in ("SUM", "NONE")
 
 
 def _smoothing(node: ast.expr | None, short: str, writing: Writing) -> str:

@@ -1,0 +1,69 @@
+"""Dropout under `if training`: a layer, where the share is one of the program's numbers."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import method, migrate, model_fn
+
+BODY = """
+training = mode == tf.estimator.ModeKeys.TRAIN
+net = tf.layers.dense(features["x"], 4)
+if {test}:
+    # only then
+    net = {dropout}
+predictions = tf.layers.dense(net, 1)
+"""
+TRAIN = "mode == tf.estimator.ModeKeys.TRAIN"
+
+
+def call(dropout: str, test: str = TRAIN) -> tuple[str, str]:
+    """The constructor and `call` of the model."""
+    text = migrate(model_fn(BODY.format(test=test, dropout=dropout), before="KEPT = 0.8"))
+    return method(text, "__init__"), method(text, "call")
+
+
+@pytest.mark.parametrize("test", [TRAIN, "tf.estimator.ModeKeys.TRAIN == mode", "training"])
+@pytest.mark.parametrize(
+    ("dropout", "rate"),
+    [
+        ("tf.nn.dropout(net, keep_prob=0.9)", "0.1"),
+        ("tf.nn.dropout(net, KEPT)", "1 - KEPT"),
+        ('tf.nn.dropout(net, params["keep"])', '1 - params["keep"]'),
+        ("tf.nn.dropout(net, rate=0.3)", "0.3"),
+    ],
+)
+def test_a_layer(dropout: str, rate: str, test: str) -> None:
+    made, called = call(dropout, test)
+    assert f"self.dropout = tf.keras.layers.Dropout({rate})" in made
+    assert "    # only then\n    net = self.dropout(net, training=training)\n" in called
+    assert "if training" not in called
+
+
+def test_one_layer_for_each_turn_of_a_loop() -> None:
+    body = f"""
+    kept = list(map(float, params["kept"].split(",")))
+    net = features["x"]
+    for i in range(len(params["units"])):
+        net = tf.layers.dense(net, params["units"][i])
+        if {TRAIN}:
+            net = tf.nn.dropout(net, keep_prob=kept[i])
+    predictions = tf.layers.dense(net, 1)
+    """
+    text = migrate(model_fn(body))
+    assert "tf.keras.layers.Dropout(1 - kept[i])" in method(text, "__init__")
+    assert "net = dropout(net, training=training)" in method(text, "call")
+
+
+@pytest.mark.parametrize(
+    ("dropout", "test"),
+    [
+        ('tf.nn.dropout(net, features["kept"])', TRAIN),
+        ("tf.nn.dropout(net, tf.constant(0.5))", TRAIN),
+        ("tf.nn.dropout(net, 0.5, seed=3)", TRAIN),
+        ("tf.nn.dropout(tf.nn.relu(net), 0.5)", TRAIN),
+        ("tf.nn.dropout(net, 0.5)", 'params["drops"]'),
+    ],
+)
+def test_what_stays_a_function(dropout: str, test: str) -> None:
+    made, called = call(dropout, test)
+    assert "Dropout" not in made and "tf.nn.dropout(" in called
