@@ -26,8 +26,8 @@ def model_fn(features, labels, mode):
     return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 """
 PLAIN = "\n\nestimator = tf.estimator.Estimator(model_fn, model_dir='d')\nestimator.train(read, steps=2)\n"
-MADE = "\n\nestimator = tf.estimator.Estimator(model_fn, model_dir='d' if read else None)\n"
-"""Its loop stays with helpers: it may have no folder of checkpoints."""
+MADE = "\n\nestimator = tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig('d').replace(log_step_count_steps=7))\n"
+"""Its loop stays with helpers: the configuration is made in two steps."""
 ALONE = MADE + "estimator.train(read, steps=2)\n"
 LOOP = MADE + (
     "tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(read, max_steps=2), tf.estimator.EvalSpec(read))\n"
@@ -66,7 +66,7 @@ def test_a_program_for_clusters_gets_two_files_and_the_second_run_changes_nothin
     assert apply(task=MODEL + READ + LOOP).exit_code == 0 and helpers() == BOTH
     text = Path("task.py").read_text()
     assert "\nfrom tf2_cluster import configure_distributed, make_strategy, train_and_evaluate\n" in text
-    assert "\nfrom tf2_training import EvalSpec, TrainSpec\n" in text.replace("BatchMean, ", "")
+    assert "\nfrom tf2_training import EvalSpec, RunConfig, TrainSpec\n" in text.replace("BatchMean, ", "")
     before = {name: Path(name).read_text() for name in ["task.py", *BOTH]}
     assert migrate(".", "--apply").exit_code == 0
     assert {name: Path(name).read_text() for name in before} == before
@@ -251,8 +251,8 @@ def test_what_they_lack_comes_in_a_second_file() -> None:
     canned = "Estimator(model_fn", "LinearRegressor([tf.feature_column.numeric_column('x')]"
     assert apply(task=HEAD + READ + LOOP.replace(*canned)).exit_code == 0 and helpers() == BOTH
     text = Path("task.py").read_text()
-    assert "\nfrom tf2_cluster import linear_regressor\n" in text
-    assert "\nfrom tf2_training import EvalSpec, TrainSpec, train_and_evaluate\n" in text
+    assert "\nfrom tf2_cluster import canned_strategy, linear_regressor\n" in text
+    assert "\nfrom tf2_training import EvalSpec, RunConfig, TrainSpec, train_and_evaluate\n" in text
     now = Path(FILE_NAME).read_text()
     assert (
         all(definition.source in now for definition in definitions_of(old).values()) and "\nclass CannedModel(" in now
@@ -264,7 +264,10 @@ def test_what_a_file_imports_from_there_goes_on_to_come_from_there() -> None:
     task = MODEL.replace(HEAD, imports) + READ + LOOP + "print(make_strategy(), configure_distributed)\n"
     Path(FILE_NAME).write_text(old := one_file())
     assert apply(task=task).exit_code == 0 and helpers() == [FILE_NAME] and Path(FILE_NAME).read_text() == old
-    assert "tf2_training import BatchMean, EvalSpec, TrainSpec, train_and_evaluate\n" in Path("task.py").read_text()
+    assert (
+        "tf2_training import BatchMean, EvalSpec, RunConfig, TrainSpec, train_and_evaluate\n"
+        in Path("task.py").read_text()
+    )
 
 
 def test_a_program_that_cannot_be_written_adds_nothing_to_the_helpers_of_others() -> None:

@@ -141,6 +141,8 @@ def _hook(module: Module, node: ast.expr | None) -> Hook | None:
         return None
     if set(given) - _WRITTEN[short] or (short == _PROFILER and len(given) < 2):
         return None
+    if short == _NAN and "loss" not in str(getattr(given.get("loss_tensor"), "value", "")):
+        return None  # another tensor of a graph, which no callback sees
     return Hook(node.func, short, given)
 
 

@@ -39,19 +39,19 @@ def used(use: str) -> str:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (f"e.train(input_fn, hooks=[{STOP}])", "train(e, input_fn, callbacks=[StopAtStep(last_step=9)])"),
+        (f"e.train(input_fn, hooks=[{STOP}])", "e.fit(input_fn().take(9))"),
         (
             f"e.train(input_fn, [{STOP}], None, 9)",
             "train(e, input_fn, callbacks=[StopAtStep(last_step=9)], steps=None, max_steps=9)",
         ),
-        (f"h = {STOP}\ne.train(input_fn, hooks=[h])", "h = StopAtStep(last_step=9)\ntrain(e, input_fn, callbacks=[h])"),
+        (f"h = {STOP}\ne.train(input_fn, hooks=[h])", "e.fit(input_fn().take(9))"),
         (
             f"hooks = []\nhooks.append({STOP})\ns = tf.estimator.TrainSpec(input_fn, 9, hooks)",
             "hooks = []\nhooks.append(StopAtStep(last_step=9))\ns = TrainSpec(input_fn, 9, callbacks=hooks)",
         ),
         (
             "e.train(input_fn, hooks=[tf.train.StepCounterHook(5, output_dir='d', summary_writer=None)])",
-            "train(e, input_fn, callbacks=[StepCounter(5, output_dir='d')])",
+            "e.fit(input_fn(), callbacks=[tf.keras.callbacks.TensorBoard('d', update_freq=5, write_steps_per_second=True)])",
         ),
         (
             f"h = [{STOP}] if F else []\ne.train(input_fn, hooks=h)",
