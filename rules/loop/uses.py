@@ -200,8 +200,8 @@ def _evaluated(
     if every is not None and (use.limit is None or not _at_most(use.limit, every)):
         if use.limit is None or found.data.ends is not False:
             return "evaluations amid a training on data that may end"
-        if not is_simple(use.limit) or not is_simple(every):
-            return "a number of steps that is computed"
+        if not (is_simple(use.limit) and is_simple(every)) and not has_its_line(module, call):
+            return "a number of steps that is computed, in a line with other code"
         use = replace(use, every=every)
     reason = _of_exporters(use)
     if reason:

@@ -132,7 +132,8 @@ class LoopWriter:
     def _epochs(self, use: Use, model: str, data: str, goes_on: bool) -> list[str]:
         """The lines of a training with an evaluation after every so many steps."""
         assert use.every is not None and use.limit is not None
-        every, last, steps = self.page.text(use.every), self.page.text(use.limit), f"{model}.optimizer.iterations"
+        (every, last), computed = self._numbers(use, save_steps=use.every, max_steps=use.limit)
+        steps = f"{model}.optimizer.iterations"
         epochs = f"-(-{last} // {every})" if use.divided is None else str(use.divided)
         done, first = "", ""
         if goes_on:
@@ -148,8 +149,20 @@ class LoopWriter:
         fit = f"{model}.fit({data}, {told}{self._called(use, model, parts)})"
         inner = [fit, *self.exports.exported(use, model, self._folder(use, model))]
         if not done:
-            return inner
-        return [f"{done} = {steps}.numpy()", f"if {done} < {last}:", *(f"{self.page.unit}{line}" for line in inner)]
+            return [*computed, *inner]
+        inner = [f"if {done} < {last}:", *(f"{self.page.unit}{line}" for line in inner)]
+        return [*computed, f"{done} = {steps}.numpy()", *inner]
+
+    def _numbers(self, use: Use, **numbers: ast.expr) -> tuple[list[str], list[str]]:
+        """How to write each of some numbers several times, and the lines that compute them before."""
+        found, lines = [], []
+        for name, value in numbers.items():
+            text = self.page.text(value)
+            if not is_simple(value):
+                name = self.module.unused_name(name, use.call)
+                lines.append(f"{name} = {text}")
+            found.append(text if is_simple(value) else name)
+        return found, lines
 
     def _validation(self, use: Use) -> str:
         """The argument of `fit` for the data of evaluations."""

@@ -118,6 +118,15 @@ def test_epochs_that_may_start_from_any_step_end_at_the_last_one() -> None:
     assert made(STEPS, first + second).count(".iterations.numpy() >= 40") == 1
 
 
+def test_numbers_that_are_computed_are_computed_once() -> None:
+    text = made(STEPS, called("make_input_fn(8, None), max_steps=2 * int('10')"))
+    assert text.startswith("max_steps = 2 * int('10')\nmodel.fit(make_input_fn(8, None)(), steps_per_epoch=5, ")
+    assert "epochs=-(-max_steps // 5), " in text and ".iterations.numpy() >= max_steps)" in text
+    text = made(configured("'here', save_checkpoints_steps=5 + len('a')"), before="max_steps = 1\n")
+    assert "save_steps = 5 + len('a')\ndone = model.optimizer.iterations.numpy()\nif done < 20:\n" in text
+    assert "steps_per_epoch=save_steps, initial_epoch=done // save_steps, epochs=-(-20 // save_steps), " in text
+
+
 def test_steps_are_not_grouped_where_training_may_end_amid_a_group() -> None:
     fields = '"here", save_checkpoints_steps=100, save_summary_steps=100'
     estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{configured(fields)})\n'
@@ -137,7 +146,9 @@ def test_steps_are_grouped_where_epochs_hold_whole_groups(every: int, limit: int
     [
         (STEPS, called("make_input_fn(8, 9), max_steps=20")),  # which may end within an epoch
         (STEPS, called("make_input_fn(8, 9)")),
-        (STEPS, called("make_input_fn(8, None), max_steps=2 * int('10')")),
+        (STEPS, "if make_input_fn: " + SPECS.splitlines()[2].replace("train_spec", "tf.estimator.TrainSpec(\
+            make_input_fn(8, None), max_steps=2 * int('10'))").replace("eval_spec", "tf.estimator.EvalSpec(\
+            make_input_fn(4, 1), steps=None)") + "\n"),
         ("", called("make_input_fn(8, None)")),
         ("", called("make_input_fn(8, 1)", "make_input_fn(4, None), steps=None")),
         ("", called("make_input_fn(8, 1), hooks=[tf.train.StopAtStepHook(5)]")),
