@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from migrator.parity.judge.case import Case, Program
 from migrator.parity.probe.recorded.mapping import (
     MappingError,
     Variable,
@@ -13,6 +16,7 @@ from migrator.parity.probe.recorded.mapping import (
     match,
     normalise,
 )
+from migrator.parity.run import runner
 
 
 def variables(*items: tuple[str, tuple[int, ...]], trainable: bool = True) -> list[Variable]:
@@ -168,3 +172,32 @@ def test_of_several_models_that_counts_which_fits_best() -> None:
     right = [(old[0], new[0]), (old[1], new[1])]
     assert best_fitting([[(old[0], new[1])], right, [(old[0], new[2]), (old[1], new[0])]]) == right
     assert best_fitting([]) == []
+
+
+CHOSEN = """import sys
+import tensorflow as tf
+
+KIND = sys.argv[1]
+
+
+def model_fn(features, labels, mode):
+    if KIND == "wide":
+        out = tf.layers.dense(features["x"], 1)
+    else:
+        out = tf.layers.dense(tf.layers.dense(features["x"], 8), 1)
+    loss = tf.losses.mean_squared_error(labels, out)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+tf.estimator.Estimator(model_fn).train(read, steps=1)
+"""
+
+
+def test_what_a_migration_knows_gives_way_where_a_condition_decides_which_layers_there_are(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "chosen.py").write_text(CHOSEN)
+    case = runner._migrated(Case("", Program(tmp_path / "p" / "chosen.py")), tmp_path / "copies")
+    assert case.variables == () and len(case.derived) == 1  # a hint, which `best_fitting` leaves out where sizes differ
+    old, new = Variable("dense_1/kernel", (8, 1)), Variable("model/dense/kernel", (4, 8))
+    assert fitting([(old, new)]) == []

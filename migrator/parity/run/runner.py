@@ -268,7 +268,5 @@ def _migrated(case: Case, root: Path) -> Case:
     path = target / start if start and case.old.path.is_file() else target
     entry = "" if case.old.path.is_file() else start
     program = replace(case.old, path=path, entry=entry, python=case.new_python)
-    if len(units) > 1:  # whose models may have variables of the same names
-        return replace(case, new=program, derived=tuple(unit.variables for unit in units))
-    pairs = tuple(pair for unit in units for pair in unit.variables)
-    return replace(case, new=program, variables=case.variables + pairs)
+    # No more than hints: models may have variables of the same names, and conditions decide which layers there are.
+    return replace(case, new=program, derived=tuple(unit.variables for unit in units))
