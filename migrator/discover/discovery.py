@@ -253,24 +253,29 @@ _CLOSED = re.compile(rb"^warning: could not open directory '(.*)/?': (.*)$", re.
 
 def git(directory: str, *arguments: str) -> bytes | None:
     """Output of a git command that only reads, or None when it fails."""
-    done = _run_git(directory, *arguments)
+    done = _checked(directory, *arguments)
     return done.stdout if done is not None else None
 
 
-def _run_git(directory: str, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
-    # A hostile repository must not run a program of its own through its configuration.
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_ONE_REPOSITORY}
-    environment.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
+def _checked(directory: str, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
     try:
-        done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, timeout=120, check=False)
+        done = run_git(directory, *arguments)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done if done.returncode == 0 else None
 
 
+def run_git(directory: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """A git command that only reads. Raises OSError without git, subprocess.TimeoutExpired after two minutes."""
+    # A hostile repository must not run a program of its own through its configuration.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_ONE_REPOSITORY}
+    environment.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
+    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, timeout=120, check=False)
+
+
 def _git_files(root: str, closed: dict[str, str]) -> list[str] | None:
-    done = _run_git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    done = _checked(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if done is None:
         return None
     for name, reason in _CLOSED.findall(done.stderr):  # from the top of the repository, unlike what it lists

@@ -8,6 +8,7 @@ import tarfile
 from dataclasses import replace
 from pathlib import Path
 
+from migrator.discover.discovery import run_git
 from migrator.parity.judge.case import Case, CaseError
 from migrator.parity.run import sandbox
 
@@ -35,11 +36,12 @@ def old_program(case: Case, root: Path) -> Case:
 
 def _git(folder: Path, revision: str) -> bytes:
     """What git has of `folder` in `revision`, as a tar archive with paths from there on."""
-    command = ["git", "-C", str(folder), "archive", "--format=tar", revision, "."]
     try:
-        done = subprocess.run(command, capture_output=True)
+        done = run_git(str(folder), "archive", "--format=tar", revision, ".")
     except OSError as error:
         raise CaseError(f"--since needs git: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise CaseError(f"--since {revision}: git did not answer within {error.timeout:.0f} s") from error
     if done.returncode:
         raise CaseError(f"--since {revision}: {done.stderr.decode('utf-8', 'replace').strip()}")
     return done.stdout
