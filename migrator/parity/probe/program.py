@@ -12,6 +12,7 @@ import traceback
 from typing import Any, Callable
 
 from . import seeds
+from .recorded.store import FAILURE
 
 
 class Progress:
@@ -253,10 +254,6 @@ def run(entry: str, module: str, args: list[str], folder: str, seed: int = 0, ou
     except Exception as error:
         _tell(error, folder, output)
         raise
-
-
-FAILURE = "failure.json"
-"""In the folder of a recording: how the program ended."""
 
 
 def _tell(error: BaseException, folder: str, output: str) -> None:

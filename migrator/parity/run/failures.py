@@ -8,7 +8,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-FAILURE = "failure.json"
+from migrator.parity.probe.recorded.store import FAILURE
+
 _USAGE = re.compile(r"^\S.*?: error: (.+)$")
 """What `argparse` says of arguments that it cannot take."""
 _FLAGS = re.compile(r"^FATAL Flags parsing error:\s*(.*)$")

@@ -16,6 +16,8 @@ from typing import Any, Optional
 import numpy as np
 
 EVENTS, ARRAYS = "events.jsonl", "arrays.bin"
+FAILURE = "failure.json"
+"""How the program ended, if not well."""
 SAMPLED = 1 << 16
 """How many values tell the distribution of more."""
 
