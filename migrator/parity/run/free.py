@@ -11,7 +11,7 @@ from typing import Callable
 
 import numpy as np
 
-from migrator.parity.judge.case import Case, Program, SideError
+from migrator.parity.judge.case import Case, SideError
 from migrator.parity.judge.recordings import Recorded
 from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport, Difference, SideReport, ValueRow
 from migrator.parity.judge.samples import compared
@@ -22,7 +22,8 @@ LAST_PART = 0.1
 SEEDS = 20
 """How often each side trains, unless the case says it."""
 TRAINING_LOSS = "loss at the end of the training"
-Run = Callable[[str, Program, Path, Case, "Path | None"], Recorded]
+Run = Callable[..., Recorded]
+"""Runs one side: what takes the keywords `side`, `program`, `root`, `case` and `recording`."""
 
 
 def compare_freely(case: Case, root: Path, run: Run, keep: bool) -> CaseReport:
@@ -35,7 +36,7 @@ def compare_freely(case: Case, root: Path, run: Run, keep: bool) -> CaseReport:
         recorded = None
         for side, program in (("old", case.old), ("new", case.new)):
             folder = root / f"{side}-{seed}"
-            done = run(side, program, folder, replace(case, seed=seed), recorded)
+            done = run(side=side, program=program, root=folder, case=replace(case, seed=seed), recording=recorded)
             recorded = done.folder if side == "old" else None
             total: SideReport = getattr(report, side)
             reader = Reader(str(done.folder))

@@ -122,7 +122,7 @@ def run_case(
         if case.mode == "free":
             if case.cluster:
                 raise CaseError("--mode free trains on one machine: leave out --cluster")
-            run = functools.partial(_run_freely, progress)
+            run = functools.partial(run_side, progress=progress)
             report = compare_freely(case, root, run, keep is not None)
         elif case.cluster:
             report = compare_on_cluster(case, root, progress)
@@ -152,12 +152,6 @@ def run_case(
     elif keep is None:
         report.problem += f"\n{kept.keep(root)}"
     return report
-
-
-def _run_freely(
-    progress: Progress, side: str, program: Program, root: Path, case: Case, recording: Path | None
-) -> Recorded:
-    return run_side(side, program, root, progress, case, recording)
 
 
 def replay_and_compare(case: Case, recorded: Recorded, root: Path, progress: Progress) -> CaseReport:
