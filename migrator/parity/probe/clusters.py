@@ -61,10 +61,11 @@ def hasten(function: Any, steps: int) -> Any:
     return train_and_evaluate
 
 
-def batches_from_file(path: str, batches: Any, spec: Any) -> Any:
-    """An endless Dataset of `batches`, nested arrays of `spec`, by way of a file that workers can read."""
+def batches_from_file(path: str, batches: Any, features: Any, labels: Any) -> Any:
+    """An endless Dataset of `batches`, nested arrays of the specs of both, by way of a file that workers can read."""
     import tensorflow as tf
 
+    spec = (features,) if labels is None else (features, labels)
     components = tf.nest.flatten(spec, expand_composites=True)
     with tf.io.TFRecordWriter(path) as writer:
         for batch in batches:

@@ -84,8 +84,8 @@ def install(replay: Replay) -> None:
             ready(stream, self, encoded, features)
             generator = replay.training_batches(stream, features, labels, sentinel=own is not None)
             if steps.is_coordinated(self):
-                signature = (features,) if labels is None else (features, labels)
-                given["x"] = clusters.batches_from_file(os.path.join(replay.folder, "batches"), generator(), signature)
+                path = os.path.join(replay.folder, "batches")
+                given["x"] = clusters.batches_from_file(path, generator(), features, labels)
             else:
                 replayed = batches.replayed(generator, features, labels, own, replay.watcher("train", call))
                 given["x"] = distributed.shared_out_like(given.get("x"), replayed)
@@ -144,18 +144,16 @@ def install(replay: Replay) -> None:
                 return (replay.fit_batch(encoded, features, labels) for encoded in recorded)
 
             if steps.is_coordinated(self):  # workers read them
-                signature = (features,) if labels is None else (features, labels)
                 path = os.path.join(replay.folder, f"evaluation{call}")
-                read = clusters.batches_from_file(path, generate(), signature).take(len(recorded))
-                again, given["x"] = read, read
+                again = clusters.batches_from_file(path, generate(), features, labels).take(len(recorded))
+                given["x"] = again
             else:
                 again = batches.replayed(generate, features, labels, own, None)
                 given["x"] = batches.replayed(generate, features, labels, own, replay.watcher("evaluate", call))
-            if not steps.is_coordinated(self) and own is not None and own.cardinality() == len(recorded):
-                # A step at the end of data that are not counted adds to what does not depend on them.
-                again, given["x"] = (
-                    data.apply(tf.data.experimental.assert_cardinality(len(recorded))) for data in (again, given["x"])
-                )
+                if own is not None and own.cardinality() == len(recorded):
+                    # A step at the end of data that are not counted adds to what does not depend on them.
+                    counted = tf.data.experimental.assert_cardinality(len(recorded))
+                    again, given["x"] = again.apply(counted), given["x"].apply(counted)
             for key in ("y", "sample_weight", "batch_size"):
                 given.pop(key, None)
         replay.progress.say(max((s.taken for s in replay.streams), default=0), replay.limit, "evaluating")

@@ -145,8 +145,8 @@ def _read_input(replay: Replay, function: Callable[..., Any]) -> Callable[..., A
 
         replay.fed[kind] = features
         if coordinated:
-            spec = (features,) if labels is None else (features, labels)
-            return clusters.batches_from_file(os.path.join(replay.folder, "batches"), generate(), spec)
+            path = os.path.join(replay.folder, "batches")
+            return clusters.batches_from_file(path, generate(), features, labels)
         return batches.replayed(generate, features, labels, own, replay.watcher(kind, call))
 
     return read_input
