@@ -13,14 +13,14 @@ from migrator.resolve.project import Project
 
 from ..estimator_calls.exporters import EXPORT_SIGNATURE, EXPORTS
 from ..loop.places import has_its_line, is_simple
-from ..loop.sources import Source
+from ..loop.sources import Place, Source
 from .receivers import Receiver, receiver_of
 
 _LOOPS = (ast.For, ast.While, ast.comprehension, ast.Lambda)
 
 
 @dataclass(frozen=True)
-class Export:
+class Export(Place):
     """A call of a method that exports."""
 
     module: Module
@@ -31,11 +31,6 @@ class Export:
     receiver: ast.expr
     """What stands for the Estimator in it."""
     sources: tuple[Source, ...]
-
-    @property
-    def by_name(self) -> bool:
-        """Whether it reads the name that the Estimator gets where it is made."""
-        return all(source.is_read(self.module, self.receiver) for source in self.sources)
 
     @property
     def names(self) -> tuple[ast.expr, ...]:

@@ -12,7 +12,7 @@ from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 
 from .places import is_simple, stays
-from .sources import Source
+from .sources import Place, Source
 from .uses import Use, is_followed
 
 _STEP = "global_step"
@@ -21,7 +21,7 @@ _GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
 
 
 @dataclass(frozen=True)
-class Read:
+class Read(Place):
     """A place that reads something of an Estimator."""
 
     module: Module
@@ -33,11 +33,6 @@ class Read:
     """What stands for the Estimator."""
     sources: tuple[Source, ...]
     """Those that it may be."""
-
-    @property
-    def by_name(self) -> bool:
-        """Whether it reads the name that the Estimator gets where it is made."""
-        return all(source.is_read(self.module, self.receiver) for source in self.sources)
 
     @property
     def folder(self) -> ast.expr | None:

@@ -81,6 +81,21 @@ class Source:
         return name and module is self.module and module.scope(node).lookup(str(self.name)) is self.scope
 
 
+class Place:
+    """A place that reads an Estimator."""
+
+    module: Module
+    receiver: ast.expr
+    """What stands for the Estimator in it."""
+    sources: tuple[Source, ...]
+    """Those that it may be."""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it reads the name that the Estimator gets where it is made."""
+        return all(source.is_read(self.module, self.receiver) for source in self.sources)
+
+
 def kind_of(plans: list[Plan]) -> Kind:
     """What is to be known of a model_fn, or of those that an Estimator may be made with."""
     refused = next(filter(None, map(_refused, plans)), "")

@@ -14,7 +14,7 @@ from ..hooks.keras_callbacks import Hooks, hooks_of
 from .datasets import Data, Reader
 from .inputs import Input, read_input
 from .places import has_its_line, is_simple, line_above
-from .sources import Source
+from .sources import Place, Source
 from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
 
 _METHODS = {
@@ -33,7 +33,7 @@ SELDOM = 1000
 
 
 @dataclass(frozen=True)
-class Use:
+class Use(Place):
     """A call of a method of an Estimator."""
 
     module: Module
@@ -120,11 +120,6 @@ class Use:
         made = {outer for source in self.sources for outer in source.module.ancestors(source.construction.call)}
         loops = (outer for outer in self.module.ancestors(self.call) if isinstance(outer, _LOOPS))
         return any(loop not in made for loop in loops) or not self.by_name
-
-    @property
-    def by_name(self) -> bool:
-        """Whether it reads the name that the Estimator gets where it is made."""
-        return all(source.is_read(self.module, self.receiver) for source in self.sources)
 
     def alike(self) -> bool:
         """Whether all Estimators that it may be of are set up alike, as far as that matters here."""
