@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from migrator.resolve.module import Module
 
-from ..loop.rows import listed, rows_of
+from ..loop.rows import listed, named, rows_of
 
 _PERCENT = re.compile(r"%\((\w[\w/]*)\)")
 Keys = frozenset[str]
@@ -17,10 +17,8 @@ Keys = frozenset[str]
 
 def read_of_result(module: Module, call: ast.expr) -> Keys | None:
     """The entries of an evaluation's result that the program reads; None: all of them, or nobody can tell."""
-    held = _held(module, call)
-    if held is not None:
-        return all_of(_read(module, place) for place in held) if held else None
-    return _read(module, call)
+    _, places = named(module, call)
+    return all_of(_read(module, place) for place in places) if places else None
 
 
 def read_of_predictions(module: Module, call: ast.Call) -> Keys | None:
@@ -28,9 +26,9 @@ def read_of_predictions(module: Module, call: ast.Call) -> Keys | None:
     parent = module.parent(call)
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next":
         return read_of_result(module, parent)
-    held = _held(module, listed(module, call))
+    name, places = named(module, listed(module, call))
     found = []
-    for place in [call] if held is None else held:
+    for place in places if name is not None else [call]:
         rows = rows_of(module, place)
         found.append(frozenset(rows.reads) if rows is not None else None)
     return all_of(found) if found else None
@@ -44,20 +42,6 @@ def all_of(found: Iterable[Keys | None]) -> Keys | None:
             return None
         keys |= each
     return frozenset(keys)
-
-
-def _held(module: Module, call: ast.expr) -> list[ast.Name] | None:
-    """The places that read the one name which a value gets; None: it gets none."""
-    statement = module.parent(call)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
-    target = statement.targets[0]
-    if not isinstance(target, ast.Name):
-        return None
-    scope = module.scope(target).holder(target.id)
-    if len(scope.bindings.get(target.id, [])) != 1:
-        return None
-    return module.loads_of(target.id, scope)
 
 
 def _read(module: Module, place: ast.expr) -> Keys | None:

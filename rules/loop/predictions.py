@@ -9,7 +9,7 @@ from migrator.vocabulary.diagnostics import Edit
 
 from .page import Page
 from .places import line_above
-from .rows import Rows, free_names, listed, rows_of
+from .rows import Rows, free_names, listed, named, rows_of
 from .uses import Use
 
 
@@ -28,15 +28,13 @@ class PredictionWriter:
             yield from self._first(use, parent, f"{model}.predict({data}.take(1))")
             return
         predict = f"{model}.predict({data})"
-        whole = listed(module, call)
-        name = self._held(whole)
-        places = module.loads_of(name.id, module.scope(name).holder(name.id)) if name is not None else [call]
         if not use.sources[0].has_dicts:
-            name = self._held(call)
-            places = module.loads_of(name.id, module.scope(name).holder(name.id)) if name is not None else [call]
-            through = len(places) == 1 and (places[0] is call or name is not None) and self._is_gone_through(places[0])
+            _, places = named(module, call)
+            through = len(places) == 1 and self._is_gone_through(places[0])
             yield module.edit(call, predict if through else f"iter({predict})")
             return
+        whole = listed(module, call)
+        name, places = named(module, whole)
         rows = rows_of(module, places[0]) if len(places) == 1 else None
         names = free_names(module, rows) if rows is not None else None
         if rows is not None and names is not None and name is not None:
@@ -62,17 +60,6 @@ class PredictionWriter:
             and function.id in ("list", "tuple", "enumerate", "zip", "sorted")
             and not self.module.is_bound(function.id, function)
         )
-
-    def _held(self, call: ast.expr) -> ast.Name | None:
-        """The name that a statement gives the predictions, if it stands for nothing else."""
-        module, statement = self.module, self.module.parent(call)
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-            return None
-        target = statement.targets[0]
-        if not isinstance(target, ast.Name):
-            return None
-        scope = module.scope(target).holder(target.id)
-        return target if len(scope.bindings.get(target.id, [])) == 1 else None
 
     def _columns(self, rows: Rows, names: dict[str, str], arrays: str) -> Iterator[Edit]:
         """A loop over those arrays whose entries it reads."""

@@ -57,6 +57,17 @@ def listed(module: Module, node: ast.expr) -> ast.expr:
     return parent if isinstance(module.parent(parent), ast.Assign) else node
 
 
+def named(module: Module, node: ast.expr) -> tuple[ast.Name | None, list[ast.expr]]:
+    """The one name that a statement gives a value, and the places that read it; the value itself where it gets none."""
+    statement = module.parent(node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if isinstance(target, ast.Name):
+        scope = module.scope(target).holder(target.id)
+        if len(scope.bindings.get(target.id, [])) == 1:
+            return target, [*module.loads_of(target.id, scope)]
+    return None, [node]
+
+
 def _source(module: Module, node: ast.expr) -> tuple[ast.expr, str]:
     """``list(predictions)[:5]`` around predictions, and its slice."""
     parent = module.parent(node)
