@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Union
 
+from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
@@ -272,11 +273,9 @@ class Reader:
         module, env = function.module, dict(function.around)
         names = [arg.arg for arg in (*args.posonlyargs, *args.args)]
         values = {**dict(zip(names, [*function.given, *given])), **dict(function.named), **named}
-        defaults = dict(zip(names[len(names) - len(args.defaults) :], args.defaults))
-        defaults.update({arg.arg: value for arg, value in zip(args.kwonlyargs, args.kw_defaults) if value is not None})
-        for name in (*names, *(arg.arg for arg in args.kwonlyargs)):
-            default = defaults.get(name)
-            env[name] = values[name] if name in values else self.value(module, default)
+        presets = defaults(function.node)
+        for name in parameters(function.node):
+            env[name] = values[name] if name in values else self.value(module, presets.get(name))
         if isinstance(function.node, ast.Lambda):
             return self.returned(module, function.node.body, env)
         self._depth += 1

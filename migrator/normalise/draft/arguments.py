@@ -7,13 +7,13 @@ import ast
 from migrator.normalise.draft.stuck import Stuck
 
 
-def parameters(function: ast.FunctionDef) -> list[str]:
+def parameters(function: ast.FunctionDef | ast.Lambda) -> list[str]:
     """Names of all parameters, in order."""
     args = function.args
     return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
 
 
-def defaults(function: ast.FunctionDef) -> dict[str, ast.expr]:
+def defaults(function: ast.FunctionDef | ast.Lambda) -> dict[str, ast.expr]:
     """Default values by parameter."""
     args = function.args
     positional = [*args.posonlyargs, *args.args]
