@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.vocabulary.diagnostics import Diagnostic
-from migrator.resolve.module import Module
 from migrator.engine.rule import Rule
+from migrator.resolve.module import Module
+from migrator.rewrite import Rename
+from migrator.vocabulary.diagnostics import Diagnostic
 
 
 class ReadTensors(Rule):
@@ -37,7 +38,6 @@ class ReadTensors(Rule):
         """Look at one reference."""
         message = "acme.data.read needs a session: acme.data.dataset gives the dataset"
         if isinstance(node, ast.Attribute):
-            _, end = module.span(node)
-            yield self.diagnostic(module, node, message, [module.edit((end - len("read"), end), "dataset")])
+            yield self.diagnostic(module, node, message, changes=[Rename(node, "dataset")])
         else:  # `from acme.data import read`: its owner changes the import
             yield self.diagnostic(module, node, message)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
+from migrator.rewrite import Change, Unprintable
 from migrator.vocabulary.diagnostics import Diagnostic, Edit, Fix
+
+if TYPE_CHECKING:
+    from migrator.resolve.module import Module
 
 
 @dataclass
@@ -63,6 +68,15 @@ class Selection:
     def edits(self) -> dict[str, list[Edit]]:
         """The chosen edits of each file that has any."""
         return {path: list(taken.edits) for path, taken in self._files.items() if taken.edits}
+
+
+def printed_fixes(module: Module, title: str, changes: Iterable[Change]) -> list[Fix]:
+    """A fix for each change of a file that can be printed."""
+    found = []
+    for change in changes:
+        with contextlib.suppress(Unprintable):
+            found.append(Fix(title, tuple(module.cst.apply([change]))))
+    return found
 
 
 def refusal(fix: Fix, chosen: Iterable[Diagnostic], line: Callable[[Edit], str]) -> str:

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from .changes import Change, Conflict, Import, Insert, Remove, Replace, Unprintable, Written
+from .changes import Change, Conflict, Import, Insert, Remove, Rename, Replace, Unprintable, Written
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from .arguments import Key, Value
+    from .changes import Statement
     from .templates import Hole
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Import",
     "Insert",
     "Remove",
+    "Rename",
     "Replace",
     "Unprintable",
     "Written",
@@ -42,7 +44,7 @@ def expr(template: str, /, **holes: Hole) -> cst.BaseExpression:
     return templates.expr(template, **holes)
 
 
-def statements(template: str, /, **holes: Hole) -> list[cst.BaseStatement]:
+def statements(template: str, /, **holes: Hole) -> list[Statement]:
     """Statements from a template, in which a hole alone on its line stands for statements."""
     from . import templates
 

@@ -22,6 +22,7 @@ from .changes import (
     Insert,
     Origin,
     Remove,
+    Rename,
     Replace,
     Statement,
     Unprintable,
@@ -32,7 +33,7 @@ from .minimal import rewritten
 from .nodes import children
 from .precedence import core, fitted, in_place_of
 from .printing import glued, printed
-from .templates import name
+from .templates import name, renamed
 from .trees import New, Table, replaced_in
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Application:
         self._file = file
         self._files = (file, *files)
         self._slots: dict[ast.stmt, Slot] = {}
-        self._expressions: dict[ast.AST, Replace] = {}
+        self._expressions: dict[ast.AST, Union[Replace, Rename]] = {}
         self._plain: list[Change] = []
         for change in sorted(changes, key=lambda change: isinstance(change, Insert) and change.into is not None):
             self._take(change)
@@ -95,7 +96,7 @@ class Application:
             self._put(change.target, [])
         elif isinstance(change, Replace) and isinstance(change.target, ast.stmt):
             self._put(change.target, _lines(change.new))
-        elif isinstance(change, Replace):
+        elif isinstance(change, (Replace, Rename)):
             if change.target in self._expressions:
                 raise Conflict(f"{self._file.text.location(change.target)}: two changes of the same code")
             self._expressions[change.target] = change
@@ -182,7 +183,10 @@ class Application:
         return [*before, *(new for one in stays for new in _several(one)), *after]
 
     def _expression(self, target: ast.AST) -> cst.CSTNode:
-        new = self._expressions[target].new
+        change = self._expressions[target]
+        if isinstance(change, Rename):
+            return renamed(self._file.node(target), change.new)
+        new = change.new
         if isinstance(new, str):
             return name(new)
         if not isinstance(new, cst.CSTNode):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, ClassVar, Union
 
 from migrator.vocabulary.diagnostics import Edit, Location
 
@@ -38,6 +38,26 @@ class Replace:
         return isinstance(self.new, str) and isinstance(self.target, (ast.Name, ast.Attribute))
 
 
+@dataclass(frozen=True)
+class Rename:
+    """An identifier becomes another one: the last of a name with dots, a keyword of a call, a parameter, what
+    is imported. It takes no libcst."""
+
+    target: Union[ast.Name, ast.Attribute, ast.keyword, ast.arg, ast.alias]
+    new: str
+    optional: bool = False
+    is_name: ClassVar[bool] = True
+
+    @property
+    def old(self) -> str:
+        """What stands there."""
+        for field in ("id", "attr", "arg", "name"):
+            found = getattr(self.target, field, None)
+            if isinstance(found, str):
+                return found
+        raise TypeError(f"this {type(self.target).__name__} has no name")
+
+
 @dataclass(frozen=True, eq=False)
 class Insert:
     """New statements before or after one (exactly one of `before`, `after`), or at the end of the body of `into`."""
@@ -57,13 +77,14 @@ class Remove:
 
 @dataclass(frozen=True)
 class Import:
-    """An import statement on a line of its own, where imports of this kind stand in the file, or `instead` of another one."""
+    """An import statement on a line of its own, where imports of this kind stand in the file, or lines of them `instead` of
+    another statement."""
 
     statement: str
     instead: ast.stmt | None = None
 
 
-Change = Union[Replace, Insert, Remove, Import]
+Change = Union[Replace, Rename, Insert, Remove, Import]
 
 Origin = tuple[str, int]
 """Path of a file and number of one of its lines."""

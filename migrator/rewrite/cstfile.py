@@ -17,7 +17,7 @@ from migrator.resolve.text import Span, Text
 from migrator.vocabulary.diagnostics import Edit
 
 from .blocks import Blocks, Slot
-from .changes import ABOVE, Change, Conflict, Import, Origin, Remove, Replace, Statement, Unprintable, Written
+from .changes import ABOVE, Change, Conflict, Import, Origin, Remove, Rename, Replace, Statement, Unprintable, Written
 from .heads import Style, head, is_compound, is_owner, whole
 from .imports import add_import
 
@@ -166,7 +166,7 @@ class CstFile:
     def written(self, changes: Iterable[Change], files: Iterable[CstFile] = ()) -> list[Written]:
         """The same, with the origin of each line. `files` are others that nodes of the changes may come from."""
         wanted = list(dict.fromkeys(changes))
-        if all(isinstance(c, (Import, Remove)) or isinstance(c, Replace) and c.is_name for c in wanted):
+        if all(isinstance(c, (Import, Remove, Rename)) or isinstance(c, Replace) and c.is_name for c in wanted):
             return disjoint(self.plain(wanted))
         from .application import Application
 
@@ -177,9 +177,13 @@ class CstFile:
         slots = {change.target: Slot(new=[]) for change in changes if isinstance(change, Remove)}
         for change in changes:
             if isinstance(change, Import) and change.instead is not None:
-                yield Written(self.text.edit(change.instead, change.statement), (None,))
+                indent = self.text.indent(change.instead)
+                between = "; " if indent is None else self.text.newline + indent
+                yield Written(self.text.edit(change.instead, between.join(change.statement.splitlines())), (None,))
             elif isinstance(change, Import):
                 yield Written(add_import(self.text, self._tree, change.statement), (None,), _IMPORT)
+            elif isinstance(change, Rename):
+                yield Written(self.text.edit(self._identifier(change), change.new), (None,))
             elif isinstance(change, Replace) and isinstance(change.new, str):
                 if not self._is_placed(change.target):
                     raise Unprintable(
@@ -190,6 +194,15 @@ class CstFile:
             return
         for patch in Blocks(self.text, self.parent, self.indentation).patches(slots):
             yield Written(self.text.edit(patch.region, patch.lead), (None,))
+
+    def _identifier(self, change: Rename) -> Span:
+        """Where the identifier stands that gets another name."""
+        old = change.old.encode()
+        start, end = self.text.span(change.target)
+        span = (end - len(old), end) if isinstance(change.target, ast.Attribute) else (start, start + len(old))
+        if self.text.source[span[0] : span[1]] != old or not self._is_placed(change.target):
+            raise Unprintable(f"{change.old} is written in another way here", self.text.location(change.target))
+        return span
 
 
 _IMPORT = (ABOVE, -1)

@@ -22,6 +22,7 @@ from typing import Union
 
 import libcst as cst
 
+from .changes import Statement
 from .nodes import children, walk
 from .trees import New, replaced
 
@@ -40,11 +41,11 @@ def expr(template: str, /, **holes: Hole) -> cst.BaseExpression:
     return found
 
 
-def statements(template: str, /, **holes: Hole) -> list[cst.BaseStatement]:
+def statements(template: str, /, **holes: Hole) -> list[Statement]:
     """Statements; the template may be indented as a whole."""
     block = _filled(_block(template), template, holes)
     assert isinstance(block, cst.IndentedBlock)
-    return list(block.body)
+    return list(block.body)  # type: ignore[arg-type]  # as all that stands in a block
 
 
 def name(text: str) -> Union[cst.Name, cst.Attribute]:
@@ -56,6 +57,14 @@ def name(text: str) -> Union[cst.Name, cst.Attribute]:
     for part in rest:
         found = cst.Attribute(found, cst.Name(part))
     return found
+
+
+def renamed(node: cst.CSTNode, new: str) -> cst.CSTNode:
+    """A name, attribute, argument or parameter by another identifier."""
+    if isinstance(node, cst.Name):
+        return node.with_changes(value=new)
+    fields: dict[type, str] = {cst.Attribute: "attr", cst.Arg: "keyword", cst.Param: "name", cst.ImportAlias: "name"}
+    return node.with_changes(**{fields[type(node)]: name(new)})
 
 
 @dataclass(frozen=True)

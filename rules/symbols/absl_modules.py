@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Optional
 
 from migrator.engine.rule import Rule
-from migrator.resolve.calls import add_keyword, bind, call_of, rename_keyword
+from migrator.resolve.calls import bind, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import normalize
-from migrator.vocabulary.diagnostics import Diagnostic, Edit, Severity
+from migrator.rewrite import Change, Import, Remove, Rename, Replace, expr, with_arguments
+from migrator.vocabulary.diagnostics import Diagnostic, Severity
 
 from .flag_reads import FLAGS, reads_flags_unparsed
 from .tensorflow_names import PLAIN, inner, root_name, tensorflow_root, via_version_1_import
@@ -90,14 +91,16 @@ class AbslModules(Rule):
         if module.explicit_dialect(node) == "v2" or via_version_1_import(module, node):
             return
         short = short_name(name)
-        edits = absl_edits(module, node, short)
-        if edits is None:
+        changes = absl_changes(module, node, short)
+        if changes is None:
             if through_alias(module, node):
                 return
             yield self.diagnostic(module, node, f"tf.{short} is gone; use absl")
-        elif edits:
-            message = f"tf.{short} is gone; absl has it" if "compat.v1" not in edits[-1].text else f"tf.{short} is gone"
-            yield self.diagnostic(module, node, message, edits, severity=Severity.INFO)
+        elif changes:
+            last = changes[-1]
+            stays = isinstance(last, Replace) and isinstance(last.new, str) and ".compat.v1." in last.new
+            message = f"tf.{short} is gone" if stays else f"tf.{short} is gone; absl has it"
+            yield self.diagnostic(module, node, message, changes=changes, severity=Severity.INFO)
 
     def check_module(self, module: Module) -> Iterator[Diagnostic]:
         """One diagnostic for each ``from tensorflow import logging`` or ``flags``."""
@@ -116,12 +119,9 @@ class AbslModules(Rule):
                 if module.comments_in(*module.span(statement)):
                     continue
                 lines.append(f"from {statement.module} import {', '.join(rest)}")
-            indent = module.indent(statement)
-            if indent is None:
-                continue
             message = f"TensorFlow 2 has no {entry.target}; it is {source}.{family}"
-            edit = module.edit(statement, (module.newline + indent).join(lines))
-            yield self.diagnostic(module, statement, message, [edit], severity=Severity.INFO)
+            change = Import("\n".join(lines), instead=statement)
+            yield self.diagnostic(module, statement, message, changes=[change], severity=Severity.INFO)
 
 
 def short_name(name: str) -> str:
@@ -141,8 +141,8 @@ def through_alias(module: Module, node: ast.expr) -> bool:
     return not all(name in PLAIN or name == "tensorflow.compat.v1" for name in raw)
 
 
-def absl_edits(module: Module, node: ast.expr, short: str, root: Optional[str] = None) -> Optional[list[Edit]]:
-    """Edits for one reference; empty where it is right as it is, None where nothing is known to do."""
+def absl_changes(module: Module, node: ast.expr, short: str, root: Optional[str] = None) -> Optional[list[Change]]:
+    """What changes for one reference; empty where it is right as it is, None where nothing is known to do."""
     if through_alias(module, node):
         return _through_alias(module, node, short)
     family, _, rest = short.partition(".")
@@ -160,13 +160,13 @@ def _is_as_good(module: Module, family: str) -> bool:
     return family == "flags" and not reads_flags_unparsed(module) or family == "logging" and _knows_all(module)
 
 
-def _through_alias(module: Module, node: ast.expr, short: str) -> Optional[list[Edit]]:
+def _through_alias(module: Module, node: ast.expr, short: str) -> Optional[list[Change]]:
     # The assignment becomes an import that binds the same name, so its uses stay.
     family, _, rest = short.partition(".")
     return [] if family in ("flags", "logging") and rest else None
 
 
-def _flags(module: Module, node: ast.expr, rest: str, root: Optional[str]) -> Optional[list[Edit]]:
+def _flags(module: Module, node: ast.expr, rest: str, root: Optional[str]) -> Optional[list[Change]]:
     levels = rest.count(".") + 1 if rest else 0
     base = inner(node, levels)
     if reads_flags_unparsed(module):
@@ -174,18 +174,14 @@ def _flags(module: Module, node: ast.expr, rest: str, root: Optional[str]) -> Op
     return _replace_base(module, node, base, "flags", _define_keywords(module, node, rest), root)
 
 
-def _define_keywords(module: Module, node: ast.expr, rest: str) -> list[Edit]:
+def _define_keywords(module: Module, node: ast.expr, rest: str) -> list[Change]:
     call = call_of(module, node)
     if call is None or not rest.startswith("DEFINE_"):
         return []
-    return [
-        rename_keyword(module, keyword, _OLD_KEYWORDS[keyword.arg])
-        for keyword in call.keywords
-        if keyword.arg in _OLD_KEYWORDS
-    ]
+    return [Rename(keyword, _OLD_KEYWORDS[keyword.arg]) for keyword in call.keywords if keyword.arg in _OLD_KEYWORDS]
 
 
-def _logging(module: Module, node: ast.expr, rest: str, root: Optional[str]) -> Optional[list[Edit]]:
+def _logging(module: Module, node: ast.expr, rest: str, root: Optional[str]) -> Optional[list[Change]]:
     if rest and _sets_unknown_level(module):
         # The two loggers have levels of their own: a file uses one of them throughout.
         return _keep(module, inner(node, rest.count(".") + 1), "logging", root)
@@ -205,8 +201,8 @@ def _logging(module: Module, node: ast.expr, rest: str, root: Optional[str]) -> 
     found = bind_absl(module, node, "logging")
     if found is None:
         return _keep(module, base, "logging", root)
-    name, edits = found
-    return [*edits, module.edit(node, f"{name}.{new}")]
+    name, imports = found
+    return [*imports, Replace(node, f"{name}.{new}")]
 
 
 def _feeds_absl(module: Module, node: ast.expr) -> bool:
@@ -247,7 +243,7 @@ def _sets_unknown_level(module: Module) -> bool:
     return bool(cached)
 
 
-def _run(module: Module, node: ast.expr, root: Optional[str]) -> Optional[list[Edit]]:
+def _run(module: Module, node: ast.expr, root: Optional[str]) -> Optional[list[Change]]:
     call = call_of(module, node)
     base = inner(node, 1)
     given = bind(call, ("main", "argv")) if call is not None else None
@@ -258,15 +254,17 @@ def _run(module: Module, node: ast.expr, root: Optional[str]) -> Optional[list[E
     found = bind_absl(module, node, "app")
     if flags is None or found is None:
         return _keep(module, base, "app", root)
-    name, edits = found
+    name, imports = found
     values, more = flags
-    texts = [] if "main" in given else ["main" if not call.keywords else "main=main"]
-    texts.append(f"flags_parser=lambda argv: {values}(argv, known_only=True)")
-    return [*edits, *more, module.edit(base, name), add_keyword(module, call, ", ".join(texts))]
+    main, parser = expr("main"), expr("lambda argv: {values}(argv, known_only=True)", values=values)
+    first = {} if "main" in given or call.keywords else {0: main}
+    named = {} if "main" in given or not call.keywords else {"main": main}
+    new = with_arguments(module.cst.call(call), insert=first, add={**named, "flags_parser": parser})
+    return [*imports, *more, Replace(base, name), Replace(call, new)]
 
 
-def _flag_values(module: Module, node: ast.expr) -> Optional[tuple[str, list[Edit]]]:
-    """How code at `node` can name `FLAGS`, with the edit that imports it if need be."""
+def _flag_values(module: Module, node: ast.expr) -> Optional[tuple[str, list[Import]]]:
+    """How code at `node` can name `FLAGS`, with the import that this needs, if any."""
     scope, top = module.scope(root_name(node)), module.analysis.root
     for name, bindings in top.bindings.items():
         alias = bindings[0].alias
@@ -277,7 +275,7 @@ def _flag_values(module: Module, node: ast.expr) -> Optional[tuple[str, list[Edi
     return None if flags is None else (f"{flags[0]}.FLAGS", flags[1])
 
 
-def _keep(module: Module, base: ast.expr, family: str, root: Optional[str]) -> Optional[list[Edit]]:
+def _keep(module: Module, base: ast.expr, family: str, root: Optional[str]) -> Optional[list[Change]]:
     """Keep the wrapper, under the name it has in TensorFlow 2."""
     if root is None and module.explicit_dialect(base) == "v1":
         return []
@@ -286,13 +284,13 @@ def _keep(module: Module, base: ast.expr, family: str, root: Optional[str]) -> O
         if found is None:
             return None
         root, imports = found
-        return [*module.cst.apply(imports), module.edit(base, f"{root}.compat.v1.{family}")]
-    return [module.edit(base, f"{root}.compat.v1.{family}")]
+        return [*imports, Replace(base, f"{root}.compat.v1.{family}")]
+    return [Replace(base, f"{root}.compat.v1.{family}")]
 
 
 def _replace_base(
-    module: Module, node: ast.expr, base: ast.expr, family: str, others: list[Edit], root: Optional[str]
-) -> Optional[list[Edit]]:
+    module: Module, node: ast.expr, base: ast.expr, family: str, others: list[Change], root: Optional[str]
+) -> Optional[list[Change]]:
     statement = module.parent(node)
     if node is base and isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
@@ -300,13 +298,13 @@ def _replace_base(
             alias = "" if target.id == family else f" as {target.id}"
             line = f"from absl import {family}{alias}"
             if _may_move_up(module, statement, target.id):
-                return [module.delete_statement(statement), module.add_import(line)]
-            return [module.edit(statement, line)]
+                return [Remove(statement), Import(line)]
+            return [Import(line, instead=statement)]
     found = bind_absl(module, node, family)
     if found is None:
         return _keep(module, base, family, root)
-    name, edits = found
-    return [*edits, *others, module.edit(base, name)]
+    name, imports = found
+    return [*imports, *others, Replace(base, name)]
 
 
 def _may_move_up(module: Module, statement: ast.Assign, name: str) -> bool:
@@ -321,8 +319,8 @@ def _may_move_up(module: Module, statement: ast.Assign, name: str) -> bool:
     )
 
 
-def bind_absl(module: Module, node: ast.expr, family: str) -> Optional[tuple[str, list[Edit]]]:
-    """Name under which code at `node` can use an absl module, with the edit that imports it if need be."""
+def bind_absl(module: Module, node: ast.expr, family: str) -> Optional[tuple[str, list[Import]]]:
+    """Name under which code at `node` can use an absl module, with the import that this needs, if any."""
     scope = module.scope(root_name(node))
     for name in _absl_names(module, family):
         if scope.lookup(name) is module.analysis.root:
@@ -330,7 +328,7 @@ def bind_absl(module: Module, node: ast.expr, family: str) -> Optional[tuple[str
     for name in (family, f"absl_{family}"):
         if name not in module.bound_names and not (module.star_import and name == family):
             alias = "" if name == family else f" as {name}"
-            return name, [module.add_import(f"from absl import {family}{alias}")]
+            return name, [Import(f"from absl import {family}{alias}")]
     return None
 
 

@@ -14,9 +14,9 @@ from migrator.resolve.module import Import, Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Change, Remove, Replace, expr, with_arguments
 from migrator.rewrite import Import as NewImport
-from migrator.vocabulary.diagnostics import Diagnostic, Edit, Severity
+from migrator.vocabulary.diagnostics import Diagnostic, Severity
 
-from .absl_modules import absl_edits, is_absl, short_name
+from .absl_modules import absl_changes, is_absl, short_name
 from .symbol_rows import endpoints, find_row, rows
 from .symbol_table import rewrite_row
 from .tensorflow_names import PLAIN, VERSION_1, root_name
@@ -90,8 +90,6 @@ class _Plan:
     """All that changes for one alias of compat.v1."""
 
     changes: list[Change] = field(default_factory=list)
-    edits: list[Edit] = field(default_factory=list)
-    """Of names of absl."""
     carried: bool = True
     """Whether every call could be carried over."""
 
@@ -122,7 +120,6 @@ def rename_edits(
                     module,
                     where,
                     message,
-                    result.edits,
                     changes=result.changes,
                     severity=Severity.INFO,
                     leaves=leaves,
@@ -193,10 +190,9 @@ def _plan(module: Module, name: str, entries: list[Import], excused: Callable[[a
         if short in SWITCHES:
             plan.changes.append(Remove(module.statement(node)))
             continue
-        edits = absl_edits(module, node, short_name(full), root) if is_absl(full) else []
-        changes = None if edits is None else [] if is_absl(full) else _reference(module, node, full, root)
+        absl = is_absl(full)
+        changes = absl_changes(module, node, short_name(full), root) if absl else _reference(module, node, full, root)
         plan.carried = plan.carried and changes is not None
-        plan.edits += edits or ()
         # An argument that another call loses takes the names in it along.
         plan.changes += (
             replace(change, optional=True) if isinstance(change, Replace) else change

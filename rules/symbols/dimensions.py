@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from migrator.engine.fixes import printed_fixes
 from migrator.resolve.module import Module
-from migrator.vocabulary.diagnostics import Edit, Fix
+from migrator.rewrite import Replace, expr
+from migrator.vocabulary.diagnostics import Fix
 
 _LAYERS = ("tensorflow.keras.", "tensorflow.layers.", "tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
 _SAME = frozenset({"merge_with", "with_rank", "with_rank_at_least", "with_rank_at_most"})
@@ -15,28 +17,33 @@ def dimension_fixes(module: Module) -> list[Fix]:
     """``x.shape[1].value`` becomes ``x.shape[1]``; only for programs that move as a whole, as TF1 needs the value."""
     if b".value" not in module.source:
         return []
-    edits = [
-        _without_value(module, node)
+    values = [
+        node
         for node in module.nodes(ast.Attribute)
         if node.attr == "value" and isinstance(node.ctx, ast.Load) and _is_dimension(module, node.value)
     ]
-    return [Fix("read the dimension itself", (edit,)) for edit in edits]
+    changes = (Replace(node, module.cst.expression(node.value)) for node in values)
+    return printed_fixes(module, "read the dimension itself", changes)
 
 
 def size_fixes(module: Module) -> list[Fix]:
     """``x.get_shape().as_list()[1]`` becomes ``x.shape[1]``, which weights of Keras 3 have as well; not for graphs of TF1."""
     if b".as_list" not in module.source:
         return []
-    edits = []
+    found = []
     for listed in module.nodes(ast.Call):
         shape = _called(listed, "as_list")
         part = module.parent(listed)
-        if not isinstance(shape, ast.Call) or _called(shape, "get_shape") is None:
-            continue
-        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load) and _is_index(part.slice):
-            dot = module.source.rindex(b".", 0, module.span(shape.func)[1])
-            edits.append(module.edit((dot, module.span(listed)[1]), ".shape"))
-    return [Fix("read the size itself", (edit,)) for edit in edits]
+        held = _called(shape, "get_shape") if shape is not None else None
+        if (
+            held is not None
+            and isinstance(part, ast.Subscript)
+            and isinstance(part.ctx, ast.Load)
+            and _is_index(part.slice)
+        ):
+            found.append((listed, held))
+    changes = (Replace(listed, expr("{x}.shape", x=module.cst.expression(x))) for listed, x in found)
+    return printed_fixes(module, "read the size itself", changes)
 
 
 def _called(node: ast.AST, method: str) -> ast.expr | None:
@@ -49,11 +56,6 @@ def _called(node: ast.AST, method: str) -> ast.expr | None:
 def _is_index(node: ast.expr) -> bool:
     inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     return isinstance(inner, ast.Constant) and isinstance(inner.value, int)
-
-
-def _without_value(module: Module, node: ast.Attribute) -> Edit:
-    end = module.span(node)[1]
-    return module.edit((module.source.rindex(b".", 0, end), end), "")
 
 
 def _is_dimension(module: Module, node: ast.expr, depth: int = 8) -> bool:

@@ -12,7 +12,8 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import UNKNOWN, dotted
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Diagnostic, Edit, Severity
+from migrator.rewrite import Change, Import, Insert, statements
+from migrator.vocabulary.diagnostics import Diagnostic, Severity
 from migrator.vocabulary.settings import Settings
 
 from .compat_v1 import SWITCHES
@@ -68,23 +69,23 @@ class IndirectTensorFlow(ProgramRule):
             if not _READS.search(module.source):
                 continue
             for statement in module.tree.body:
-                found = list(_edits(project, module, statement))
+                found = list(_changes(project, module, statement))
                 if found:
                     message = "TensorFlow comes by way of another name: imported as such"
-                    yield self.diagnostic(module, statement, message, found, severity=Severity.INFO)
+                    yield self.diagnostic(module, statement, message, changes=found, severity=Severity.INFO)
 
 
-def _edits(project: Project, module: Module, statement: ast.stmt) -> Iterator[Edit]:
+def _changes(project: Project, module: Module, statement: ast.stmt) -> Iterator[Change]:
     if isinstance(statement, ast.ImportFrom):
-        yield from _import_edits(project, module, statement)
+        yield from _import_changes(project, module, statement)
     elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
         target = statement.targets[0] if len(statement.targets) == 1 else None
         found = _returned(project, module, statement.value)
         if isinstance(target, ast.Name) and found is not None and len(module.bindings(target)) == 1:
-            yield module.edit(statement, _text(module, found, target.id, []))
+            yield Import(_text(found, target.id, []), instead=statement)
 
 
-def _import_edits(project: Project, module: Module, statement: ast.ImportFrom) -> Iterator[Edit]:
+def _import_changes(project: Project, module: Module, statement: ast.ImportFrom) -> Iterator[Change]:
     """``from compat import tf``, alone or among others, and a star import of a file that has the name which this one reads."""
     home = project.module_named("." * statement.level + (statement.module or ""), module)
     if home is None or home is module or module.comments_in(*module.span(statement)):
@@ -93,22 +94,21 @@ def _import_edits(project: Project, module: Module, statement: ast.ImportFrom) -
         for name in home.analysis.root.bindings if "__all__" not in home.analysis.root.bindings else ():
             found = _meant(home, name)
             if found is not None and not name.startswith("_") and module.loads_of(name, None):
-                end = module.span(statement)[1]
-                yield module.insert(end, module.newline + _text(module, found, name, _switches(home, name)))
+                yield Insert(statements(_text(found, name, _switches(home, name))), after=statement)
         return
     texts, kept = [], []
     for alias in statement.names:
         name, found = alias.asname or alias.name, _meant(home, alias.name)
         alone = len(module.analysis.root.bindings.get(name, ())) == 1
         if found is not None and alone and project.module_named(_inside(statement, alias), module) is None:
-            texts.append(_text(module, found, name, _switches(home, alias.name)))
+            texts.append(_text(found, name, _switches(home, alias.name)))
         else:
             kept.append(module.segment(alias))
     if texts and kept:
         source = "." * statement.level + (statement.module or "")
         texts.append(f"from {source} import {', '.join(kept)}")
     if texts:
-        yield module.edit(statement, module.newline.join(texts))
+        yield Import("\n".join(texts), instead=statement)
 
 
 def _inside(statement: ast.ImportFrom, alias: ast.alias) -> str:
@@ -139,9 +139,9 @@ def _switches(home: Module, name: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _text(module: Module, found: str, name: str, switches: list[str]) -> str:
+def _text(found: str, name: str, switches: list[str]) -> str:
     first = "import tensorflow" if found == name else f"import {found} as {name}"
-    return module.newline.join([first, *(f"{name}.{switch}()" for switch in switches)])
+    return "\n".join([first, *(f"{name}.{switch}()" for switch in switches)])
 
 
 def _returned(project: Project, module: Module, call: ast.Call) -> Optional[str]:

@@ -10,6 +10,7 @@ from typing import Optional
 from migrator.engine.rule import Rule
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Change, Import, Replace, statements
 from migrator.vocabulary.diagnostics import Diagnostic, Severity
 
 _CALLS = re.compile(rb"import_module|__import__|importorskip|LazyLoader")
@@ -60,14 +61,15 @@ class LoadedTensorFlow(Rule):
                 yield self.diagnostic(module, call, said)
                 continue
             text = f"import {target}" if target == name else f"import {target} as {name}"
+            change: Change = Import(text, instead=statement)
             if kind == _SKIPS:
                 if statement not in module.tree.body:
                     said = "TensorFlow that a call imports is not followed, what reads it stays as it is"
                     yield self.diagnostic(module, call, f"{said}: add `{text}` behind it")
                     continue
-                text = f"{module.segment(call)}{module.newline}{text}"
+                change = Replace(statement, statements("{call}\n" + text, call=module.cst.call(call)))
             message = f"{name} is {target}: imported by a statement"
-            yield self.diagnostic(module, statement, message, [module.edit(statement, text)], severity=Severity.INFO)
+            yield self.diagnostic(module, statement, message, changes=[change], severity=Severity.INFO)
 
 
 def _kind(module: Module, call: ast.Call) -> str:

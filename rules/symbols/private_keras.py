@@ -11,10 +11,12 @@ import functools
 from collections.abc import Iterator
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.normalise.draft.draft import Change, Drafts
-from migrator.resolve.module import Import, Module
+from migrator.normalise.draft.draft import Drafts
+from migrator.resolve.module import Import as Entry
+from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.vocabulary.diagnostics import Edit
+from migrator.resolve.symbols import dotted
+from migrator.rewrite import Change, Import, Rename, Replace
 
 from ..layers.keras_layers import is_keras_object
 from .symbol_rows import endpoints
@@ -33,10 +35,8 @@ _BASES = frozenset({f"{_PUBLIC}.layers.Layer", "tensorflow.layers.Layer"})
 
 def settle_keras(drafts: Drafts, paths: list[str]) -> None:
     """Write public names for private ones, and calls for `apply`, in the modules of a program."""
-    modules = [drafts.project.modules[path] for path in paths]
-    drafts.apply([Change(edit) for module in modules for edit in _imports(module)])
-    modules = [drafts.project.modules[path] for path in paths]
-    drafts.apply([Change(edit) for module in modules for edit in _applied(drafts.project, module)])
+    drafts.settle(paths, _imports)
+    drafts.settle(paths, lambda module: _applied(drafts.project, module))
 
 
 def refuse_private_keras(module: Module) -> None:
@@ -57,11 +57,11 @@ def refuse_gone_methods(project: Project, module: Module) -> None:
             raise Unsupported(f"layers of TensorFlow 2 have no `{node.attr}`", node)
 
 
-def _imports(module: Module) -> Iterator[Edit]:
+def _imports(module: Module) -> Iterator[Change]:
     if b"python" not in module.source:
         return
     uses = [name for _, name in module.references() if name.startswith(_PRIVATE)]
-    statements: dict[ast.stmt, list[Import]] = {}
+    statements: dict[ast.stmt, list[Entry]] = {}
     for entry in module.imports:
         if f"{entry.target}.".startswith(f"{_PRIVATE}."):
             statements.setdefault(entry.statement, []).append(entry)
@@ -70,28 +70,27 @@ def _imports(module: Module) -> Iterator[Edit]:
         if isinstance(statement, ast.Import):
             for entry, name in zip(entries, found):
                 if name is not None and isinstance(entry.alias, ast.alias) and entry.alias.asname:
-                    yield module.edit(entry.alias, f"{name} as {entry.alias.asname}")
+                    yield Rename(entry.alias, name)
         elif isinstance(statement, ast.ImportFrom) and len(entries) == len(statement.names) and None not in found:
             yield from _from(module, statement, [name for name in found if name is not None])
     for node in module.nodes(ast.Attribute):  # tf.python.keras
         owner = node.value
         if node.attr == "keras" and isinstance(owner, ast.Attribute) and owner.attr == "python":
             if module.resolve(owner.value) == "tensorflow" and all(_public(name, uses) for name in uses):
-                yield module.edit(node, f"{module.segment(owner.value)}.keras")
+                yield Replace(node, f"{dotted(owner.value)}.keras")
 
 
-def _from(module: Module, statement: ast.ImportFrom, found: list[str]) -> Iterator[Edit]:
+def _from(module: Module, statement: ast.ImportFrom, found: list[str]) -> Iterator[Change]:
     """``from tensorflow.python.keras.layers.core import Dense`` by the public names."""
     homes: dict[str, list[str]] = {}
     for alias, name in zip(statement.names, found):
         home, _, last = name.rpartition(".")
         asname = alias.asname or alias.name
         homes.setdefault(home, []).append(last if last == asname else f"{last} as {asname}")
-    indent = module.indent(statement)
-    if indent is None or module.comments_in(*module.span(statement)):
+    if module.comments_in(*module.span(statement)):
         return
     lines = [f"from {home} import {', '.join(names)}" for home, names in homes.items()]
-    yield module.edit(statement, (module.newline + indent).join(lines))
+    yield Import("\n".join(lines), instead=statement)
 
 
 def _public(target: str, uses: list[str]) -> str | None:
@@ -127,12 +126,12 @@ def _known() -> tuple[frozenset[str], frozenset[str]]:
     return names, frozenset(name.rpartition(".")[0] for name in names) - {"keras"} - names
 
 
-def _applied(project: Project, module: Module) -> Iterator[Edit]:
+def _applied(project: Project, module: Module) -> Iterator[Change]:
     """``layer.apply(x)`` is ``layer(x)``, which alone TensorFlow 2 has."""
     for call in module.nodes(ast.Call):
         method = call.func
         if isinstance(method, ast.Attribute) and method.attr == "apply" and _is_layer(project, module, method.value):
-            yield module.edit((module.outer_span(method.value)[1], module.span(method)[1]), "")
+            yield Replace(method, module.cst.expression(method.value))
 
 
 def _is_layer(project: Project, module: Module, node: ast.expr) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Optional
 
 from migrator.engine.rule import Rule
-from migrator.resolve.module import Import, Module
+from migrator.resolve.module import Import as Entry
+from migrator.resolve.module import Module
 from migrator.resolve.symbols import dotted
+from migrator.rewrite import Import, Remove, Replace
 from migrator.vocabulary.diagnostics import Diagnostic, Severity
 
 from .compat_v1 import SWITCHES
@@ -61,20 +62,20 @@ class ReboundTensorFlow(Rule):
             if found is None or len(entry.statement.names) > 1 or not _alone(module, entry, found[0]):
                 continue
             statement, switches = found
-            rest = module.newline.join(module.segment(switch) for switch in switches)
-            edits = [
-                module.edit(entry.statement, f"import {VERSION_1} as {entry.name}"),
-                module.edit(statement, rest) if rest else module.delete_statement(statement),
+            kept = [module.cst.statement(switch) for switch in switches]
+            changes = [
+                Import(f"import {VERSION_1} as {entry.name}", instead=entry.statement),
+                Replace(statement, kept) if kept else Remove(statement),
             ]
             message = f"{entry.name} is {VERSION_1}: imported as such"
-            yield self.diagnostic(module, statement, message, edits, severity=Severity.INFO)
+            yield self.diagnostic(module, statement, message, changes=changes, severity=Severity.INFO)
         for choice in module.tree.body:
             found_arm = _version_1_arm(module, choice)
             if found_arm is not None:
                 name, arm = found_arm
-                text = textwrap.dedent(module.newline.join(" " * s.col_offset + module.segment(s) for s in arm))
+                change = Replace(choice, [module.cst.statement(statement) for statement in arm])
                 message = f"{name} is {VERSION_1}: imported as such"
-                yield self.diagnostic(module, choice, message, [module.edit(choice, text)], severity=Severity.INFO)
+                yield self.diagnostic(module, choice, message, changes=[change], severity=Severity.INFO)
 
 
 def _version_1_arm(module: Module, node: ast.stmt) -> Optional[tuple[str, list[ast.stmt]]]:
@@ -96,7 +97,7 @@ def _version_1_arm(module: Module, node: ast.stmt) -> Optional[tuple[str, list[a
     return (name, arm) if arm and plain == name and len(module.analysis.root.bindings[name]) == len(arms) else None
 
 
-def _rebinding(module: Module, entry: Import) -> Optional[tuple[ast.stmt, list[ast.Expr]]]:
+def _rebinding(module: Module, entry: Entry) -> Optional[tuple[ast.stmt, list[ast.Expr]]]:
     """The statement that binds the name again, with its condition, and the switches of TensorFlow in that."""
     others = [binding.node for binding in entry.scope.bindings[entry.name] if binding.node is not entry.statement]
     if len(others) != 1 or not isinstance(others[0], ast.Assign):
@@ -133,7 +134,7 @@ def _is_switch(node: ast.stmt, name: str) -> TypeGuard[ast.Expr]:
     return dotted(node.value.func) in {f"{name}.{switch}" for switch in SWITCHES}
 
 
-def _alone(module: Module, entry: Import, statement: ast.stmt) -> bool:
+def _alone(module: Module, entry: Entry, statement: ast.stmt) -> bool:
     """Whether nothing but the statement itself, and what asks for the version, reads the name before the statement."""
     start, end = module.span(statement)
     if start < module.span(entry.statement)[1] or module.comments_in(start, end):

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import Optional, Union
 
 from migrator.engine.rule import ProgramRule
-from migrator.resolve.module import Import, Module
+from migrator.resolve.module import Import as Entry
+from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.rewrite import Import, Insert, statements
 from migrator.vocabulary.diagnostics import Diagnostic, ProgramUnit, Severity
 from migrator.vocabulary.settings import Settings
 
@@ -73,7 +75,7 @@ class StarredTensorFlow(ProgramRule):
                 if sources:
                     yield from self._star(project, module, entry, sources)
 
-    def _star(self, project: Project, module: Module, entry: Import, sources: list[str]) -> Iterator[Diagnostic]:
+    def _star(self, project: Project, module: Module, entry: Entry, sources: list[str]) -> Iterator[Diagnostic]:
         statement = entry.statement
         direct = entry.target in sources
         known = {name: source for source in sources for name in given(source)}
@@ -91,16 +93,13 @@ class StarredTensorFlow(ProgramRule):
         for source in dict.fromkeys(known[name] for name in sorted(read)):
             names = ", ".join(sorted(name for name in read if known[name] == source))
             lines.append(f"from {source} import {names}")
-        text = module.newline.join(lines)
-        if direct:
-            edit = module.edit(statement, text)
-        else:
-            edit = module.insert(module.span(statement)[1], module.newline + text)
+        text = "\n".join(lines)
+        change = Import(text, instead=statement) if direct else Insert(statements(text), after=statement)
         message = f"names of {', '.join(sources)} come with all others: imported by name"
-        yield self.diagnostic(module, statement, message, [edit], severity=Severity.INFO)
+        yield self.diagnostic(module, statement, message, changes=[change], severity=Severity.INFO)
 
 
-def _sources(project: Project, module: Module, entry: Import, seen: set[str]) -> Iterator[str]:
+def _sources(project: Project, module: Module, entry: Entry, seen: set[str]) -> Iterator[str]:
     """The parts of TensorFlow all of which a star import gives, itself or by way of other files of the program."""
     if entry.target == "tensorflow" or entry.target.startswith("tensorflow."):
         yield entry.target
@@ -124,7 +123,7 @@ def given(source: str) -> frozenset[str]:
     return frozenset(name for name in heads | (set() if prefix else _ALSO) if not name.startswith("_") and name != "*")
 
 
-def _read(project: Project, module: Module, entry: Import, known: dict[str, str], direct: bool) -> set[str]:
+def _read(project: Project, module: Module, entry: Entry, known: dict[str, str], direct: bool) -> set[str]:
     """Those of `known` names that a file has from a star import and reads, or that other files read of it by name."""
     root, start = module.analysis.root, module.span(entry.statement)[0]
     found = set()
@@ -163,7 +162,7 @@ def _read_elsewhere(project: Project, module: Module, known: dict[str, str]) -> 
     return found
 
 
-def _obstacle(project: Project, module: Module, entry: Import, known: dict[str, str]) -> Optional[tuple[str, bool]]:
+def _obstacle(project: Project, module: Module, entry: Entry, known: dict[str, str]) -> Optional[tuple[str, bool]]:
     """Why it is not seen what a star import gives, and whether that matters even where none of `known` names is read."""
     for call in module.nodes(ast.Call):
         if isinstance(call.func, ast.Name) and call.func.id in _AT_RUN_TIME and not module.bindings(call.func):
@@ -185,6 +184,6 @@ def _obstacle(project: Project, module: Module, entry: Import, known: dict[str, 
     return None
 
 
-def _of_file(project: Project, module: Module, star: Import) -> set[str]:
+def _of_file(project: Project, module: Module, star: Entry) -> set[str]:
     home = project.module_named(star.target, module)
     return set(home.analysis.root.bindings) if home is not None else set()

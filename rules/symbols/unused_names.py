@@ -7,9 +7,11 @@ import functools
 from collections.abc import Iterator
 
 from migrator.engine.rule import Rule
-from migrator.resolve.module import Import, Module
+from migrator.resolve.module import Import as Entry
+from migrator.resolve.module import Module
 from migrator.resolve.public_names import is_private
 from migrator.resolve.symbols import dotted, normalize
+from migrator.rewrite import Change, Import, Remove
 from migrator.vocabulary.diagnostics import Diagnostic, Severity
 
 from .absent_names import lacks
@@ -48,7 +50,7 @@ class UnusedNames(Rule):
         """One diagnostic for each line that can go."""
         if module.path.endswith("__init__.py") or "__all__" in module.analysis.root.bindings:
             return
-        found: dict[ast.stmt, list[Import]] = {}
+        found: dict[ast.stmt, list[Entry]] = {}
         for entry in module.imports:
             unread = (entry.scope, entry.name) not in module.names_read or _is_replaced(module, entry)
             if entry.name != "*" and unread and _cannot_stay(entry):
@@ -58,7 +60,7 @@ class UnusedNames(Rule):
         if not module.star_import:
             yield from self._aliases(module)
 
-    def _import(self, module: Module, statement: ast.stmt, entries: list[Import]) -> Iterator[Diagnostic]:
+    def _import(self, module: Module, statement: ast.stmt, entries: list[Entry]) -> Iterator[Diagnostic]:
         """A statement without those of its names that nothing reads."""
         assert isinstance(statement, (ast.Import, ast.ImportFrom))
         entries = [e for e in entries if len(e.scope.bindings[e.name]) == 1 + _is_replaced(module, e)]
@@ -73,6 +75,7 @@ class UnusedNames(Rule):
         else:
             why = f"{', '.join(entry.target for entry in entries)} is private to TensorFlow"
         message = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not used, and {why}"
+        change: Change
         if rest:
             kept = ", ".join(module.segment(alias) for alias in rest)
             head = (
@@ -80,10 +83,10 @@ class UnusedNames(Rule):
                 if isinstance(statement, ast.ImportFrom)
                 else "import"
             )
-            edit = module.edit(statement, f"{head} {kept}")
+            change = Import(f"{head} {kept}", instead=statement)
         else:
-            edit = module.delete_statement(statement)
-        yield self.diagnostic(module, statement, message, [edit], severity=Severity.INFO)
+            change = Remove(statement)
+        yield self.diagnostic(module, statement, message, changes=[change], severity=Severity.INFO)
 
     def _aliases(self, module: Module) -> Iterator[Diagnostic]:
         for node in module.tree.body:
@@ -97,21 +100,20 @@ class UnusedNames(Rule):
             if (root, name) in module.names_read:
                 continue
             message = f"{name} is not used, and TensorFlow 2 has no {target}"
-            edit = module.delete_statement(node)
-            yield self.diagnostic(module, node, message, [edit], severity=Severity.INFO)
+            yield self.diagnostic(module, node, message, changes=[Remove(node)], severity=Severity.INFO)
 
 
-def _cannot_stay(entry: Import) -> bool:
+def _cannot_stay(entry: Entry) -> bool:
     """Whether an import stops the program under TensorFlow 2, now or with its next version."""
     return _is_absent(entry) or is_private(entry.target)
 
 
-def _is_absent(entry: Import) -> bool:
+def _is_absent(entry: Entry) -> bool:
     """Whether TensorFlow 2 does not have what is imported."""
     return is_gone(normalize(entry.target)) or isinstance(entry.statement, ast.ImportFrom) and lacks(entry.target)
 
 
-def _is_replaced(module: Module, entry: Import) -> bool:
+def _is_replaced(module: Module, entry: Entry) -> bool:
     """Whether a later import of the module binds the name anew before any line reads it: that of a vendored helper."""
     body = module.tree.body
     others = [other for other in module.imports if other.scope is entry.scope and other.name == entry.name]

@@ -13,7 +13,7 @@ from changing import HOSTILE, changed, first, parsed
 
 from migrator.engine.fixes import splice
 from migrator.resolve.module import Module
-from migrator.rewrite import Conflict, Import, Insert, Remove, Replace, Unprintable, expr, with_arguments
+from migrator.rewrite import Conflict, Import, Insert, Remove, Rename, Replace, Unprintable, expr, with_arguments
 
 
 def calls(module: Module) -> list[ast.Call]:
@@ -189,6 +189,22 @@ print([edit.text for edit in module.cst.apply(changes)], "libcst" in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "['import a\\n', '', 'tf.bar'] False\n"
+
+
+def test_identifiers_are_renamed_without_what_stands_around_them() -> None:
+    module = parsed("def f(a: int, b=(c . d)(e = g)):\n    return a\n")
+    call, function = calls(module)[0], first(module, ast.FunctionDef)
+    assert isinstance(call.func, ast.Attribute)
+    changes = [Rename(call.func, "x"), Rename(call.keywords[0], "y"), Rename(function.args.args[0], "z")]
+    assert changed(module, changes) == "def f(z: int, b=(c . x)(y = g)):\n    return a\n"
+    outer = Replace(call, expr("h({x})", x=module.cst.call(call)))
+    assert changed(module, [*changes, outer]) == "def f(z: int, b=h((c . x)(y = g))):\n    return a\n"
+
+
+def test_an_identifier_that_is_written_in_another_way_stays() -> None:
+    module = parsed("f(\ufb01=1)\n")  # which Python reads as `fi`
+    with pytest.raises(Unprintable, match="fi is written in another way here"):
+        module.cst.apply([Rename(calls(module)[0].keywords[0], "x")])
 
 
 def test_libcst_is_not_imported_to_look(tmp_path: Path) -> None:

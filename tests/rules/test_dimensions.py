@@ -26,7 +26,7 @@ def without_values(text: str) -> str:
         ("size = x.shape[-1].value", "size = x.shape[-1]"),
         ("size = x.get_shape()[1].value * 2", "size = x.get_shape()[1] * 2"),
         ("size = int((x.shape[1]).value)", "size = int((x.shape[1]))"),
-        ("size = (x.shape[1] .value)", "size = (x.shape[1] )"),
+        ("size = (x.shape[1] .value)", "size = (x.shape[1])"),
         ("size = x.shape.with_rank(2)[1].value", "size = x.shape.with_rank(2)[1]"),
         ("size = x.shape[1:][0].value", "size = x.shape[1:][0]"),
         ("shape = x.get_shape()\nsize = shape[1].value", "shape = x.get_shape()\nsize = shape[1]"),
@@ -96,7 +96,7 @@ def with_sizes(text: str) -> str:
     ("before", "after"),
     [
         ("size = x.get_shape().as_list()[-1]", "size = x.shape[-1]"),
-        ("size = (x + x) .get_shape().as_list() [0] * 2", "size = (x + x) .shape [0] * 2"),
+        ("size = (x + x) .get_shape().as_list() [0] * 2", "size = (x + x).shape [0] * 2"),
         ("size = weights['out'].get_shape(\n).as_list()[1]", "size = weights['out'].shape[1]"),
         ("size = f(y.get_shape().as_list()[0]).get_shape().as_list()[1]", "size = f(y.shape[0]).shape[1]"),
     ],

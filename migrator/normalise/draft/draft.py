@@ -6,9 +6,10 @@ import ast
 import bisect
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from migrator import rewrite
 from migrator.engine.fixes import in_order, splice
 from migrator.resolve.module import Module, Place
 from migrator.resolve.project import Definition, Project
@@ -23,7 +24,17 @@ class Change:
     """One edit; `origins` says for each line of its text where it was written first."""
 
     edit: Edit
-    origins: tuple[Origin, ...] = ()
+    origins: tuple[Origin | None, ...] = ()
+    moved: bool = False
+    """Whether these are lines of the drafts as they are before the change, not of the program as it is on disk."""
+
+    @classmethod
+    def of(cls, module: Module, *changes: rewrite.Change) -> list[Change]:
+        """What changes of nodes of a module come to; nothing where its code cannot be printed, so that it has to stay."""
+        try:
+            return [cls(written.edit, written.origins, moved=True) for written in module.cst.written(changes)]
+        except rewrite.Unprintable:
+            return []
 
 
 class Drafts:
@@ -97,13 +108,25 @@ class Drafts:
             new = Module(path, text)
             new.inherited_dialect = old.module_dialect
             new.find_fixes = self.project.fixes
-            table = self._moved(old, new, {change.edit: change.origins for change in mine})
+            table = self._moved(old, new, {change.edit: self._first_lines(change) for change in mine})
             new.tree  # noqa: B018 - a draft that does not parse must not come into being
             self._origins[path] = table
             modules[path] = new
         self.project = Project(modules, self.project.fixes, self.project.editable)
 
-    def _moved(self, old: Module, new: Module, origins: Mapping[Edit, tuple[Origin, ...]]) -> list[Origin]:
+    def settle(self, paths: Iterable[str], find: Callable[[Module], Iterable[rewrite.Change]]) -> None:
+        """Makes all changes that are found in some modules, but for those of code that cannot be printed."""
+        modules = [self.project.modules[path] for path in paths]
+        self.apply([made for module in modules for change in find(module) for made in Change.of(module, change)])
+
+    def _first_lines(self, change: Change) -> tuple[Origin | None, ...]:
+        """The origins of the lines of a change."""
+        if not change.moved:
+            return change.origins
+        modules = self.project.modules
+        return tuple(one and self.origin(modules[one[0]], one[1]) for one in change.origins)
+
+    def _moved(self, old: Module, new: Module, origins: Mapping[Edit, tuple[Origin | None, ...]]) -> list[Origin]:
         """The origins of the lines of `new`, which `old` became."""
         table: list[Origin] = []
         pieces: list[tuple[int, int, Edit | None]] = []
@@ -129,11 +152,8 @@ class Drafts:
                 continue
             edit = within_edit
             within = edit.text.encode("utf-8", "surrogatepass")[: max(0, start + blanks - begin)].count(b"\n")
-            known = origins[edit]
-            if within < len(known):
-                table.append(known[within])
-            else:
-                table.append(self.origin(old, bisect.bisect_right(old.line_starts, edit.start)))
+            known = origins[edit][within] if within < len(origins[edit]) else None
+            table.append(known or self.origin(old, bisect.bisect_right(old.line_starts, edit.start)))
         return table
 
     def final(self, edits: Iterable[Edit]) -> list[Edit]:
