@@ -21,11 +21,16 @@ def strategy_lines(generator: ModelWriter) -> list[str]:
     given, passed = ("variable_partitioner", ", variable_partitioner") if servers else ("", "")
     other = f"{tf}.distribute.get_strategy()"
     other = other if servers else f"{tf}.distribute.MultiWorkerMirroredStrategy() if cluster.jobs else {other}"
+    alone = [  # who would train as a second chief
+        f'{inner}if resolver.task_type == "evaluator":',
+        f'{deeper}raise SystemExit("the chief evaluates")',
+    ]
     return [
         f"{indent}def make_strategy({given}):",
         f'{inner}"""{what}. {who} serve here until they are stopped."""',
         f'{inner}resolver = {tf}.distribute.cluster_resolver.TFConfigClusterResolver(rpc_layer="grpc")',
         f"{inner}cluster = resolver.cluster_spec()",
+        *(alone if generator.shared.facts["validated"] else []),
         f'{inner}if "ps" in cluster.jobs:',
         f'{deeper}if resolver.task_type in ("worker", "ps"):',
         f"{deepest}{tf}.distribute.Server(cluster, resolver.task_type, resolver.task_id, protocol=resolver.rpc_layer).join()",

@@ -16,7 +16,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 
 from ..hooks.keras_callbacks import Hooks
-from ..loop.places import has_its_line
+from ..loop.places import has_its_line, is_simple
 from ..loop.plan import Distribution, Loop, NotPlain
 from ..loop.uses import Use
 
@@ -61,6 +61,7 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         if not words and not asked:  # it spoke of TPUs
             return NotPlain(_SPOKEN)
         servers = has_partitioners(plan)
+        loop = replace(loop, uses=tuple(_by_epochs(use) for use in loop.uses))
         reason = _SPOKEN if set(words) & _WORDS_OF_STRATEGIES else _of_training(plan)
         reason = reason or _of_cluster(loop, plan) or (_of_servers(loop, plan) if servers else _of_workers(loop, plan))
         told = Distribution(servers=servers)
@@ -154,15 +155,30 @@ def _of_cluster(loop: Loop, plan: Plan) -> str:
         return "a function of its own that makes strategies"
     for use in loop.uses:
         data = use.input.data
-        if use.method == "train" and (use.stops(loop.goes_on(use)) or use.interval is not None):
+        if use.method == "train" and (_is_uneven(use) or _saves_between(use)):
             return "steps of a cluster that somebody counts"
         if use.method == "train" and not _is_counted(use):
             return "a number of steps that a cluster does not know"
         if use.method == "evaluate" and data.ends is not True and use.limit is None:
             return "evaluations on data that may have no end"
-        if use.saves and use.validation is not None:
-            return "checkpoints of a cluster that an evaluator waits for"
     return ""
+
+
+def _by_epochs(use: Use) -> Use:
+    """The same use where nobody counts steps: a training to a step has epochs, at the ends of which it saves."""
+    every = use.fields.get("save_checkpoints_steps")
+    several = use.method == "train" and use.to_step and use.interval is not None
+    return replace(use, counted=False, every=every if several else use.every)
+
+
+def _saves_between(use: Use) -> bool:
+    """Whether a training is to save after a number of steps that is no epoch."""
+    return use.interval is not None and "save_checkpoints_steps" in use.fields
+
+
+def _is_uneven(use: Use) -> bool:
+    """Whether the last epoch of a training is seen to be shorter than the others."""
+    return use.divided is None and isinstance(use.limit, ast.Constant) and isinstance(use.every, ast.Constant)
 
 
 def _is_counted(use: Use) -> bool:
@@ -173,8 +189,11 @@ def _is_counted(use: Use) -> bool:
 
 def _of_workers(loop: Loop, plan: Plan) -> str:
     """Why workers that keep equal variables do not do as those of an Estimator."""
-    if loop.first.settings.directory is not None:
-        return "checkpoints of a cluster"
+    directory = loop.first.settings.directory
+    if directory is not None and not (is_simple(directory) and not loop.first.settings.temporary):
+        return "checkpoints of a cluster in a folder that is not seen"
+    if any(read.what == "latest_checkpoint" for read in loop.reads):
+        return "checkpoints of a cluster that are read"
     if has_moving_statistics(plan):
         return "moving statistics, of which each worker may have its own"
     return ""

@@ -97,7 +97,8 @@ def made(
             yield page.module.edit(params, source.params)
         if source.settings.directory is not None or call in compiled:
             named = spread is None or not spread.makes_model
-            yield from _set_up(source, page, names, compiled.get(call), named)
+            shared = loop.distribution is not None and loop.distribution.has_workers
+            yield from _set_up(source, page, names, compiled.get(call), named, shared)
         elif (
             source.name is not None
             and not (spread and spread.makes_model)
@@ -122,10 +123,10 @@ def _seeding(loop: Loop) -> str:
 
 
 def _set_up(
-    source: Source, page: Page, names: Names, compiled: Callable[[str], str] | None, named: bool
+    source: Source, page: Page, names: Names, compiled: Callable[[str], str] | None, named: bool, shared: bool
 ) -> Iterator[Edit]:
     """The lines below a model that compile it and restore its newest checkpoint; those that make it are written already if not
-    `named`."""
+    `named`. Several workers may save, if `shared`."""
     statement, call = page.module.statement(source.construction.call), source.construction.call
     model = names.model(source)
     if source.returned is not None:
@@ -136,11 +137,11 @@ def _set_up(
         model = page.text(source.target)
     lines = [compiled(model)] if compiled is not None else []
     if source.settings.directory is not None:
-        lines += _restored(source, source.settings.directory, model, page, names)
+        lines += _restored(source, source.settings.directory, model, page, names, shared)
     yield page.below(statement, [*lines, *([f"return {model}"] if source.returned is not None else [])])
 
 
-def _restored(source: Source, directory: ast.expr, model: str, page: Page, names: Names) -> list[str]:
+def _restored(source: Source, directory: ast.expr, model: str, page: Page, names: Names, shared: bool) -> list[str]:
     """The lines that restore the newest checkpoint of a folder."""
     keep = source.settings.fields.get("keep_checkpoint_max")
     kept = "5" if keep is None else page.text(keep)
@@ -152,11 +153,23 @@ def _restored(source: Source, directory: ast.expr, model: str, page: Page, names
     folder = page.text(directory) if plain else f"{checkpoints}.directory"
     summaries = [f"{model}.summary_writer = {writer}({folder})"] if source.recorded else []
     summaries += [f"{model}.summary_steps = {page.text(every)}"] if source.recorded and every is not None else []
+    own, newest, lines = _folder(source, directory, page), f"{checkpoints}.latest_checkpoint", []
+    if shared:
+        own, newest = (
+            source.module.unused_name("own_dir", source.construction.call),
+            f"{train}.latest_checkpoint({folder})",
+        )
+        keeps = f"{model}.distribute_strategy.extended.should_checkpoint"
+        lines = [
+            "# All workers save, as they share what is saved, but the first one alone for good.",
+            f"{own} = {folder} if {keeps} else {page.library('tempfile')}.mkdtemp()",
+        ]
     return [
         f"{checkpoint} = {train}.Checkpoint(model={model})",
-        f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {_folder(source, directory, page)}, {options})",
-        f"if {checkpoints}.latest_checkpoint:",  # one of an Estimator, say, would else be passed over
-        f"{page.unit}{checkpoint}.restore({checkpoints}.latest_checkpoint).assert_existing_objects_matched()",
+        *lines,
+        f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {own}, {options})",
+        f"if {newest}:",  # one of an Estimator, say, would else be passed over
+        f"{page.unit}{checkpoint}.restore({newest}).assert_existing_objects_matched()",
         *summaries,
     ]
 

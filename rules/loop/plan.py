@@ -49,6 +49,11 @@ class Distribution:
     servers: bool = False
     """Whether a cluster is one of parameter servers, since there is a partitioner."""
 
+    @property
+    def has_workers(self) -> bool:
+        """Whether workers of TF_CONFIG may keep equal variables: all of them save then, the first one for good."""
+        return self.strategy is None and not self.servers
+
 
 @dataclass(frozen=True)
 class Loop:

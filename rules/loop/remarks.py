@@ -21,7 +21,11 @@ WITH_KERAS_2 = (
 )
 OF_CLUSTERS = (
     "make_strategy() reads TF_CONFIG: with parameter servers the chief coordinates and no longer trains, so it needs a worker; "
-    "workers and parameter servers serve until they are stopped; leave the evaluator out, and call a master chief"
+    "workers and parameter servers serve until they are stopped; an evaluator has nothing to do any more; call a master chief"
+)
+AT_ITS_END = "a cluster saves a checkpoint at the end of a training alone now, where there is no save_checkpoints_steps"
+BY_EPOCHS = (
+    "a training ends with an epoch of save_checkpoints_steps: where it does not divide max_steps, some steps later"
 )
 OF_PARTS = (
     "on parameter servers an initializer that goes by the size of a variable, such as Glorot's, goes by that of a part: "
@@ -52,7 +56,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
                 "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
             )
-        if any(source in use.sources and use.interval == SELDOM for use in loop.uses if use.method == "train"):
+        counted = (use for use in loop.uses if use.method == "train" and use.counted)
+        if any(source in use.sources and use.interval == SELDOM for use in counted):
             yield (
                 source.module,
                 call,
@@ -63,6 +68,11 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         yield source.module, strategy or source.construction.call, WITH_KERAS_2
         if strategy is None:
             yield source.module, source.construction.call, OF_CLUSTERS
+        for use in (use for use in loop.uses if use.method == "train" and use.saves and not use.counted):
+            if use.interval is not None:
+                yield use.module, use.call, AT_ITS_END
+            elif use.every is not None and use.divided is None:
+                yield use.module, use.call, BY_EPOCHS
         if loop.distribution.servers:
             yield source.module, source.construction.call, OF_PARTS
     shown = next((use for use in loop.uses if use.method == "evaluate" and _is_shown(use)), None)

@@ -51,6 +51,8 @@ class Use(Place):
     hooks: Hooks = Hooks()
     every: ast.expr | None = None
     """Steps between these; None: there is one, at the end."""
+    counted: bool = True
+    """Whether its process sees each step; parameter servers and workers tell of the ends of epochs alone."""
 
     @property
     def fields(self) -> dict[str, ast.expr]:
@@ -112,7 +114,7 @@ class Use(Place):
 
     def stops(self, goes_on: bool) -> bool:
         """Whether the last of its epochs may have to end early: one that goes on may start from any step."""
-        return self.every is not None and (goes_on or self.divided is None)
+        return self.counted and self.every is not None and (goes_on or self.divided is None)
 
     @property
     def repeated(self) -> bool:

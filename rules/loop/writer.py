@@ -185,7 +185,7 @@ class LoopWriter:
     def _callbacks(self, use: Use, model: str) -> str:
         """The callbacks of a training in one epoch."""
         interval = use.interval
-        if interval is None:
+        if interval is None or not use.counted:
             return self._called(use, model, [])
         every = self.page.closed(interval) if isinstance(interval, ast.expr) else str(interval)
         save = f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)"

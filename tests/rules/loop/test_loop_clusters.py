@@ -16,6 +16,7 @@ PARTS = MODEL.replace(
     '        predictions = tf.layers.dense(features["x"], params["units"])',
 )
 OF_SERVERS = PARTS.replace("{parts}", "3")
+COMPILED_PARTS = OF_SERVERS.replace(LOSS, "loss = tf.losses.mean_squared_error(labels, predictions)")
 MADE = 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1})\n'
 SAVED = 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, model_dir="here")\n'
 TRAIN = "estimator.train(make_input_fn(8, None), steps=20)\n"
@@ -104,16 +105,70 @@ def test_train_and_evaluate_validates() -> None:
     assert made(OF_CLUSTER, SPECS) == after
 
 
+EVERY = (
+    'estimator = tf.estimator.Estimator(model_fn, model_dir="here", params={{"units": 1}}, '
+    "config=tf.estimator.RunConfig(save_checkpoints_steps={every}))\n"
+)
+
+
+@pytest.mark.parametrize("model", [OF_CLUSTER, COMPILED_PARTS], ids=["workers", "servers"])
+def test_train_and_evaluate_saves_where_an_epoch_ends(model: str) -> None:
+    text = made(model, SPECS, EVERY.format(every=10))
+    assert "steps_per_epoch=10, initial_epoch=done // 10, epochs=2, validation_data=make_input_fn(4, 1)()" in text
+    assert "on_epoch_end=lambda epoch, logs: checkpoints.save(model.optimizer.iterations)" in text
+    assert "on_train_batch_end" not in text  # parameter servers tell of none
+
+
+def test_a_training_to_a_step_saves_where_an_epoch_ends() -> None:
+    text = made(OF_SERVERS, "estimator.train(make_input_fn(8, None), max_steps=20)\n", EVERY.format(every=10))
+    assert "steps_per_epoch=10, initial_epoch=done // 10, epochs=2, callbacks=" in text
+
+
+def test_a_training_without_epochs_saves_at_its_end() -> None:
+    program = OF_SERVERS + SAVED + "estimator.train(make_input_fn(8, None), steps=5000)\n"
+    assert migrate(program).endswith("\ncheckpoints.save(model.optimizer.iterations)\n")
+    assert any("at the end of a training alone" in text for text in said(program))
+
+
+def test_epochs_that_may_not_divide_a_training_are_told() -> None:
+    named = "EVERY = 15\n" + EVERY.format(every="EVERY")
+    assert any("an epoch of save_checkpoints_steps" in text for text in said(OF_CLUSTER + named + SPECS))
+    assert not any("an epoch of" in text for text in said(OF_CLUSTER + EVERY.format(every=10) + SPECS))
+
+
+def test_all_workers_save_and_go_on_from_what_the_first_one_saved() -> None:
+    text = made(OF_CLUSTER, TRAIN, SAVED)
+    assert 'own_dir = "here" if model.distribute_strategy.extended.should_checkpoint else tempfile.mkdtemp()\n' in text
+    assert "CheckpointManager(checkpoint, own_dir, " in text
+    assert 'if tf.train.latest_checkpoint("here"):\n' in text
+    assert "own_dir" not in made(OF_SERVERS, TRAIN, SAVED)
+
+
+def test_an_evaluator_leaves_evaluations_to_the_chief() -> None:
+    assert '    if resolver.task_type == "evaluator":\n        raise SystemExit(' in migrate(OF_CLUSTER + MADE + SPECS)
+    assert "evaluator" not in migrate(OF_CLUSTER + MADE + TRAIN + EVALUATE)  # no Estimator waits for one there
+
+
+def said(program: str) -> list[str]:
+    """The messages for the owner of a program."""
+    return [str(diagnostic) for outcome in run(program).values() for diagnostic in outcome.remaining]
+
+
 KEPT = {
     "data of an unknown number": OF_CLUSTER + MADE + "estimator.train(lambda: make_input_fn(8, 3)().filter(bool))\n",
     "data that may end before": OF_CLUSTER + MADE + "estimator.train(make_input_fn(8, 3), steps=20)\n",
-    "checkpoints of mirrored workers": OF_CLUSTER + SAVED + TRAIN,
-    "steps between checkpoints": OF_SERVERS + SAVED + "estimator.train(make_input_fn(8, None), steps=5000)\n",
+    "checkpoints of mirrored workers in a folder that may be none": OF_CLUSTER
+    + SAVED.replace('"here"', "sys.argv[2]")
+    + TRAIN,
+    "steps between checkpoints, from any step on": OF_SERVERS
+    + EVERY.format(every=10)
+    + "estimator.train(make_input_fn(8, None), steps=5000)\n",
+    "an epoch that is shorter": OF_CLUSTER + EVERY.format(every=15) + SPECS,
     "an evaluator of a loss of its own": OF_CLUSTER.replace("loss = tf.losses", "loss = 2.0 * tf.losses")
     + MADE
     + TRAIN
     + EVALUATE,
-    "an evaluator that reads checkpoints": OF_CLUSTER + SAVED + SPECS,
+    "a validation of a loss of its own": OF_SERVERS + SAVED + SPECS,
     "a function of that name": OF_CLUSTER + "\ndef make_strategy():\n    return 1\n\n\n" + MADE + TRAIN,
     "evaluations in a list": OF_SERVERS
     + MADE
@@ -137,9 +192,9 @@ def test_other_words_of_clusters_stay_with_helpers() -> None:
 
 
 def test_the_owner_is_told_what_to_do() -> None:
-    said = [str(diagnostic) for outcome in run(OF_SERVERS + MADE + TRAIN).values() for diagnostic in outcome.remaining]
-    assert any("make_strategy() reads TF_CONFIG" in text for text in said)
-    assert any("goes by that of a part" in text for text in said)
+    texts = said(OF_SERVERS + MADE + TRAIN)
+    assert any("make_strategy() reads TF_CONFIG" in text for text in texts)
+    assert any("goes by that of a part" in text for text in texts)
 
 
 def test_a_cluster_that_is_asked_for() -> None:
