@@ -1,0 +1,1 @@
+"""What becomes of public Estimator programs: rebuilt from mirrors, migrated, run and compared."""

@@ -1,0 +1,72 @@
+"""The page about strangers' programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from .trial import EQUAL, TIERS, Row
+
+_TEXT = """\
+# Programs of strangers
+
+<!-- written by `python -m benchmarks.strangers MIRRORS`; not by hand -->
+Public Estimator programs as they are, no edit by hand: rebuilt from their repositories, run on data that are made up for them,
+migrated by `migrate --apply`, run again, and compared by `migrate parity` on TensorFlow 2.15. The list of programs and how
+their data are made is [a manifest](../benchmarks/strangers/programs.toml); none of their code is here.
+
+| | |
+| --- | ---: |
+| programs whose old side runs | {counted} |
+| of repositories | {repositories} |
+| migrated | {migrated} |
+| to a plain `fit` | {plain} |
+| equal | {equal} |
+| that ended with exit status 0 and differ or do not run | {broken} |
+
+| repository | program | becomes | compared | what stops the rest |
+| --- | --- | --- | --- | --- |
+"""
+_LEFT_OUT = """
+Left out, as their old side does not run on TensorFlow 2.15:
+
+| repository | program | why |
+| --- | --- | --- |
+"""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def _shortened(reasons: Sequence[str]) -> str:
+    shown = "; ".join(reason if len(reason) <= 160 else reason[:157] + "..." for reason in reasons[:2])
+    return _cell(shown + (f"; {len(reasons) - 2} more" if len(reasons) > 2 else ""))
+
+
+def text(rows: Sequence[Row]) -> str:
+    """The whole page in Markdown."""
+    counted = [row for row in rows if row.counts]
+    lines = [
+        _TEXT.format(
+            counted=len(counted),
+            repositories=len({row.repository for row in counted}),
+            migrated=sum(row.tier != "manual" for row in counted),
+            plain=sum(row.tier == TIERS[0] for row in counted),
+            equal=sum(row.result == EQUAL for row in counted),
+            broken=sum(row.broken for row in counted),
+        )
+    ]
+    for row in counted:
+        cells = [row.repository, row.program, row.tier, row.result, _shortened(row.reasons)]
+        lines.append(f"| {' | '.join(cells)} |\n")
+    left_out = [row for row in rows if not row.counts]
+    if left_out:
+        lines.append(_LEFT_OUT)
+        lines += [f"| {row.repository} | {row.program} | {_shortened(row.reasons[:1])} |\n" for row in left_out]
+    return "".join(lines)
+
+
+def write(rows: Sequence[Row], path: Path) -> None:
+    """Write the page."""
+    path.write_text(text(rows), "utf-8")

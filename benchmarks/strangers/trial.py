@@ -1,0 +1,151 @@
+"""Tries one program: rebuilds it, migrates a copy, runs that, and compares both."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import made_up, mirrors
+from .manifest import Program
+
+TIERS = ("plain fit", "helpers", "bridge", "manual")
+EQUAL, DIFFERENT, CRASHED, OLD_FAILS = "equal", "different", "does not run", "old side does not run"
+_PLACE = re.compile(r" \((?P<path>[^()\s]+):(?P<line>\d+)\)")
+
+
+@dataclass
+class Row:
+    """What became of one program."""
+
+    repository: str
+    program: str
+    tier: str = ""
+    result: str = ""
+    """One of the four words above, or empty for a program that stays manual."""
+    exit_status: int = 0
+    """Of `migrate --apply`: 0 promises that nothing is left to do."""
+    runs: str = ""
+    """How the migrated program ended by itself."""
+    reasons: list[str] = field(default_factory=list)
+    """What stands in the way of the better tiers, of equality, or of running."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the old side runs, without which nothing can be said."""
+        return self.result != OLD_FAILS
+
+    @property
+    def broken(self) -> bool:
+        """Whether something is wrong of which the owner was not told."""
+        return self.counts and self.exit_status == 0 and self.result in (DIFFERENT, CRASHED)
+
+
+def _run(command: list[str], folder: Path, log: Path, limit: float) -> int | None:
+    """The exit status, or None where the time was up."""
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONDONTWRITEBYTECODE": "1"}
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
+        )
+        try:
+            return process.wait(limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return None
+
+
+def _last_error(log: Path) -> str:
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Exit)\b", line)]
+    return (errors or lines or [""])[-1][:300]
+
+
+def _tier(report: dict[str, Any], tree: Path) -> str:
+    tiers = {program["tier"] for program in report["programs"]}
+    if not tiers or "manual" in tiers:
+        return "manual"
+    if "bridge" in tiers:
+        return "bridge"
+    helpers = any(next(tree.rglob(name), None) for name in ("tf2_training.py", "tf2_cluster.py"))
+    return "helpers" if helpers else "plain fit"
+
+
+def _reasons(report: dict[str, Any], tree: Path) -> list[str]:
+    """Of all programs, with places as `file:line`, each once."""
+    found = [reason for program in report["programs"] for reason in (program["reason"], *program["others"]) if reason]
+    short = [_PLACE.sub(lambda match: f" ({Path(match['path']).name}:{match['line']})", reason) for reason in found]
+    return list(dict.fromkeys(short)) or ([] if report["programs"] else ["no Estimator is seen"])
+
+
+def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
+    """Everything about one program; logs stay in `work`."""
+    folder = work / program.name
+    shutil.rmtree(folder, ignore_errors=True)
+    before, after = folder / "before", folder / "after"
+    before.mkdir(parents=True)
+    mirrors.rebuild(program, folders, before)
+    made_up.make(program.data, before)
+    shutil.copytree(before, after)
+    row = Row(program.repository, program.name)
+    command = [sys.executable, "-m", "migrator", "after", "--apply", "-q", "--format", "json", "-o", "migrate.json"]
+    status = _run(command, folder, folder / "migrate.log", limit)
+    row.exit_status = 2 if status is None else status
+    if row.exit_status not in (0, 1):
+        row.tier, row.result, row.reasons = "manual", CRASHED, [_last_error(folder / "migrate.log")]
+        return row
+    report = json.loads((folder / "migrate.json").read_text("utf-8"))
+    row.tier, row.reasons = _tier(report, after), _reasons(report, after)
+    if row.tier == "manual":
+        if _run([sys.executable, "-m", "migrator", "parity", *_compared(program, before, before)],
+                folder, folder / "old.log", limit) == 2:  # fmt: skip
+            row.result = _blame(folder, row)
+        return row
+    # a run of its own, in a copy: the comparison replaces weights and batches, and may hide what only users would see
+    shutil.copytree(after, folder / "run")
+    status = _run([sys.executable, *program.start], folder / "run", folder / "run.log", limit)
+    row.runs = "still training" if status is None else "ended" if status == 0 else _last_error(folder / "run.log")
+    status = _run([sys.executable, "-m", "migrator", "parity", *_compared(program, before, after)],
+                  folder, folder / "parity.log", 3 * limit)  # fmt: skip
+    row.result = {0: EQUAL, 1: DIFFERENT}.get(2 if status is None else status) or _blame(folder, row)
+    if row.result == EQUAL and row.runs not in ("ended", "still training"):
+        row.result = CRASHED
+        row.reasons.insert(0, row.runs)
+    elif row.result == DIFFERENT:
+        row.reasons.insert(0, _difference(folder))
+    return row
+
+
+def _compared(program: Program, before: Path, after: Path) -> list[str]:
+    start = ["-m", program.module] if program.module else ["--entry", program.entry]
+    options = ["--steps", str(program.steps), "-q", "--json", "parity.json", "--timeout", "240"]
+    return [before.name, after.name, *start, *options, "--", *program.args]
+
+
+def _case(folder: Path) -> dict[str, Any]:
+    try:
+        cases: list[dict[str, Any]] = json.loads((folder / "parity.json").read_text("utf-8"))["cases"]
+    except (OSError, ValueError, KeyError):
+        return {}
+    return cases[0] if cases else {}
+
+
+def _difference(folder: Path) -> str:
+    case = _case(folder)
+    differences = case.get("differences", [])
+    first = f"{differences[0]['where']}: {differences[0]['message']}" if differences else ""
+    return f"{len(differences)} differences, first {first}"
+
+
+def _blame(folder: Path, row: Row) -> str:
+    """Which side could not run, by what the comparison says of it."""
+    problem = str(_case(folder).get("problem", "")) or "the comparison took too long"
+    row.reasons.insert(0, " ".join(problem.split())[:300])
+    return OLD_FAILS if "old" in problem.split("\n")[0][:60] else CRASHED

@@ -1,0 +1,96 @@
+"""The parts of benchmarks/strangers that run no program of others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.strangers import made_up, manifest, mirrors, page, trial  # noqa: E402
+from benchmarks.strangers.manifest import Program  # noqa: E402
+from benchmarks.strangers.trial import Row  # noqa: E402
+
+
+def test_every_program_of_the_manifest_can_be_started() -> None:
+    found = manifest.programs()
+    assert len({program.repository for program in found}) >= 5
+    assert all(len(program.commit) == 40 for program in found)
+    assert all(program.start for program in found)
+
+
+def test_a_program_needs_one_start(tmp_path: Path) -> None:
+    path = tmp_path / "programs.toml"
+    head = '[[repository]]\nname = "a/b"\ncommit = "0"\n[[program]]\nname = "p"\nrepository = "a/b"\npaths = []\n'
+    path.write_text(head)
+    with pytest.raises(ValueError, match="p needs either `entry` or `module`"):
+        manifest.programs(path)
+
+
+def test_a_program_is_taken_out_of_a_mirror(tmp_path: Path) -> None:
+    mirror = tmp_path / "mirrors" / "some+program"
+    (mirror / "sub" / "trainer").mkdir(parents=True)
+    (mirror / "sub" / "trainer" / "task.py").write_text("print(1)\n")
+    (mirror / "sub" / "other.py").write_text("print(2)\n")
+    who = ["-c", "user.name=n", "-c", "user.email=e"]
+    for arguments in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", "m"]):
+        subprocess.run(["git", *arguments], cwd=mirror, check=True)
+    program = Program(
+        "p",
+        "some/program",
+        "HEAD",
+        ("trainer/*.py",),
+        root="sub",
+        module="trainer.task",
+        empty=("trainer/__init__.py",),
+    )
+    target = tmp_path / "out"
+    target.mkdir()
+    mirrors.rebuild(program, tmp_path / "mirrors", target)
+    assert sorted(path.relative_to(target).as_posix() for path in target.rglob("*.py")) == [
+        "trainer/__init__.py",
+        "trainer/task.py",
+    ]
+    with pytest.raises(mirrors.Missing, match="no mirror of other/program"):
+        mirrors.directory(tmp_path / "mirrors", "other/program")
+
+
+def test_data_are_the_same_each_time(tmp_path: Path) -> None:
+    tables = (
+        {
+            "kind": "csv",
+            "file": ["a.csv", "b.csv"],
+            "rows": 3,
+            "header": True,
+            "columns": ["x0..1 = real 0 1", "y = one of u|v"],
+        },
+        {"kind": "libsvm", "file": "c.txt", "rows": 2, "fields": 3, "ids": 30},
+    )
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        made_up.make(tables, tmp_path / folder)
+    first = (tmp_path / "one" / "a.csv").read_text()
+    assert first.splitlines()[0] == "x0,x1,y"
+    assert first == (tmp_path / "two" / "a.csv").read_text() != (tmp_path / "one" / "b.csv").read_text()
+    label, *pairs = (tmp_path / "one" / "c.txt").read_text().splitlines()[0].split()
+    assert label in ("0", "1")
+    assert [int(pair.split(":")[0]) // 10 for pair in pairs] == [0, 1, 2]
+
+
+def test_the_page_counts_only_what_could_run_before() -> None:
+    rows = [
+        Row("a/b", "one", "plain fit", trial.EQUAL),
+        Row("a/b", "two", "bridge", trial.CRASHED, 0, "TypeError: x", ["the loss is not seen"]),
+        Row("c/d", "three", "manual", "", 1),
+        Row("e/f", "four", "manual", trial.OLD_FAILS, 1, reasons=["No module named 'x'"]),
+    ]
+    assert [row.broken for row in rows] == [False, True, False, False]
+    text = page.text(rows)
+    assert "| programs whose old side runs | 3 |" in text
+    assert "| of repositories | 2 |" in text
+    assert "| migrated | 2 |" in text
+    assert "| e/f | four | No module named 'x' |" in text
