@@ -50,6 +50,10 @@ class CellLines:
             return Location(path, line, column)
         return Location(path, max(line - self._lines[index], 1), column, self._numbers[index])
 
+    def begins(self, line: int) -> bool:
+        """Whether a line of the module is the first one of a cell."""
+        return line - 1 in self._lines
+
     def line(self, location: Location) -> int:
         """The line of the module for a place in a cell."""
         if location.cell not in self._numbers:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Union
 
-from migrator.discover.cells import SUFFIX, CellLines
+from migrator.discover.cells import SUFFIX, CellLines, has_border
 from migrator.vocabulary.diagnostics import Edit, Location
 
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
@@ -144,6 +144,20 @@ class Text:
         """The blanks before a node at the beginning of its line; None where something else stands before it."""
         blanks = self.source[self.line_span(node)[0] : self.span(node)[0]].decode("utf-8", "surrogatepass")
         return None if blanks.strip() else blanks
+
+    def above_comments(self, start: int) -> int:
+        """Where the comment lines right above the line that begins at `start` begin; not those of another cell."""
+        while start:
+            above = self.source.rfind(b"\n", 0, start - 1) + 1
+            if not self.is_comment(self.source[above:start]):
+                break
+            start = above
+        return start
+
+    def is_comment(self, line: bytes) -> bool:
+        """Whether a line holds nothing but a comment of the user's: the border of a cell looks like one."""
+        is_border = self.cells is not None and has_border(line.decode("utf-8", "surrogatepass").rstrip())
+        return line.lstrip().startswith(b"#") and not is_border
 
     def skip_inline(self, position: int) -> int:
         """Past blanks and a comment to the next code on this line, or past the line's ending."""

@@ -84,8 +84,8 @@ def comments_above(text: Text, line: int) -> int:
     start = line
     while start:
         above = text.line_span((start - 1, start - 1))[0]
-        said = text.source[above:start].strip()
-        if said and not said.startswith(b"#"):
+        line_above = text.source[above:start]
+        if line_above.strip() and not text.is_comment(line_above):
             break
         start = above
     lines = text.source[start:line].splitlines(keepends=True)

@@ -74,9 +74,7 @@ def _without(module: Module, statements: list[ast.stmt]) -> list[Edit]:
     below = module.source[end:].split(b"\n", 1)
     if not whole or len(below) < 2 or below[0].strip():
         return edits
-    above = module.source[:start].splitlines(keepends=True)
-    while above and above[-1].lstrip().startswith(b"#"):
-        start -= len(above.pop())
-    if not above or above[-1].strip():
+    start = module.above_comments(start)
+    if not start or module.source[module.line_span((start - 1, start - 1))[0] : start].strip():
         return edits
     return [module.edit((start, end + len(below[0]) + 1), "")]

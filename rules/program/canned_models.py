@@ -146,17 +146,11 @@ def _before_statement(module: Module, node: ast.expr, text: str) -> tuple[int, s
     for above in module.ancestors(outer):
         outer = above if isinstance(above, ast.stmt) else outer
     first = min([outer, *getattr(outer, "decorator_list", [])], key=lambda part: part.lineno)
-    start = module.line_span(module.span(first))[0]
-    while (above_line := _line_before(module, start)).lstrip().startswith(b"#"):
-        start -= len(above_line)
+    start = module.above_comments(module.line_span(module.span(first))[0])
     before = module.source[:start]
-    blank = 0 if not before.strip() else max(0, 3 - (len(before) - len(before.rstrip(b"\n"))))
+    begins = not before.strip() or (module.cells is not None and module.cells.begins(before.count(b"\n") + 1))
+    blank = 0 if begins else max(0, 3 - (len(before) - len(before.rstrip(b"\n"))))
     return start, "\n" * blank + text + "\n\n\n"
-
-
-def _line_before(module: Module, start: int) -> bytes:
-    """The line above the one that begins at `start`."""
-    return module.source[module.source.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start]
 
 
 def _class_name(project: Project, network: Network, reserved: Set[str]) -> str:

@@ -133,17 +133,7 @@ def _definition(
     origins = tuple(drafts.origin(module, number) for number in numbers)
     decorators = getattr(top, "decorator_list", [])
     start = min([module.line_span(top)[0], *(module.line_span(d)[0] for d in decorators)])
-    return Change(module.insert(_before_comments(module, start), text + "\n\n\n"), origins)
-
-
-def _before_comments(module: Module, position: int) -> int:
-    """The beginning of the comment lines that stand right above a line."""
-    while position:
-        above = module.source.rfind(b"\n", 0, position - 1) + 1
-        if not module.source[above:position].lstrip().startswith(b"#"):
-            break
-        position = above
-    return position
+    return Change(module.insert(module.above_comments(start), text + "\n\n\n"), origins)
 
 
 def signature(
@@ -196,13 +186,13 @@ def removal(module: Module, function: ast.FunctionDef | ast.ClassDef) -> Change:
     if getattr(parent, "body", None) == [function]:
         start = min([module.span(function)[0], *(module.span(d)[0] - 1 for d in function.decorator_list)])
         line = module.source.rfind(b"\n", 0, start) + 1
-        above = _before_comments(module, line) if not module.source[line:start].strip() else line
+        above = module.above_comments(line) if not module.source[line:start].strip() else line
         if above < line:
             start = above + len(module.source[above:line]) - len(module.source[above:line].lstrip(b" \t"))
         return Change(module.edit((start, module.span(function)[1]), "pass"))
     source = module.source
     first = min([module.line_span(function)[0], *(module.line_span(d)[0] for d in function.decorator_list)])
-    first = _before_comments(module, first)
+    first = module.above_comments(first)
     last = end = module.line_span(function)[1]
     while source[last : last + 1] in (b"\n", b"\r"):
         last += 1

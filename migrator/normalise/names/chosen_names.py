@@ -168,8 +168,4 @@ def _is_builtin(module: Module, node: ast.expr, name: str) -> bool:
 def _above(module: Module, statement: ast.AST) -> int:
     """Where a statement of a module begins, with its decorators and the comments right above it."""
     decorators = [module.span(d)[0] - 1 for d in getattr(statement, "decorator_list", [])]
-    start = min([module.line_span(statement)[0], *decorators])
-    lines = module.source[:start].split(b"\n")
-    while len(lines) > 1 and lines[-2].startswith(b"#"):
-        del lines[-2]
-    return len(b"\n".join(lines))
+    return module.above_comments(min([module.line_span(statement)[0], *decorators]))

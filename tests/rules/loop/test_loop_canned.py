@@ -7,6 +7,12 @@ import textwrap
 
 import pytest
 from modelfn.programs import HELPERS, joined, migrate, run
+from notebook_tools import notebook, sources
+
+from migrator.discover.notebooks import decode
+from migrator.engine.engine import migrate_component
+from migrator.resolve.module import Module
+from migrator.vocabulary.settings import Settings
 
 INPUT = """import {tf} as tf
 
@@ -291,3 +297,20 @@ def test_labels_as_numbers_and_weights_of_examples(given: str, arguments: str) -
 )
 def test_other_weights_and_half_models_stay_with_helpers(made: str) -> None:
     kept(made)
+
+
+def test_a_class_stands_in_the_cell_that_uses_it() -> None:
+    cells = [INPUT.format(tf="tensorflow.compat.v1"), "COLUMNS[:1]"]
+    cells += ["# The network.\nestimator = tf.estimator.DNNRegressor([8], COLUMNS)\n" + TRAIN]
+    (outcome,) = migrate_component([decode("a.ipynb", notebook(*cells))], Settings(style="native"))
+    _, shown, made = sources(outcome.after)
+    assert shown == "COLUMNS[:1]"
+    assert made.startswith("class DNNRegressor(tf.keras.Model):")
+    assert "\n\n\n# The network.\nmodel = DNNRegressor(" in made
+
+
+def test_the_border_of_a_cell_is_no_comment() -> None:
+    text = "# %% migrate: cell 1\nimport os\n# %% migrate: cell 2\n# Why.\nx = 1\n"
+    start = text.index("x = 1")
+    assert text[Module("a.ipynb", text).above_comments(start) :] == "# Why.\nx = 1\n"
+    assert text[Module("a.py", text).above_comments(start) :].startswith("# %% migrate: cell 2")
