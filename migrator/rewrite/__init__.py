@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from .changes import Change, Conflict, Import, Insert, Remove, Rename, Replace, Unprintable, Written
+from .changes import Change, Conflict, Import, Insert, Remove, Rename, Replace, Statement, Unprintable, Written
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from .arguments import Key, Value
-    from .changes import Statement
     from .templates import Hole
 
 __all__ = [
@@ -29,6 +28,7 @@ __all__ = [
     "Remove",
     "Rename",
     "Replace",
+    "Statement",
     "Unprintable",
     "Written",
     "expr",
@@ -52,7 +52,7 @@ def statements(template: str, /, **holes: Hole) -> list[Statement]:
 
 
 def with_arguments(
-    call: cst.Call,
+    call: cst.BaseExpression,
     *,
     rename: Mapping[str, str] | None = None,
     named: Mapping[int, str] | None = None,

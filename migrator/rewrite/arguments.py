@@ -22,7 +22,7 @@ _NO_COMMA = cst.MaybeSentinel.DEFAULT
 
 
 def with_arguments(
-    call: cst.Call,
+    call: cst.BaseExpression,
     *,
     rename: Mapping[str, str] | None = None,
     named: Mapping[int, str] | None = None,
@@ -42,6 +42,8 @@ def with_arguments(
       insert: new positional arguments, each before the one that has its place now.
       add: new keyword arguments, behind the others; on lines of their own where the last one has one and ends with a comma.
     """
+    if not isinstance(call, cst.Call):
+        raise TypeError(f"a {type(call).__name__} has no arguments")
     list_ = _List(call)
     for at, arg in enumerate(call.args):
         keyword = None if arg.keyword is None else arg.keyword.value

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Union
 
 from migrator.vocabulary.diagnostics import Edit, Location
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -108,10 +109,12 @@ class Conflict(Exception):
     """Two changes of one application get into each other's way: a mistake of the rule."""
 
 
-class Unprintable(Exception):
+class Unprintable(Unsupported):
     """Code that libcst cannot print back byte for byte, so that it has to stay as it is."""
 
     def __init__(self, reason: str, location: Location) -> None:
-        super().__init__(f"{location}: {reason}")
-        self.reason = reason
+        super().__init__(reason)
         self.location = location
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.reason}"

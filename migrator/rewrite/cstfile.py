@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import bisect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -63,6 +63,15 @@ class CstFile:
     def call(self, node: ast.Call) -> cst.Call:
         """What stands for a call."""
         found: cst.Call = self.node(node)  # type: ignore[assignment]
+        return found
+
+    def filled(self, node: ast.expr, table: Mapping[ast.AST, cst.BaseExpression]) -> cst.BaseExpression:
+        """An expression with others in the place of nodes in it."""
+        from .trees import replaced_in
+
+        found: cst.BaseExpression = replaced_in(  # type: ignore[assignment]  # as one expression gives one
+            self.expression(node), {self.node(inner): new for inner, new in table.items()}
+        )
         return found
 
     def statement(self, node: ast.stmt) -> Statement:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.rewrite import Change, Unprintable
+from migrator.rewrite import Change
 from migrator.vocabulary.diagnostics import Edit
 
 if TYPE_CHECKING:
@@ -67,12 +67,8 @@ class FileEdits(abc.ABC):
         self.remarks.append((node, text))
 
     def change(self, *changes: Change) -> None:
-        """Change nodes of the module. Raises Unsupported where the code cannot be printed."""
-        try:
-            self.edits += self.module.cst.apply(changes)
-        except Unprintable as error:
-            nodes = [getattr(change, "target", None) for change in changes]
-            raise Unsupported(error.reason, next(filter(None, nodes), None)) from error
+        """Change nodes of the module."""
+        self.edits += self.module.cst.apply(changes)
 
     def replace(self, node: ast.expr, text: str) -> None:
         """Write `text` instead of a reference."""

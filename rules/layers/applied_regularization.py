@@ -6,14 +6,19 @@ As TensorFlow 1.15 has it in contrib/layers/python/layers/regularizers.py.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
+from migrator.rewrite import Insert, Replace, expr, statements
 
 from ..symbols.tensorflow_names import whole_name
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _NAMES = frozenset(f"tensorflow.contrib.{package}.apply_regularization" for package in ("layers", "slim"))
 
@@ -29,30 +34,36 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     except Unsupported as problem:
         raise Stuck(problem.reason, call) from problem
     regularizer, weights = given.get("regularizer"), given.get("weights_list")
-    indent = module.indent(statement)
-    if tf is None or indent is None or not isinstance(regularizer, (ast.Name, ast.Attribute, ast.Call)):
+    if (
+        tf is None
+        or module.indent(statement) is None
+        or not isinstance(regularizer, (ast.Name, ast.Attribute, ast.Call))
+    ):
         raise Stuck("this use of apply_regularization is not followed", call)
     if weights is None or isinstance(weights, ast.Constant):
         raise Stuck("apply_regularization of a collection of weights is not followed", call)
     penalty = _sum(module, tf, regularizer, weights)
-    collection = f"{tf}.GraphKeys.REGULARIZATION_LOSSES"
+    collect = "{tf}.add_to_collection({tf}.GraphKeys.REGULARIZATION_LOSSES, {penalty})"
     if isinstance(statement, ast.Expr) and statement.value is call:
-        return [Change(module.edit(call, f"{tf}.add_to_collection({collection}, {penalty})"))]
+        return Change.of(module, Replace(call, expr(collect, tf=tf, penalty=penalty)))
     kept = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is call else None
     if isinstance(kept, ast.Name):
-        after = module.insert(module.span(statement)[1], f"\n{indent}{tf}.add_to_collection({collection}, {kept.id})")
-        return [Change(module.edit(call, penalty)), Change(after)]
+        after = Insert(statements(collect, tf=tf, penalty=kept.id), after=statement)
+        return Change.of(module, Replace(call, penalty), after)
     if module.nearest(call, (ast.Lambda, ast.ListComp, ast.GeneratorExp)) is not None:
         raise Stuck("this use of apply_regularization is not followed", call)
     term = module.unused_name("penalty", statement)
-    lines = f"{term} = {penalty}\n{indent}{tf}.add_to_collection({collection}, {term})\n{indent}"
-    return [Change(module.insert(module.span(statement)[0], lines)), Change(module.edit(call, term))]
+    lines = [*statements("{term} = {sum}", term=term, sum=penalty), *statements(collect, tf=tf, penalty=term)]
+    return Change.of(module, Insert(lines, before=statement), Replace(call, expr(term)))
 
 
-def _sum(module: Module, tf: str, regularizer: ast.expr, weights: ast.expr) -> str:
+def _sum(module: Module, tf: str, regularizer: ast.expr, weights: ast.expr) -> cst.BaseExpression:
     """What the regularizer asks for, of all weights together."""
-    asked = module.segment(regularizer)
+    asked = module.cst.expression(regularizer)
     if isinstance(weights, (ast.List, ast.Tuple)) and weights.elts:
-        terms = [f"{asked}({module.segment(weight)})" for weight in weights.elts]
-        return terms[0] if len(terms) == 1 else f"{tf}.add_n([{', '.join(terms)}])"
-    return f"{tf}.add_n([{asked}(weight) for weight in {module.segment(weights)}])"
+        terms = [
+            expr("{asked}({weight})", asked=asked, weight=module.cst.expression(weight)) for weight in weights.elts
+        ]
+        return terms[0] if len(terms) == 1 else expr("{tf}.add_n([{terms}])", tf=tf, terms=terms)
+    every = module.cst.expression(weights)
+    return expr("{tf}.add_n([{asked}(weight) for weight in {every}])", tf=tf, asked=asked, every=every)

@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.roots import calls_below
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Replace, with_arguments
 
 from ..symbols.tensorflow_names import CONTRIB_LAYERS
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _SCOPES = frozenset(
     f"{package}arg_scope"
@@ -52,11 +56,10 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
     if None in told or not _may_be_repeated(module, call, scope):
         return []
     layers = _layers_told(project, module, scope, {name for name in told if name is not None})
-    lines = _without_head(module, scope)
-    if layers is None or not lines:
+    if layers is None:
         return []
-    edits = [edit for layer in layers for edit in _told(module, layer, call.keywords)]
-    return [Change(edit) for edit in (*lines, *edits)]
+    told_now = [Replace(layer, _told(module, layer, call.keywords)) for layer in layers]
+    return Change.of(module, Replace(scope, [*map(module.cst.statement, scope.body)]), *told_now)
 
 
 def _layer(module: Module, node: ast.AST) -> str | None:
@@ -133,35 +136,8 @@ def _makes_layers(project: Project, module: Module, node: ast.AST, depth: int = 
     return any(other is not node and _makes_layers(project, at, other, depth - 1) for at, other in others)
 
 
-def _without_head(module: Module, scope: ast.With) -> list[Edit]:
-    """The edits that leave the statements of a scope in its place; none where that takes more than to move lines."""
-    outer, inner = module.indent(scope), module.indent(scope.body[0])
-    if outer is None or inner is None or not inner.startswith(outer) or scope.body[0].lineno == scope.lineno:
-        return []
-    frozen: set[int] = set()
-    for node in walk(scope):
-        if isinstance(node, (ast.Constant, ast.JoinedStr)) and (node.end_lineno or 0) > node.lineno:
-            frozen |= set(range(node.lineno + 1, (node.end_lineno or 0) + 1))
-    starts = [*module.line_starts, len(module.source)]
-    head = scope.items[0].context_expr.end_lineno or scope.lineno
-    edits = [module.edit((starts[scope.lineno - 1], starts[head]), "")]
-    for number in range(head + 1, (scope.end_lineno or head) + 1):
-        line = module.source[starts[number - 1] : starts[number]]
-        if number not in frozen and line.startswith(inner.encode()):
-            first = starts[number - 1] + len(outer.encode())
-            edits.append(module.edit((first, starts[number - 1] + len(inner.encode())), ""))
-        elif number not in frozen and line.strip():
-            return []
-    return edits
-
-
-def _told(module: Module, call: ast.Call, keywords: list[ast.keyword]) -> Iterator[Edit]:
-    """The edit that gives a call what it does not say itself."""
+def _told(module: Module, call: ast.Call, keywords: list[ast.keyword]) -> cst.Call:
+    """A call with what it does not say itself."""
     own = {keyword.arg for keyword in call.keywords}
-    texts = [f"{k.arg}={module.segment(k.value)}" for k in keywords if k.arg not in own]
-    end = module.span(call)[1] - 1
-    before = module.source[module.span(call.func)[1] : end].rstrip()
-    if texts:
-        opening = "" if before.endswith(b"(") else " " if before.endswith(b",") else ", "
-        start = module.span(call.func)[1] + len(before)
-        yield module.edit((start, end), opening + ", ".join(texts))
+    more = {k.arg: module.cst.expression(k.value) for k in keywords if k.arg is not None and k.arg not in own}
+    return with_arguments(module.cst.call(call), add=more)

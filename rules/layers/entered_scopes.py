@@ -14,6 +14,7 @@ from migrator.analyse.variables.scopes import VARIABLE_SCOPE
 from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, expr
 
 from ..bridge.graph_names import SCOPE
 from ..model_fns.translations import translations
@@ -53,7 +54,7 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     ):
         return []
     current = f"{tf}.{SCOPE.partition('.')[2]}()"
-    return [Change(module.edit(scope, module.segment(literal))), Change(module.edit(literal, current))]
+    return Change.of(module, Replace(scope, module.cst.expression(literal)), Replace(literal, expr(current)))
 
 
 def _holds_only(module: Module, around: ast.With, call: ast.Call) -> bool:

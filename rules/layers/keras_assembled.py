@@ -13,6 +13,7 @@ from migrator.normalise.draft.returns import own_nodes, own_statements
 from migrator.normalise.functions.lift import module_name
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace, expr, with_arguments
 
 _SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec"})
 _KERAS = "tensorflow.keras."
@@ -29,7 +30,7 @@ def at_once(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[C
         for start, statement in enumerate(block):
             changes: list[Change] = []
             if _is_made(module, statement, _SEQUENTIAL):
-                changes = _listed(drafts, module, function, block[start:]) or _on_one_line(drafts, module, statement)
+                changes = _listed(module, function, block[start:]) or _on_one_line(module, statement)
             if not changes and _is_made(module, statement, _MODELS):
                 changes = _function(drafts, module, function, block[: start + 1])
             if changes:
@@ -58,7 +59,7 @@ def _name(statement: ast.stmt) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _listed(drafts: Drafts, module: Module, function: ast.FunctionDef, block: list[ast.stmt]) -> list[Change]:
+def _listed(module: Module, function: ast.FunctionDef, block: list[ast.stmt]) -> list[Change]:
     """``Sequential([a, b])`` for ``model = Sequential()``, ``model.add(a)``, ``model.add(b)`` in a row."""
     first, name = block[0], _name(block[0])
     assert isinstance(first, ast.Assign) and isinstance(first.value, ast.Call)
@@ -76,13 +77,12 @@ def _listed(drafts: Drafts, module: Module, function: ast.FunctionDef, block: li
     span = module.span(first)[0], module.span(added[-1][0])[1]
     if b"#" in module.source[slice(*span)]:
         return []
-    layers = f"[{', '.join(module.segment(layer) for _, layer in added)}]"
-    given = ", ".join([layers, *(module.segment(k) for k in first.value.keywords)])
-    text = f"{name} = {module.segment(first.value.func)}({given})"
-    return [Change(module.edit(span, text), (drafts.origin(module, first.lineno),))]
+    layers = expr("[{layers}]", layers=[module.cst.expression(layer) for _, layer in added])
+    listed = with_arguments(module.cst.call(first.value), insert={0: layers})
+    return Change.of(module, Replace(first.value, listed), *(Remove(statement) for statement, _ in added))
 
 
-def _on_one_line(drafts: Drafts, module: Module, statement: ast.stmt) -> list[Change]:
+def _on_one_line(module: Module, statement: ast.stmt) -> list[Change]:
     """The statement on one line, which the text of the class breaks again where it is too long."""
     assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)
     first, several = statement.lineno, statement.value.args[:1]
@@ -95,11 +95,14 @@ def _on_one_line(drafts: Drafts, module: Module, statement: ast.stmt) -> list[Ch
         or not plain
         or "#" in text
         or not isinstance(several[0], ast.List)
+        or any(k.arg is None for k in statement.value.keywords)
     ):
         return []
-    given = [f"[{', '.join(map(module.segment, elements))}]", *(module.segment(k) for k in statement.value.keywords)]
-    made = f"{_name(statement)} = {module.segment(statement.value.func)}({', '.join(given)})"
-    return [Change(module.edit(statement, made), (drafts.origin(module, first),))]
+    file, call = module.cst, statement.value
+    listed = [file.expression(element) for element in elements]
+    made = expr("{made}([{listed}])", made=file.expression(call.func), listed=listed)
+    given = {k.arg: file.expression(k.value) for k in call.keywords if k.arg is not None}
+    return Change.of(module, Replace(call, with_arguments(made, add=given)))
 
 
 def _added(statement: ast.stmt, name: str) -> ast.expr | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
+from migrator.rewrite import Replace, expr
 
 _ATTRIBUTES = {"get_losses_for": "losses", "get_updates_for": "updates"}
 
@@ -19,11 +20,12 @@ _ATTRIBUTES = {"get_losses_for": "losses", "get_updates_for": "updates"}
 def spelled_out(module: Module, function: ast.FunctionDef) -> list[Change]:
     """The edits that let a function read all that an object collects by the attribute for it."""
     calls = [node for node in own_nodes(function.body) if isinstance(node, ast.Call)]
-    return [
-        Change(module.edit(node, f"{holder}.{_ATTRIBUTES[method]}"))
+    found = [
+        Replace(node, expr(f"{holder}.{_ATTRIBUTES[method]}"))
         for node, holder, method, given in _sums(function)
         if _inputs(calls, holder) == {given}
     ]
+    return Change.of(module, *found)
 
 
 def _sums(function: ast.FunctionDef) -> Iterator[tuple[ast.BinOp, str, str, str]]:

@@ -99,7 +99,8 @@ class _Rewrite:
     def _visit(self, node: ast.AST) -> None:
         text = self._text(node)
         if text is not None:
-            self.driver.edits.append(self.module.edit(node, text))
+            assert isinstance(node, ast.expr)
+            self.driver.replace(node, text)
             self.driver.handled.update(child for child in walk(node) if isinstance(child, ast.expr))
             return
         for child in children(node):

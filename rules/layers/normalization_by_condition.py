@@ -17,6 +17,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
+from migrator.rewrite import Remove, Replace, expr, with_arguments
 
 _COND = "tensorflow.cond"
 _FLAG = {"batch_norm": "is_training", "batch_normalization": "training"}
@@ -53,13 +54,14 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     flag = _FLAG[active.function]
     if isinstance(pred, ast.Call) and module.resolve(pred.func) == "tensorflow.cast" and pred.args:
         pred = pred.args[0]
-    arguments = [module.segment(value) for value in active.call.args]
-    for name, value in active.keywords().items():
-        if name != "reuse":
-            arguments.append(f"{name}={module.segment(pred if name == flag else value)}")
-    text = f"{module.segment(active.call.func)}({', '.join(arguments)})"
+    file, inner = module.cst, active.call
+    given_now = {
+        str(name): file.expression(pred if name == flag else value) for name, value in active.keywords().items()
+    }
+    given_now.pop("reuse", None)
+    new = expr("{function}({inputs})", function=file.expression(inner.func), inputs=[*map(file.expression, inner.args)])
     made = [arm.statement for arm in (active, still) if arm.statement is not None]
-    return [*(Change(module.delete_statement(statement)) for statement in made), Change(module.edit(call, text))]
+    return Change.of(module, *map(Remove, made), Replace(call, with_arguments(new, add=given_now)))
 
 
 def _arm(module: Module, node: ast.expr | None) -> _Arm | None:

@@ -8,13 +8,18 @@ is the layers ``conv1/conv1_1`` and ``conv1/conv1_2``, each applied to what the 
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.translate import is_none
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
+from migrator.rewrite import Statement, expr, statements, with_arguments
 
 from ..symbols.tensorflow_names import CONTRIB_LAYERS, whole_name
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _REPEAT = frozenset(f"{package}repeat" for package in CONTRIB_LAYERS)
 _STACK = frozenset(f"{package}stack" for package in CONTRIB_LAYERS)
@@ -26,7 +31,7 @@ _MOST = 20
 def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     """The statements that apply each layer; none for other calls, and where the number of layers is not seen."""
     name = module.resolve(call.func)
-    given = [(k.arg, module.segment(k.value)) for k in call.keywords if k.arg not in ("scope", None)]
+    given = {k.arg: module.cst.expression(k.value) for k in call.keywords if k.arg is not None and k.arg != "scope"}
     scope = next((k.value for k in call.keywords if k.arg == "scope"), None)
     tf = whole_name(module)
     hidden = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
@@ -35,7 +40,7 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     if name in _REPEAT:
         inputs, count, layer, *rest = call.args
         times = count.value if isinstance(count, ast.Constant) and isinstance(count.value, int) else 0
-        arguments = [[module.segment(node) for node in rest]] * times
+        arguments = [[*map(module.cst.expression, rest)]] * times
     else:
         inputs, layer, several, *rest = call.args
         elements = several.elts if isinstance(several, (ast.List, ast.Tuple)) and not rest else []
@@ -49,26 +54,27 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         return []
     default = "Repeat" if name in _REPEAT else "Stack"
     named_scope = scope is not None and not is_none(scope)
-    opened = module.segment(scope) if scope is not None and named_scope else f'None, default_name="{default}"'
-    function, first = module.segment(layer), module.segment(inputs)
+    opened = expr(f'{tf}.variable_scope(None, default_name="{default}")')
+    if scope is not None and named_scope:
+        opened = expr("{tf}.variable_scope({scope})", tf=tf, scope=module.cst.expression(scope))
 
-    def lines(target: str, unit: str) -> list[str]:
-        found = [f"with {tf}.variable_scope({opened}):"]
-        source = first
+    def make(target: str) -> list[Statement]:
+        found: list[Statement] = []
+        source = module.cst.expression(inputs)
         for number, positional in enumerate(arguments, 1):
-            named = [f"{key}={value}" for key, value in given]
-            parts = ", ".join([source, *positional, *named, f'scope="{stem}_{number}"'])
-            found.append(f"{unit}{target} = {function}({parts})")
-            source = target
-        return found
+            made = expr("{layer}({given})", layer=module.cst.expression(layer), given=[source, *positional])
+            made = with_arguments(made, add={**given, "scope": expr(f'"{stem}_{number}"')})
+            found += statements("{target} = {made}", target=target, made=made)
+            source = expr(target)
+        return statements("with {opened}:\n    {layers}", opened=opened, layers=found)
 
-    return spelled(module, call, "net", lines)
+    return spelled(module, call, "net", make)
 
 
-def _arguments(module: Module, element: ast.expr) -> list[str]:
+def _arguments(module: Module, element: ast.expr) -> list[cst.BaseExpression]:
     """The arguments of one layer of a stack."""
     several = element.elts if isinstance(element, (ast.List, ast.Tuple)) else [element]
-    return [module.segment(node) for node in several]
+    return [module.cst.expression(node) for node in several]
 
 
 def _stem(module: Module, layer: ast.expr, scope: ast.expr | None) -> str | None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.specs import SPEC
 from migrator.analyse.function.translate import bind, is_none
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_nodes
-from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
+from migrator.rewrite import Remove, Replace, Unprintable, expr, with_arguments
 
 from ..estimator_calls.estimator_values import ESTIMATOR, EXTENDERS, Construction
 from ..model_fns.model_fns import model_fn_behind
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _GIVEN = ("features", "labels")
 
@@ -27,7 +32,9 @@ def added(project: Project, constructions: Callable[[], list[Construction]]) -> 
             call = module.parent(node)
             if name in EXTENDERS and name.endswith(".add_metrics") and isinstance(call, ast.Call) and call.func is node:
                 made = constructions()
-                changes = _added(project, module, call, made[0]) if len(made) == 1 else []
+                changes = []
+                with contextlib.suppress(Unprintable):
+                    changes = _added(project, module, call, made[0]) if len(made) == 1 else []
                 if changes:
                     return changes
     return []
@@ -54,7 +61,7 @@ def _replaced(module: Module, call: ast.Call, estimator: ast.expr, made: Constru
     """The Estimator itself in the place of the call, where nothing else can use it."""
     statement, target = module.statement(call), module.segment(estimator)
     if estimator is made.call:
-        return [Change(module.edit(call, target))]
+        return Change.of(module, Replace(call, module.cst.expression(estimator)))
     own = module.statement(made.call)
     block = [getattr(module.parent(statement), field, []) for field in ("body", "orelse")]
     together = any(own in part and statement in part and part.index(statement) == part.index(own) + 1 for part in block)
@@ -62,9 +69,9 @@ def _replaced(module: Module, call: ast.Call, estimator: ast.expr, made: Constru
     if not together or not plain or made.module is not module:
         return []
     if isinstance(statement, ast.Return) and statement.value is call:
-        return [Change(module.edit(call, target))]
+        return Change.of(module, Replace(call, module.cst.expression(estimator)))
     if isinstance(statement, ast.Assign) and [module.segment(t) for t in statement.targets] == [target]:
-        return [Change(module.delete_statement(statement))] if statement.value is call else []
+        return Change.of(module, Remove(statement)) if statement.value is call else []
     return []
 
 
@@ -79,24 +86,23 @@ def _specs(model_fn: Definition, metric_fn: Definition) -> list[Change]:
         return []
     changes = []
     for call, fields in _evaluating(module, function):
-        texts = []
+        given: dict[str, cst.BaseExpression] = {}
         for argument in (*wanted.args, *wanted.kwonlyargs):
             name = argument.arg
             if name in _GIVEN and name in parameters and name not in stored:
-                texts.append(f"{name}={name}")
+                given[name] = expr(name)
             elif name == "predictions" and not is_none(fields.get("predictions")):
-                texts.append(f"{name}={module.segment(fields['predictions'])}")
+                given[name] = module.cst.expression(fields["predictions"])
             else:
                 return []
-        more = f"{metric_fn.name}({', '.join(texts)})"
+        more: cst.BaseExpression = with_arguments(expr(f"{metric_fn.name}()"), add=given)
         metrics = fields.get("eval_metric_ops")
         if metrics is None:
-            last = arguments(call)[-1]
-            place = module.span(last.value if isinstance(last, ast.keyword) else last)[1]
-            changes.append(Change(module.insert(place, f", eval_metric_ops={more}")))
+            changes.append(Replace(call, with_arguments(module.cst.call(call), add={"eval_metric_ops": more})))
         else:
-            changes.append(Change(module.edit(metrics, f"dict({module.segment(metrics)}, **{more})")))
-    return changes
+            both = expr("dict({metrics}, **{more})", metrics=module.cst.expression(metrics), more=more)
+            changes.append(Replace(metrics, both))
+    return Change.of(module, *changes)
 
 
 def _evaluating(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:

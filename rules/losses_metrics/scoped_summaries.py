@@ -20,6 +20,7 @@ from migrator.normalise.functions.lift import keywords
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, expr
 
 from .summaries import EXPRESSIONS
 
@@ -52,8 +53,12 @@ def named(project: Project, module: Module, function: ast.FunctionDef) -> list[C
             and text[:1] in "\"'"
             and text[1:3] != text[:1] * 2
         )
-        joined = f"{NAME} + {text[0]}/{text[1:]}" if literal else f'{NAME} + "/" + ({text})'
-        changes.append(Change(module.edit(tag, joined)))
+        old = module.cst.expression(tag)
+        if literal:
+            joined = expr("{name} + {tag}", name=NAME, tag=old.with_changes(value=f"{text[0]}/{text[1:]}"))
+        else:
+            joined = expr('{name} + "/" + {tag}', name=NAME, tag=old)
+        changes += Change.of(module, Replace(tag, joined))
     for (other, call), name in zip(calls, names):
         assert name is not None
         changes.append(Change(keywords(other, call, {NAME: other.segment(name)})))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.draft import Drafts
+from migrator.resolve.symbols import dotted
 from migrator.resolve.syntax import AnnotatedAssign
+from migrator.rewrite import Change, Replace
 
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import PREFIX
@@ -32,16 +34,15 @@ _OPTIMIZER = re.compile(r"tensorflow\.train\.\w*Optimizer")
 
 def settle_annotations(drafts: Drafts, paths: Iterable[str]) -> None:
     """Let annotations speak of the optimizers of Keras, from which all vendored ones derive."""
-    changes = []
-    for path in paths:
-        module = drafts.project.modules[path]
-        for node, name in module.references():
-            if not _OPTIMIZER.fullmatch(name) or not in_annotation(module, node):
-                continue
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
-                text = f"{module.segment(node.value.value)}.keras.optimizers.Optimizer"
-                changes.append(Change(module.edit(node, text)))
-    drafts.apply(changes)
+    drafts.settle(paths, _of_keras)
+
+
+def _of_keras(module: Module) -> Iterator[Change]:
+    for node, name in module.references():
+        if not _OPTIMIZER.fullmatch(name) or not in_annotation(module, node):
+            continue
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+            yield Replace(node, f"{dotted(node.value.value)}.keras.optimizers.Optimizer")
 
 
 def annotation_reference(driver: FileEdits, node: ast.expr, name: str) -> bool:

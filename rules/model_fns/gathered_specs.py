@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.specs import SPEC
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.rewrite import Replace, expr, with_arguments
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec", "tensorflow.estimator.tpu.TPUEstimatorSpec"})
 
@@ -38,9 +43,7 @@ def _spread(module: Module, call: ast.AST | None, function: ast.expr) -> list[Ch
     bindings, scope = module.bindings(name), module.scope(name)
     if module.loads_of(name.id, scope.lookup(name.id)) != [name] or scope.lookup(name.id) is not scope:
         return []
-    first = [*map(module.segment, call.args), *(f"{k.arg}={module.segment(k.value)}" for k in named)]
-    start = f"{module.segment(function)}({''.join(text + ', ' for text in first)}"
-    changes = [Change(module.edit(call, name.id))]
+    replaced = [Replace(call, expr(name.id))]
     for binding in bindings:
         statement = module.parent(binding.node) if binding.node is not None else None
         if not isinstance(statement, ast.Assign) or statement.targets != [binding.node]:
@@ -48,8 +51,8 @@ def _spread(module: Module, call: ast.AST | None, function: ast.expr) -> list[Ch
         keys = _keys(module, statement.value)
         if not keys or set(keys) & {keyword.arg for keyword in named} or not _ends_way(module, statement, call):
             return []
-        changes += _as_call(module, statement.value, start)
-    return changes
+        replaced.append(Replace(statement.value, _as_call(module, statement.value, call)))
+    return Change.of(module, *replaced)
 
 
 def _is_parameter(module: Module, node: ast.Name) -> bool:
@@ -81,16 +84,25 @@ def _ends_way(module: Module, statement: ast.stmt, call: ast.Call) -> bool:
     return False
 
 
-def _as_call(module: Module, node: ast.expr, start: str) -> list[Change]:
-    """The edits that make a call that begins with `start` of a dict."""
-    begin, end = module.span(node)
-    if isinstance(node, ast.Call):
-        opening = module.source.index(b"(", module.span(node.func)[1]) + 1
-        return [Change(module.edit((begin, opening), start))]
-    assert isinstance(node, ast.Dict)
-    changes = [Change(module.edit((begin, begin + 1), start)), Change(module.edit((end - 1, end), ")"))]
-    for key, value in zip(node.keys, node.values):
-        assert isinstance(key, ast.Constant)
-        span = (module.span(key)[0], module.outer_span(value)[0])
-        changes.append(Change(module.edit(span, f"{key.value!s}=")))
-    return changes
+def _as_call(module: Module, node: ast.expr, spread: ast.Call) -> cst.Call:
+    """A call with the entries of a dict, and their comments, in the place of the dict that it spreads."""
+    import libcst as cst
+
+    call, held = module.cst.call(spread), module.cst.expression(node)
+    kept = with_arguments(call, drop=[at for at, arg in enumerate(call.args) if arg.star == "**"])
+    if isinstance(held, cst.Call):
+        args, before = list(held.args), held.whitespace_before_args
+    else:
+        assert isinstance(held, cst.Dict) and isinstance(node, ast.Dict)
+        blank = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+        names = [cst.Name(str(key.value)) for key in node.keys if isinstance(key, ast.Constant)]
+        pairs = zip(names, held.elements)
+        args = [cst.Arg(item.value, keyword=name, equal=blank, comma=item.comma) for name, item in pairs]
+        args[-1] = args[-1].with_changes(whitespace_after_arg=held.rbrace.whitespace_before)
+        before = held.lbrace.whitespace_after
+    if not kept.args:
+        return kept.with_changes(args=args, whitespace_before_args=before)
+    last = kept.args[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+    if isinstance(before, cst.ParenthesizedWhitespace):
+        last = last.with_changes(comma=cst.Comma(whitespace_after=before))
+    return kept.with_changes(args=[*kept.args[:-1], last, *args])

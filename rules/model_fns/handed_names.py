@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Rename
 
 from .model_fns import HandedOn, ModelFn
 
@@ -24,10 +24,10 @@ def new_name(node: ast.expr, module: Module, handed_on: HandedOn, models: Iterab
     return NEW if _is_renamed((module, scope, node.id), handed_on, models) else node.id
 
 
-def name_edits(
+def name_changes(
     module: Module, project: Project, handed_on: HandedOn, models: Iterable[ModelFn], made: set[ast.expr]
-) -> Iterator[Edit]:
-    """Edits of a module that rename such names, but for those that Estimators are `made` with."""
+) -> Iterator[Rename]:
+    """Changes of a module that rename such names, but for those that Estimators are `made` with."""
     for holder in handed_on.holders():
         home, scope, name = holder
         if not _is_renamed(holder, handed_on, models):
@@ -35,13 +35,13 @@ def name_edits(
         for binding in scope.bindings[name]:
             place = binding.node.targets[0] if isinstance(binding.node, ast.Assign) else binding.node
             if home is module and isinstance(place, (ast.arg, ast.Name)):
-                start, _ = module.span(place)
-                yield module.edit((start, start + len(name.encode())), NEW)
+                yield Rename(place, NEW)
             if isinstance(binding.node, ast.arg):
                 yield from _keywords(module, project, home, binding.node)
         for other, node in project.readers.of(home, scope, name):
             if other is module and node not in made:
-                yield module.edit(node, NEW)
+                assert isinstance(node, (ast.Name, ast.Attribute))
+                yield Rename(node, NEW)
 
 
 def _is_renamed(holder: tuple[Module, Scope, str], handed_on: HandedOn, models: Iterable[ModelFn]) -> bool:
@@ -52,7 +52,7 @@ def _is_renamed(holder: tuple[Module, Scope, str], handed_on: HandedOn, models: 
     return NEW not in module.bound_names and not shadowed
 
 
-def _keywords(module: Module, project: Project, home: Module, parameter: ast.arg) -> Iterator[Edit]:
+def _keywords(module: Module, project: Project, home: Module, parameter: ast.arg) -> Iterator[Rename]:
     """``run(model_fn=…)`` where the function that has the parameter is called."""
     function = home.parent(home.parent(parameter) or parameter)
     assert isinstance(function, ast.FunctionDef)
@@ -61,5 +61,4 @@ def _keywords(module: Module, project: Project, home: Module, parameter: ast.arg
         call = other.parent(reference) if other is module else None
         for keyword in call.keywords if isinstance(call, ast.Call) else ():
             if keyword.arg == parameter.arg:
-                start, _ = module.span(keyword)
-                yield module.edit((start, start + len(parameter.arg.encode())), NEW)
+                yield Rename(keyword, NEW)

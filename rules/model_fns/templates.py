@@ -15,6 +15,7 @@ from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Statement, statements, with_arguments
 
 from ..symbols.tensorflow_names import whole_name
 
@@ -40,21 +41,20 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         return []
     scope, function, given = parts
     own = {keyword.arg for keyword in call.keywords}
-    arguments = [module.segment(a) for a in call.args]
-    arguments += [
-        f"{k.arg}={module.segment(k.value)}" if k.arg else f"**{module.segment(k.value)}" for k in call.keywords
-    ]
-    arguments += [f"{k.arg}={module.segment(k.value)}" for k in given if k.arg not in own]
 
-    def lines(target: str, unit: str) -> list[str]:
-        head = f"with {tf}.variable_scope({scope}, reuse={tf}.AUTO_REUSE):"
-        return [head, f"{unit}{target} = {module.segment(function)}({', '.join(arguments)})"]
+    def make(target: str) -> list[Statement]:
+        more = {k.arg: module.cst.expression(k.value) for k in given if k.arg is not None and k.arg not in own}
+        made = module.cst.call(call).with_changes(func=module.cst.expression(function))
+        return statements(
+            "with {tf}.variable_scope({scope}, reuse={tf}.AUTO_REUSE):\n    {target} = {made}",
+            tf=tf, scope=module.cst.expression(scope), target=target, made=with_arguments(made, add=more),
+        )  # fmt: skip
 
-    return spelled(module, call, call.func.id + "_output", lines)
+    return spelled(module, call, call.func.id + "_output", make)
 
 
-def _parts(module: Module, template: ast.Call) -> tuple[str, ast.expr, list[ast.keyword]] | None:
-    """The text of the scope, the function, and what it is always given; None where these are not plain."""
+def _parts(module: Module, template: ast.Call) -> tuple[ast.expr, ast.expr, list[ast.keyword]] | None:
+    """The scope, the function, and what it is always given; None where these are not plain."""
     if len(template.args) != 2 or any(isinstance(a, ast.Starred) for a in template.args):
         return None
     scope, function = template.args
@@ -69,7 +69,7 @@ def _parts(module: Module, template: ast.Call) -> tuple[str, ast.expr, list[ast.
     once = all(
         len(module.bindings(name)) == 1 for name in (*names, *(n for n in walk(function) if isinstance(n, ast.Name)))
     )
-    return (module.segment(scope), function, kept) if once and isinstance(function, (ast.Name, ast.Attribute)) else None
+    return (scope, function, kept) if once and isinstance(function, (ast.Name, ast.Attribute)) else None
 
 
 def _is_spelled(module: Module, scope: ast.AST, function: ast.expr) -> bool:
@@ -102,4 +102,4 @@ def _gone(module: Module, template: ast.Call) -> list[Change]:
         return []
     if _parts(module, template) is None or module.loads_of(target.id, module.scope(target).lookup(target.id)):
         return []
-    return [Change(module.delete_statement(statement))]
+    return Change.of(module, Remove(statement))

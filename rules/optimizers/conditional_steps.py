@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
@@ -12,6 +13,10 @@ from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Statement, expr, statements
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 NAME, _MARK = TAKEN.rsplit(".", 1)
 _SIGNATURE = "pred true_fn false_fn strict name fn1 fn2"
@@ -32,15 +37,19 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
     branches = [given.get("true_fn", given.get("fn1")), given.get("false_fn", given.get("fn2"))]
     if predicate is None or not any(b is not None and _trains(project, module, b) for b in branches):
         return []
-    values = [_value(project, module, branch) for branch in branches]
-    if None in values:
+    first, second = (_value(project, module, branch) for branch in branches)
+    if first is None or second is None:
         return []
-    head = f"if {module.segment(call.func)}.{_MARK}({module.segment(predicate)}):"
+    test = expr(
+        "{cond}.{mark}({predicate})",
+        cond=module.cst.expression(call.func), mark=_MARK, predicate=module.cst.expression(predicate),
+    )  # fmt: skip
 
-    def lines(name: str, unit: str) -> list[str]:
-        return [head, f"{unit}{name} = {values[0]}", "else:", f"{unit}{name} = {values[1]}"]
+    def make(name: str) -> list[Statement]:
+        template = "if {test}:\n    {name} = {first}\nelse:\n    {name} = {second}"
+        return statements(template, test=test, name=name, first=first, second=second)
 
-    return spelled(module, call, "train_op", lines)
+    return spelled(module, call, "train_op", make)
 
 
 def _trains(project: Project, module: Module, node: ast.AST, depth: int = 0) -> bool:
@@ -59,12 +68,11 @@ def _definition_trains(project: Project, found: Definition | None, depth: int) -
     return _trains(project, found.module, found.node, depth + 1)
 
 
-def _value(project: Project, module: Module, branch: ast.expr | None) -> str | None:
-    """The text of what a branch gives; None where it is no function that is seen."""
+def _value(project: Project, module: Module, branch: ast.expr | None) -> cst.BaseExpression | None:
+    """What a branch gives; None where it is no function that is seen."""
     if isinstance(branch, ast.Lambda):
-        body = module.segment(branch.body)
-        return body if "\n" not in body else f"({body})"
+        return module.cst.expression(branch.body)
     if isinstance(branch, (ast.Name, ast.Attribute)):
         known = project.definition(module, branch) is not None or module.resolve(branch) == "tensorflow.no_op"
-        return f"{module.segment(branch)}()" if known else None
+        return expr("{function}()", function=module.cst.expression(branch)) if known else None
     return None

@@ -8,18 +8,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.spelled import spelled
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Statement, expr, statements
 
 from ..symbols.tensorflow_names import PLAIN, VERSION_1, root_name, whole_name
 from .optimizers import OPTIMIZERS
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 NAME = "tensorflow.contrib.layers.optimize_loss"
 _SIGNATURE = (
@@ -27,12 +31,12 @@ _SIGNATURE = (
     "learning_rate_decay_fn update_ops variables name summaries colocate_gradients_with_ops increment_global_step"
 )
 _BY_NAME = {
-    "Adagrad": "AdagradOptimizer({})",
-    "Adam": "AdamOptimizer({})",
-    "Ftrl": "FtrlOptimizer({})",
-    "Momentum": "MomentumOptimizer({}, momentum=0.9)",
-    "RMSProp": "RMSPropOptimizer({})",
-    "SGD": "GradientDescentOptimizer({})",
+    "Adagrad": "AdagradOptimizer({rate})",
+    "Adam": "AdamOptimizer({rate})",
+    "Ftrl": "FtrlOptimizer({rate})",
+    "Momentum": "MomentumOptimizer({rate}, momentum=0.9)",
+    "RMSProp": "RMSPropOptimizer({rate})",
+    "SGD": "GradientDescentOptimizer({rate})",
 }
 _SUMMARIES = ("loss", "learning_rate", "global_gradient_norm")
 _REFUSED = ("gradient_noise_scale", "gradient_multipliers", "update_ops", "variables")
@@ -66,39 +70,45 @@ class _Spelling:
                 break
             if not isinstance(ancestor, (ast.Call, ast.keyword)):
                 raise Stuck("optimize_loss stands where no statement can be put before it", self.call)
-        return spelled(module, self.call, "train_op", lambda name, unit: self._lines(name))
+        return spelled(module, self.call, "train_op", self._lines)
 
-    def _lines(self, name: str) -> list[str]:
+    def _lines(self, name: str) -> list[Statement]:
         self._check()
-        given, tf, loss = self.given, self._tensorflow(), self.module.segment(self.given["loss"])
-        scope, summaries = self._scope(), self._summaries()
+        tf, loss = self._tensorflow(), self.module.cst.expression(self.given["loss"])
+        scope, summaries, clip = self._scope(), self._summaries(), self.given.get("clip_gradients")
         rate, lines = self._rate(summaries, scope, tf)
         optimizer = self._optimizer(rate, tf)
-        step = f"global_step={tf}.train.get_global_step()"
-        written = [f'{tf}.summary.scalar("{scope}/loss", {loss})'] if "loss" in summaries else []
+
+        def summary(tag: str, value: cst.BaseExpression) -> list[Statement]:
+            template = '{tf}.summary.scalar("{scope}/{tag}", {value})'
+            return statements(template, tf=tf, scope=scope, tag=tag, value=value)
+
+        written = summary("loss", loss) if "loss" in summaries else []
+        step = expr("{tf}.train.get_global_step()", tf=tf)
         norm = "global_gradient_norm" in summaries
-        clip = given.get("clip_gradients")
         if norm or clip is not None:
-            made = optimizer if optimizer.isidentifier() else self._unused("optimizer")
-            lines += [f"{made} = {optimizer}"] if made != optimizer else []
-            gradients, variables = self._unused("gradients"), self._unused("variables")
-            lines.append(f"{gradients}, {variables} = zip(*{made}.compute_gradients({loss}))")
-            before = f'{tf}.summary.scalar("{scope}/global_norm/gradient_norm", {tf}.global_norm({gradients}))'
-            lines += [before] if norm else []
+            if not hasattr(optimizer, "value") or not isinstance(optimizer.value, str):  # all but a name
+                made = self._unused("optimizer")
+                lines += statements("{made} = {optimizer}", made=made, optimizer=optimizer)
+                optimizer = expr(made)
+            names = {"gradients": self._unused("gradients"), "variables": self._unused("variables")}
+            taken = "{gradients}, {variables} = zip(*{optimizer}.compute_gradients({loss}))"
+            lines += statements(taken, optimizer=optimizer, loss=loss, **names)
+            total = expr("{tf}.global_norm({gradients})", tf=tf, gradients=names["gradients"])
+            lines += summary("global_norm/gradient_norm", total) if norm else []
             if clip is not None:
-                limit = self.module.segment(clip)
-                lines.append(f"{gradients}, _ = {tf}.clip_by_global_norm({gradients}, {limit})")
-                lines += written
-                after = before.replace("/gradient_norm", "/clipped_gradient_norm")
-                lines += [after] if norm else []
-            else:
-                lines += written
-            update = f"{made}.apply_gradients(zip({gradients}, {variables}), {step})"
+                limit, gradients = self.module.cst.expression(clip), names["gradients"]
+                clipped = "{gradients}, _ = {tf}.clip_by_global_norm({gradients}, {limit})"
+                lines += statements(clipped, tf=tf, gradients=gradients, limit=limit)
+            lines += written
+            lines += summary("global_norm/clipped_gradient_norm", total) if norm and clip is not None else []
+            template = "{optimizer}.apply_gradients(zip({gradients}, {variables}), global_step={step})"
+            update = expr(template, optimizer=optimizer, step=step, **names)
         else:
             lines += written
-            update = f"{optimizer}.minimize({loss}, {step})"
-        lines.append(f"with {tf}.control_dependencies({tf}.get_collection({tf}.GraphKeys.UPDATE_OPS)):")
-        return [*lines, f"    {name} = {update}"]
+            update = expr("{optimizer}.minimize({loss}, global_step={step})", optimizer=optimizer, loss=loss, step=step)
+        held = "with {tf}.control_dependencies({tf}.get_collection({tf}.GraphKeys.UPDATE_OPS)):\n    {name} = {update}"
+        return [*lines, *statements(held, tf=tf, name=name, update=update)]
 
     def _check(self) -> None:
         for name in _REFUSED:
@@ -113,30 +123,33 @@ class _Spelling:
         if "loss" not in self.given or "optimizer" not in self.given:
             raise Stuck("optimize_loss lacks arguments", self.call)
 
-    def _rate(self, summaries: tuple[str, ...], scope: str, tf: str) -> tuple[str | None, list[str]]:
+    def _rate(
+        self, summaries: tuple[str, ...], scope: str, tf: str
+    ) -> tuple[cst.BaseExpression | None, list[Statement]]:
         """The learning rate, and the statements that compute it."""
         value, decay = self.given.get("learning_rate"), self.given.get("learning_rate_decay_fn")
         if decay is None:
-            return None if value is None else self.module.segment(value), []
+            return None if value is None else self.module.cst.expression(value), []
         if value is None:
             raise Stuck("optimize_loss lacks arguments", self.call)
-        rate = self._applied(decay, [self.module.segment(value), f"{tf}.train.get_global_step()"])
+        step = expr("{tf}.train.get_global_step()", tf=tf)
+        rate = self._applied(decay, [self.module.cst.expression(value), step])
         name = self._unused("learning_rate")
-        lines = [f"{name} = {rate}"]
+        lines = statements("{name} = {rate}", name=name, rate=rate)
         if "learning_rate" in summaries:
-            lines.append(f'{tf}.summary.scalar("{scope}/learning_rate", {name})')
-        return name, lines
+            lines += statements('{tf}.summary.scalar("{scope}/learning_rate", {name})', tf=tf, scope=scope, name=name)
+        return expr(name), lines
 
-    def _optimizer(self, rate: str | None, tf: str) -> str:
+    def _optimizer(self, rate: cst.BaseExpression | None, tf: str) -> cst.BaseExpression:
         node = self.given["optimizer"]
         if isinstance(node, ast.Constant) and node.value in _BY_NAME and rate is not None:
-            return f"{tf}.train.{_BY_NAME[node.value].format(rate)}"
+            return expr("{tf}.train." + _BY_NAME[node.value], tf=tf, rate=rate)
         if self._makes_optimizer(node):
-            return self.module.segment(node)
+            return self.module.cst.expression(node)
         if isinstance(node, ast.Name) and len(self.module.bindings(node)) == 1:
             statement = self.module.parent(self.module.bindings(node)[0].node)
             if isinstance(statement, ast.Assign) and self._makes_optimizer(statement.value):
-                return node.id
+                return expr(node.id)
         made = isinstance(node, ast.Lambda) and self._makes_optimizer(node.body)
         if made or self.module.resolve(node) in OPTIMIZERS:
             return self._applied(node, [] if rate is None else [rate])
@@ -145,30 +158,26 @@ class _Spelling:
     def _makes_optimizer(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Call) and self.module.resolve(node.func) in OPTIMIZERS
 
-    def _applied(self, function: ast.expr, arguments: list[str]) -> str:
+    def _applied(self, function: ast.expr, arguments: list[cst.BaseExpression]) -> cst.BaseExpression:
         """A call of a function, or the body of a lambda with the arguments in it."""
         if not isinstance(function, ast.Lambda):
-            return f"{self.module.segment(function)}({', '.join(arguments)})"
+            return expr("{function}({given})", function=self.module.cst.expression(function), given=arguments)
         parameters = [argument.arg for argument in function.args.args]
         others = function.args.vararg or function.args.kwarg or function.args.kwonlyargs or function.args.defaults
         inner = [node for node in walk(function.body) if isinstance(node, (ast.Lambda, ast.comprehension))]
         if len(parameters) != len(arguments) or others or inner:
             raise Stuck("a function that optimize_loss calls is not followed", function)
         values = dict(zip(parameters, arguments))
-
-        def value(node: ast.AST) -> str | None:
-            text = values.get(node.id) if isinstance(node, ast.Name) else None
-            plain = text is None or isinstance(ast.parse(text, mode="eval").body, (ast.Constant, ast.Name, ast.Call))
-            return text if plain else f"({text})"
-
-        return Renderer(self.module).expression(function.body, value)
+        reads = [node for node in walk(function.body) if isinstance(node, ast.Name) and node.id in values]
+        return self.module.cst.filled(function.body, {node: values[node.id] for node in reads})
 
     def _scope(self) -> str:
         name = self.given.get("name")
         if name is None:
             return "OptimizeLoss"
-        if isinstance(name, ast.Constant) and isinstance(name.value, str):
-            return name.value
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isprintable():
+            if not set(name.value) & {'"', "\\"}:
+                return name.value
         raise Stuck("the name of optimize_loss is not seen", name)
 
     def _summaries(self) -> tuple[str, ...]:

@@ -6,15 +6,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Statement, expr, statements
 
 from .optimizers import OPTIMIZERS
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    Choice = tuple[cst.BaseExpression, cst.BaseExpression]
+    """What is asked, and what makes the optimizer then."""
 
 _ATOMS = (ast.Name, ast.Attribute, ast.Constant)
 
@@ -30,21 +38,30 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
         return []
     choices = [(key, _made(module, value, call)) for key, value in zip(table.keys, table.values)]
     keys = [key.value if isinstance(key, ast.Constant) else None for key, _ in choices]
-    if not all(isinstance(key, str) for key in keys) or any(text is None for _, text in choices):
+    if not all(isinstance(key, str) for key in keys) or any(made is None for _, made in choices):
         return []
-    chosen = module.segment(place.slice)
+    chosen = module.cst.expression(place.slice)
+    known = [
+        (expr("{chosen} == {key}", chosen=chosen, key=module.cst.expression(key)), made)
+        for key, made in choices
+        if key is not None and made is not None
+    ]
 
-    def lines(name: str, unit: str) -> list[str]:
-        found: list[str] = []
-        for key, text in choices:
-            assert key is not None
-            word = "elif" if found else "if"
-            found += [f"{word} {chosen} == {module.segment(key)}:", f"{unit}{name} = {text}"]
-        return [*found, "else:", f"{unit}raise KeyError({chosen})"]
+    def make(name: str) -> list[Statement]:
+        return _chosen(name, known, statements("raise KeyError({chosen})", chosen=chosen))
 
-    changes = spelled(module, call, "optimizer", lines)
-    gone = [Change(module.delete_statement(statement))] if changes and statement is not None else []
+    changes = spelled(module, call, "optimizer", make)
+    gone = Change.of(module, Remove(statement)) if changes and statement is not None else []
     return [*gone, *changes]
+
+
+def _chosen(name: str, choices: Sequence[Choice], other: Sequence[Statement]) -> list[Statement]:
+    """``if test: name = value``, with an arm for each choice, and for anything else."""
+    arms = [f"if {{test{i}}}:\n    {{name}} = {{value{i}}}\n" for i in range(len(choices))]
+    holes: dict[str, cst.BaseExpression] = {}
+    for i, (test, value) in enumerate(choices):
+        holes |= {f"test{i}": test, f"value{i}": value}
+    return statements("el".join(arms) + "else:\n    {other}", name=name, other=other, **holes)
 
 
 def _conditional(module: Module, call: ast.Call) -> list[Change]:
@@ -52,29 +69,24 @@ def _conditional(module: Module, call: ast.Call) -> list[Change]:
     whole = module.parent(call)
     if not isinstance(whole, ast.IfExp) or whole.body is not call or isinstance(module.parent(whole), ast.IfExp):
         return []
-    made: list[tuple[str, str]] = []
-    """What is asked, empty for the last one, and what makes the optimizer then."""
+    made: list[Choice] = []
     value: ast.expr = whole
-    while isinstance(value, ast.IfExp):
-        made.append((module.segment(value.test), _optimizer(module, value.body)))
+    while isinstance(value, ast.IfExp) and _is_optimizer(module, value.body):
+        made.append((module.cst.expression(value.test), module.cst.expression(value.body)))
         value = value.orelse
-    made.append(("", _optimizer(module, value)))
-    if any(not text or "\n" in test + text for test, text in made) or module.comments_in(*module.span(whole)):
+    if not _is_optimizer(module, value) or module.comments_in(*module.span(whole)):
         return []
+    last = module.cst.expression(value)
 
-    def lines(name: str, unit: str) -> list[str]:
-        found: list[str] = []
-        for test, text in made:
-            head = f"{'elif' if found else 'if'} {test}:" if test else "else:"
-            found += [head, f"{unit}{name} = {text}"]
-        return found
+    def make(name: str) -> list[Statement]:
+        return _chosen(name, made, statements("{name} = {last}", name=name, last=last))
 
-    return spelled(module, whole, "optimizer", lines)
+    return spelled(module, whole, "optimizer", make)
 
 
-def _optimizer(module: Module, node: ast.expr) -> str:
-    """The text of a call that makes an optimizer; empty for any other expression."""
-    return module.segment(node) if isinstance(node, ast.Call) and module.resolve(node.func) in OPTIMIZERS else ""
+def _is_optimizer(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a call that makes an optimizer."""
+    return isinstance(node, ast.Call) and module.resolve(node.func) in OPTIMIZERS
 
 
 def _table(project: Project, module: Module, name: ast.Name) -> ast.Assign | None:
@@ -96,11 +108,11 @@ def _table(project: Project, module: Module, name: ast.Name) -> ast.Assign | Non
     )
 
 
-def _made(module: Module, value: ast.expr, call: ast.Call) -> str | None:
-    """The text that makes the optimizer of an entry: a class of optimizers, or a lambda around one."""
-    given = module.source[module.span(call.func)[1] : module.span(call)[1]].decode()
+def _made(module: Module, value: ast.expr, call: ast.Call) -> cst.BaseExpression | None:
+    """What makes the optimizer of an entry: a class of optimizers, or a lambda around one."""
     if not isinstance(value, ast.Lambda):
-        return f"{module.segment(value)}{given}" if module.resolve(value) in OPTIMIZERS and "\n" not in given else None
+        known = module.resolve(value) in OPTIMIZERS
+        return module.cst.call(call).with_changes(func=module.cst.expression(value)) if known else None
     args = value.args
     names = [argument.arg for argument in args.args]
     plain = not (args.vararg or args.kwarg or args.kwonlyargs or args.defaults or args.posonlyargs or call.keywords)
@@ -111,10 +123,6 @@ def _made(module: Module, value: ast.expr, call: ast.Call) -> str | None:
         return None
     if any(isinstance(node, (ast.Lambda, ast.comprehension, ast.JoinedStr)) for node in walk(made)):
         return None
-    texts = dict(zip(names, map(module.segment, call.args)))
-
-    def transform(node: ast.AST) -> str | None:
-        return texts.get(node.id) if isinstance(node, ast.Name) else None
-
-    text = Renderer(module).expression(made, transform)
-    return None if "\n" in text else text
+    given = dict(zip(names, map(module.cst.expression, call.args)))
+    reads = [node for node in walk(made) if isinstance(node, ast.Name) and node.id in given]
+    return module.cst.filled(made, {node: given[node.id] for node in reads})

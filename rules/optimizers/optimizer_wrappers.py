@@ -10,18 +10,23 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from migrator import rewrite
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.specs import SPEC
 from migrator.analyse.function.translate import bind, is_none
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_nodes
 from migrator.normalise.draft.spelled import spelled
-from migrator.resolve.calls import delete_arguments
 from migrator.resolve.module import Module
+from migrator.rewrite import Remove, Replace, Statement, expr, statements, with_arguments
 
 from ..canned.canned_clipping import CLIP
 from ..symbols.tensorflow_names import whole_name
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _AVERAGE = "tensorflow.contrib.opt.MovingAverageOptimizer"
 _EXTEND = "tensorflow.contrib.opt.extend_with_decoupled_weight_decay"
@@ -55,12 +60,12 @@ def _extended(module: Module, call: ast.Call) -> list[Change]:
     short, tf = _EXTENDED.get((module.resolve(base) if base is not None else None) or ""), whole_name(module)
     if short is None or tf is None:
         return []
-    changes = [Change(module.edit(call.func, f"{tf}.contrib.opt.{short}"))]
+    changes: list[rewrite.Change] = [Replace(call.func, expr(f"{tf}.contrib.opt.{short}"))]
     if statement is not None and isinstance(call.func, ast.Name):
         loads = module.loads_of(call.func.id, module.scope(call.func).lookup(call.func.id))
         if loads == [call.func]:
-            changes.append(Change(module.delete_statement(statement)))
-    return changes
+            changes.append(Remove(statement))
+    return Change.of(module, *changes)
 
 
 # -- around the step --------------------------------------------------------------------------------------------------
@@ -72,42 +77,45 @@ class _Wrapped:
 
     module: Module
     tf: str
-    optimizer: str
-    """The text of the inner optimizer."""
-    norm: str = ""
+    optimizer: cst.BaseExpression
+    """The inner optimizer."""
+    norm: cst.BaseExpression | None = None
     """To which gradients are clipped."""
     averages: str = ""
     """The name of the averages."""
-    before: tuple[str, ...] = ()
+    before: tuple[Statement, ...] = ()
     """What makes these for one step alone."""
 
     def changes(self, step: ast.Call) -> list[Change]:
         """The edits for ``wrapper.minimize(…)``. Raises Unsupported."""
         module = self.module
-        given = {key: module.segment(value) for key, value in bind(step, _MINIMIZE, "minimize").items()}
-        given.pop("name", None)
-        counted = f", global_step={given['global_step']}" if "global_step" in given else ""
-        var_list = f", var_list={given['var_list']}" if "var_list" in given else ""
-        gradients, variables = (module.unused_name(name, step) for name in ("gradients", "variables"))
+        given = {key: module.cst.expression(value) for key, value in bind(step, _MINIMIZE, "minimize").items()}
+        if "loss" not in given:
+            return []
+        loss, optimizer, before = given["loss"], self.optimizer, self.before
+        counted = {name: value for name, value in given.items() if name == "global_step"}
+        listed = {name: value for name, value in given.items() if name == "var_list"}
+        names = {name: module.unused_name(name, step) for name in ("gradients", "variables")}
 
-        def lines(target: str, unit: str) -> list[str]:
-            if self.averages:
-                weights = given.get("var_list", f"{self.tf}.trainable_variables()")
-                return [
-                    *self.before,
-                    f"{target} = {self.optimizer}.minimize({given['loss']}{counted}{var_list})",
-                    f"with {self.tf}.control_dependencies([{target}]):",
-                    f"{unit}{target} = {self.averages}.apply({weights})",
-                ]
-            taken = f"{self.optimizer}.compute_gradients({given['loss']}{var_list})"
-            return [
-                *self.before,
-                f"{gradients}, {variables} = zip(*{taken})",
-                f"{gradients}, _ = {self.tf}.clip_by_global_norm({gradients}, {self.norm})",
-                f"{target} = {self.optimizer}.apply_gradients(zip({gradients}, {variables}){counted})",
-            ]
+        def make(target: str) -> list[Statement]:
+            if self.norm is None:
+                call = expr("{optimizer}.minimize({loss})", optimizer=optimizer, loss=loss)
+                done = with_arguments(call, add={**counted, **listed})
+                weights = given.get("var_list", expr("{tf}.trainable_variables()", tf=self.tf))
+                after = "with {tf}.control_dependencies([{target}]):\n    {target} = {averages}.apply({weights})"
+                averaged = statements(after, tf=self.tf, target=target, averages=self.averages, weights=weights)
+                return [*before, *statements("{target} = {done}", target=target, done=done), *averaged]
+            call = expr("{optimizer}.compute_gradients({loss})", optimizer=optimizer, loss=loss)
+            taken = statements(
+                "{gradients}, {variables} = zip(*{call})", call=with_arguments(call, add=listed), **names
+            )
+            template = "{gradients}, _ = {tf}.clip_by_global_norm({gradients}, {norm})"
+            clipped = statements(template, gradients=names["gradients"], tf=self.tf, norm=self.norm)
+            call = expr("{optimizer}.apply_gradients(zip({gradients}, {variables}))", optimizer=optimizer, **names)
+            done = with_arguments(call, add=counted)
+            return [*before, *taken, *clipped, *statements("{target} = {done}", target=target, done=done)]
 
-        return spelled(module, step, "train_op", lines) if "loss" in given else []
+        return spelled(module, step, "train_op", make)
 
 
 def _unwrapped(module: Module, call: ast.Call, name: str) -> list[Change]:
@@ -119,38 +127,40 @@ def _unwrapped(module: Module, call: ast.Call, name: str) -> list[Change]:
         inner = given.get("optimizer", given.get("opt"))
         if tf is None or inner is None or not is_none(given.get("sequential_update")):
             return []
-        wrapped = _Wrapped(module, tf, module.segment(inner))
-        made = ""
+        wrapped = _Wrapped(module, tf, module.cst.expression(inner))
+        made = None
         if name == CLIP:
             norm = given.get("clip_norm")
             if norm is None or not isinstance(norm, _ATOMS):
                 return []
-            wrapped.norm = module.segment(norm)
+            wrapped.norm = module.cst.expression(norm)
         else:
             wrapped.averages = module.unused_name("averages", call)
-            decay = module.segment(given["average_decay"]) if "average_decay" in given else "0.9999"
-            counted = "" if is_none(given.get("num_updates")) else f", {module.segment(given['num_updates'])}"
-            made = f"{tf}.train.ExponentialMovingAverage({decay}{counted})"
+            decay = module.cst.expression(given["average_decay"]) if "average_decay" in given else expr("0.9999")
+            counted = [] if is_none(given.get("num_updates")) else [module.cst.expression(given["num_updates"])]
+            made = expr("{tf}.train.ExponentialMovingAverage({given})", tf=tf, given=[decay, *counted])
         return _in_place(wrapped, call, inner, made) or _with_name(wrapped, call, inner, made)
     except Unsupported:
         return []
 
 
-def _in_place(wrapped: _Wrapped, call: ast.Call, inner: ast.expr, averages: str) -> list[Change]:
+def _in_place(wrapped: _Wrapped, call: ast.Call, inner: ast.expr, averages: cst.BaseExpression | None) -> list[Change]:
     """The edits for ``wrapper(…).minimize(…)``."""
     module, method = wrapped.module, wrapped.module.parent(call)
     step = module.parent(method) if isinstance(method, ast.Attribute) and method.attr == "minimize" else None
     if not isinstance(step, ast.Call) or step.func is not method:
         return []
     if not isinstance(inner, ast.Name):
-        wrapped.optimizer = module.unused_name("optimizer", call)
-        wrapped.before = (f"{wrapped.optimizer} = {module.segment(inner)}",)
-    if averages:
-        wrapped.before = (*wrapped.before, f"{wrapped.averages} = {averages}")
+        name = module.unused_name("optimizer", call)
+        wrapped.before = (*statements("{name} = {inner}", name=name, inner=wrapped.optimizer),)
+        wrapped.optimizer = expr(name)
+    if averages is not None:
+        made = statements("{name} = {made}", name=wrapped.averages, made=averages)
+        wrapped.before = (*wrapped.before, *made)
     return wrapped.changes(step)
 
 
-def _with_name(wrapped: _Wrapped, call: ast.Call, inner: ast.expr, averages: str) -> list[Change]:
+def _with_name(wrapped: _Wrapped, call: ast.Call, inner: ast.expr, averages: cst.BaseExpression | None) -> list[Change]:
     """The edits for ``optimizer = wrapper(…)`` and all that uses that name. Raises Unsupported."""
     module, tf, statement = wrapped.module, wrapped.tf, wrapped.module.statement(call)
     target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
@@ -161,14 +171,17 @@ def _with_name(wrapped: _Wrapped, call: ast.Call, inner: ast.expr, averages: str
     if uses is None:
         return []
     steps, savers = uses
-    made = [f"{wrapped.averages} = {averages}"] if averages else []
+    made: list[Statement] = []
     if not isinstance(inner, ast.Name) or not (same or len(module.bindings(inner)) == 1):
-        wrapped.optimizer = target.id
-        made.insert(0, f"{target.id} = {module.segment(inner)}")
-    saver = f"{tf}.train.Scaffold(saver={tf}.train.Saver({averages}.variables_to_restore()))"
+        made += statements("{name} = {inner}", name=target.id, inner=wrapped.optimizer)
+        wrapped.optimizer = expr(target.id)
+    if averages is not None:
+        made += statements("{name} = {made}", name=wrapped.averages, made=averages)
     changes: list[Change] | None = []
     if savers:
-        changes = _swapped(module, savers, saver) if averages else None
+        restored = "{tf}.train.Scaffold(saver={tf}.train.Saver({averages}.variables_to_restore()))"
+        saver = expr(restored, tf=tf, averages=averages) if averages is not None else None
+        changes = _swapped(module, savers, saver) if saver is not None else None
     if changes is None:
         return []
     for step in steps:
@@ -176,8 +189,7 @@ def _with_name(wrapped: _Wrapped, call: ast.Call, inner: ast.expr, averages: str
         if not spelling:
             return []
         changes += spelling
-    text = f"{module.newline}{module.indent(statement)}".join(made)
-    return [*changes, Change(module.edit(statement, text) if made else module.delete_statement(statement))]
+    return [*changes, *Change.of(module, Replace(statement, made) if made else Remove(statement))]
 
 
 def _uses(
@@ -219,16 +231,16 @@ def _between(module: Module, statement: ast.stmt) -> list[ast.AST]:
     return [a for a in module.ancestors(statement) if a not in outer]
 
 
-def _swapped(module: Module, savers: list[ast.Call], saver: str) -> list[Change] | None:
+def _swapped(module: Module, savers: list[ast.Call], saver: cst.BaseExpression) -> list[Change] | None:
     """The edits that let evaluations and predictions restore the averages, in the place of a Saver that swaps them."""
     scaffold = module.parent(module.parent(savers[0]) or savers[0])
     if len(savers) > 1 or not isinstance(scaffold, ast.Call) or not _is_scaffold(module, scaffold):
         return None
-    keyword, gone = module.parent(scaffold), []
+    keyword, gone = module.parent(scaffold), list[rewrite.Change]()
     if isinstance(keyword, ast.Assign) and len(keyword.targets) == 1 and isinstance(keyword.targets[0], ast.Name):
         name = keyword.targets[0]
         loads = module.loads_of(name.id, module.scope(name).lookup(name.id))
-        gone = [Change(module.delete_statement(keyword))]
+        gone = [Remove(keyword)]
         if len(loads) != 1 or len(module.bindings(name)) != 1:
             return None
         keyword = module.parent(loads[0])
@@ -247,11 +259,10 @@ def _swapped(module: Module, savers: list[ast.Call], saver: str) -> list[Change]
         return None
     if not any(k.arg == "train_op" for k in spec.keywords):
         return None
-    changes = [Change(edit) for edit in delete_arguments(module, spec, [keyword])]
+    gone.append(Replace(spec, with_arguments(module.cst.call(spec), drop=["scaffold"])))
     for other in others:
-        last = max(module.span(a)[1] for a in (*other.args, *(k.value for k in other.keywords)))
-        changes.append(Change(module.insert(last, f", scaffold={saver}")))
-    return [*gone, *changes]
+        gone.append(Replace(other, with_arguments(module.cst.call(other), add={"scaffold": saver})))
+    return Change.of(module, *gone)
 
 
 def _is_scaffold(module: Module, call: ast.Call) -> bool:

@@ -6,6 +6,7 @@ import ast
 
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace
 from migrator.vocabulary.diagnostics import Edit
 
 
@@ -19,19 +20,18 @@ def rebinding(module: Module, call: ast.Call, inner: ast.expr) -> ast.Assign | N
 
 def unwrapped(module: Module, call: ast.Call, inner: ast.expr) -> list[Edit]:
     """Writes the argument `inner` of a call in its place."""
-    (start, end), (first, last) = module.span(call), module.span(inner)
     statement = rebinding(module, call, inner)
     if statement is not None:
-        return [_deletion(module, statement)]
-    return [module.edit((start, first), ""), module.edit((last, end), "")]
+        return module.cst.apply([_deletion(module, statement)])
+    return module.cst.apply([Replace(call, module.cst.expression(inner))])
 
 
-def _deletion(module: Module, statement: ast.stmt) -> Edit:
+def _deletion(module: Module, statement: ast.stmt) -> Remove:
     """Deletes a statement, and the ``if use_tpu:`` that holds nothing else."""
     branch = module.parent(statement)
     if isinstance(branch, ast.If) and branch.body == [statement] and not branch.orelse:
         outer = module.parent(branch)
         elif_ = isinstance(outer, ast.If) and branch in outer.orelse
         if not elif_ and not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(branch.test)):
-            return module.delete_statement(branch)
-    return module.delete_statement(statement)
+            return Remove(branch)
+    return Remove(statement)

@@ -61,7 +61,7 @@ from ..loop.plan import Loop, NotPlain, loop_of
 from ..loop.remarks import ALONE, BY_EXAMPLES, remarks, reports_loss
 from ..loop.sources import Kind, kind_of
 from ..loop.writer import LoopWriter, dropped
-from ..model_fns.handed_names import name_edits, new_name
+from ..model_fns.handed_names import name_changes, new_name
 from ..model_fns.model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
 from ..model_fns.model_names import names_of
 from ..model_fns.subjects import subject
@@ -477,7 +477,7 @@ class ProgramRewrite(Rewritten):
         for model in self.model_fns.values():
             driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside, self._handed_on)
         made = {c.arguments["model_fn"] for c in self.constructions if c.module is module and "model_fn" in c.arguments}
-        driver.edits += name_edits(module, self.project, self._handed_on, self.model_fns.values(), made)
+        driver.change(*name_changes(module, self.project, self._handed_on, self.model_fns.values(), made))
         calls = (module.span(node) for node in made if isinstance(node, ast.Call) and not is_partial(module, node))
         written = Spans([*inside, *calls])
         driver.edits += [e for e in value_edits(self.sublayers, module) if not written.hold((e.start, e.end))]

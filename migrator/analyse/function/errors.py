@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from types import TracebackType
 from typing import TypeVar
 
+from migrator.vocabulary.unsupported import Unsupported
+
 T = TypeVar("T")
-
-
-class Unsupported(Exception):
-    """`reason` says what stands in the way, `node` where."""
-
-    def __init__(self, reason: str, node: ast.AST | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.node = node
-        self.others: tuple[Unsupported, ...] = ()
-        """What else stands in the way."""
 
 
 class Obstacles:
@@ -58,3 +48,6 @@ class Obstacles:
             first, *others = self.found
             first.others = tuple(others)
             raise first
+
+
+__all__ = ["Obstacles", "Unsupported"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import contextlib
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -116,8 +117,12 @@ class Drafts:
 
     def settle(self, paths: Iterable[str], find: Callable[[Module], Iterable[rewrite.Change]]) -> None:
         """Makes all changes that are found in some modules, but for those of code that cannot be printed."""
-        modules = [self.project.modules[path] for path in paths]
-        self.apply([made for module in modules for change in find(module) for made in Change.of(module, change)])
+        made: list[Change] = []
+        for module in [self.project.modules[path] for path in paths]:
+            with contextlib.suppress(rewrite.Unprintable):
+                for change in find(module):
+                    made += Change.of(module, change)
+        self.apply(made)
 
     def _first_lines(self, change: Change) -> tuple[Origin | None, ...]:
         """The origins of the lines of a change."""

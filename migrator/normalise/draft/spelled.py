@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
+from migrator.rewrite import Insert, Replace, Statement, expr
 
 _ONCE = (ast.Assign, ast.Return, ast.Expr)
 _OFTEN = (
@@ -15,15 +16,14 @@ _OFTEN = (
 )  # fmt: skip
 
 
-def spelled(module: Module, call: ast.expr, wanted: str, lines: Callable[[str, str], list[str]]) -> list[Change]:
-    """The edits that put `lines` in the place of an expression; none where it may not run exactly once with its statement.
+def spelled(module: Module, call: ast.expr, wanted: str, make: Callable[[str], Sequence[Statement]]) -> list[Change]:
+    """The edits that put statements in the place of an expression; none where it may not run exactly once with its statement.
 
-    `lines` get the name that they give the value, and one level of indentation. The name is that of the assignment, or
-    `wanted`: the lines then stand before the statement, and the name in the place of the call.
+    `make` gets the name that they give the value. The name is that of the assignment, or `wanted`: they then stand before
+    the statement, and the name in the place of the call.
     """
     statement = module.statement(call)
-    indent = module.indent(statement)
-    if indent is None or not isinstance(statement, _ONCE):
+    if module.indent(statement) is None or not isinstance(statement, _ONCE):
         return []
     for ancestor in module.ancestors(call):
         if ancestor is statement:
@@ -33,8 +33,6 @@ def spelled(module: Module, call: ast.expr, wanted: str, lines: Callable[[str, s
     alone = isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1
     target = statement.targets[0] if isinstance(statement, ast.Assign) and alone else None
     name = target.id if isinstance(target, ast.Name) else module.unused_name(wanted, call)
-    text = f"{module.newline}{indent}".join(lines(name, "\t" if "\t" in indent else " " * 4))
     if isinstance(target, ast.Name):
-        return [Change(module.edit(statement, text))]
-    start = module.span(statement)[0]
-    return [Change(module.insert(start, f"{text}{module.newline}{indent}")), Change(module.edit(call, name))]
+        return Change.of(module, Replace(statement, make(name)))
+    return Change.of(module, Insert(make(name), before=statement), Replace(call, expr(name)))

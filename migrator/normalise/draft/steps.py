@@ -32,6 +32,7 @@ from migrator.normalise.objects.reserved import PARAMS, RESERVED, params_of
 from migrator.normalise.objects.unbox import ancestors, boxes, holds_attributes, is_abstract, without_holder
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
+from migrator.rewrite import Unprintable
 
 MAX_STEPS = 200
 GENERIC = frozenset({"build", "create", "make", "get"})
@@ -286,7 +287,10 @@ class Preparation(ObjectSteps):
         return as_variables(self.drafts.project, found)
 
     def _call(self, module: Module, call: ast.Call) -> list[Change]:
-        changes = self._spelled_out(module, call)
+        try:
+            changes = self._spelled_out(module, call)
+        except Unprintable:
+            changes = []  # the call stays
         if changes:
             return changes
         project = self.drafts.project
