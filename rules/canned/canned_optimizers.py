@@ -24,6 +24,8 @@ _CLASSES_1 = {name: f"{name}Optimizer" for name in _BY_NAME} | {"SGD": "Gradient
 _CLASSES_2 = {name: name for name in _BY_NAME} | {"RMSProp": "RMSprop"}
 _KERAS = ("tensorflow.keras.optimizers.", "tensorflow.optimizers.")
 _WARM = re.compile(rb"warm_start_from(?!\s*=\s*None\b)")
+_OPTIONS = frozenset({"learning_rate", "beta_1", "beta_2", "epsilon", "momentum", "nesterov", "name"})
+"""Arguments that these classes still have."""
 _DEPTH = 5
 _LINE_LENGTH = 80
 
@@ -93,6 +95,10 @@ class OptimizerArguments:
         assert text is not None
         return text
 
+    def is_same(self, name: str) -> bool:
+        """Whether a class of Keras computes what its namesake did that Estimators took, and Keras calls legacy now."""
+        return self.plain and name in ("Adam", "SGD")
+
     def is_function(self, module: Module, value: ast.expr) -> bool:
         """Whether an expression is a function that makes an optimizer, not an optimizer."""
         where, node = self._followed(module, value)
@@ -159,9 +165,11 @@ class OptimizerArguments:
         function = node.func if isinstance(node, ast.Call) else node
         name = module.resolve(function) or ""
         if name.startswith(_KERAS):
+            short = name.rsplit(".", 1)[1]
+            options = {keyword.arg for keyword in node.keywords} if isinstance(node, ast.Call) else {None}
+            legacy = "" if self.is_same(short) and options <= _OPTIONS else "legacy."
             if ".legacy." not in name:  # what Estimators took under this name until TensorFlow 2.10
-                short = name.rsplit(".", 1)[1]
-                yield module.edit(function, f"{self.tensorflow(module)}.keras.optimizers.legacy.{short}")
+                yield module.edit(function, f"{self.tensorflow(module)}.keras.optimizers.{legacy}{short}")
         elif isinstance(node, ast.Call):
             _check_names(name, node)
             writing = _Writing(self, module, part)

@@ -9,6 +9,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.calls import arguments, delete_arguments, name_argument
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.vocabulary.diagnostics import Edit
 
 from ..canned.canned_optimizers import OptimizerArguments
@@ -31,6 +32,9 @@ _METRICS = {
     "mape": "mean_absolute_percentage_error",
     "msle": "mean_squared_logarithmic_error",
 }
+COPIED = "model_to_estimator copied the Keras model; now the model itself is trained"
+_MODELS = frozenset({"tensorflow.keras.Model", "tensorflow.keras.models.Model"})
+_LOADED = ("load_model", "model_from_json", "model_from_yaml", "model_from_config", "clone_model")
 _KEPT = ("keras_model", "model_dir", "config")
 _REFUSED = ("keras_model_path", "metric_names_map", "export_outputs")
 
@@ -40,12 +44,7 @@ def rewrite(
 ) -> list[Edit]:
     """The edits of one call. Raises Unsupported."""
     module, call = construction.module, construction.call
-    given = bind(call, _SIGNATURE[construction.dialect], "model_to_estimator")
-    for name in _REFUSED:
-        if not is_none(given.get(name)):
-            raise Unsupported(f"`{name}` of model_to_estimator is not migrated yet", given[name])
-    if "keras_model" not in given:
-        raise Unsupported("model_to_estimator without `keras_model`", call)
+    given = given_to(construction)
     edits = [module.edit(call.func, need("configure_keras_model", call))]
     names = {id(value): name for name, value in given.items()}
     doomed: list[ast.expr | ast.keyword] = []
@@ -55,8 +54,40 @@ def rewrite(
             doomed.append(argument)
         elif isinstance(argument, ast.expr) and name != "keras_model":
             edits.append(name_argument(module, call, argument, name))
-    remark(call, "model_to_estimator copied the Keras model; now the model itself is trained")
+    remark(call, COPIED)
     return edits + delete_arguments(module, call, doomed)
+
+
+def given_to(construction: Construction) -> dict[str, ast.expr]:
+    """The arguments of one call, by parameter. Raises Unsupported."""
+    call = construction.call
+    given = bind(call, _SIGNATURE[construction.dialect], "model_to_estimator")
+    for name in _REFUSED:
+        if not is_none(given.get(name)):
+            raise Unsupported(f"`{name}` of model_to_estimator is not migrated yet", given[name])
+    if "keras_model" not in given:
+        raise Unsupported("model_to_estimator without `keras_model`", call)
+    return given
+
+
+def has_one_output(project: Project) -> bool:
+    """Whether the Keras models of a project are seen to have one output each."""
+    for module in project.modules.values():
+        for node, name in module.references():
+            if name.startswith("tensorflow.keras.") and name.endswith(_LOADED):
+                return False
+            if name not in _MODELS:
+                continue
+            call = module.parent(node)
+            if not isinstance(call, ast.Call) or call.func is not node:
+                return False  # a class of the program, or something else that is not followed
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            output = given.get("outputs", call.args[1] if len(call.args) > 1 else None)
+            statement = module.assignment(output) if isinstance(output, ast.Name) else None
+            layer = statement.value if statement is not None else output
+            if not isinstance(layer, ast.Call):
+                return False
+    return True
 
 
 def compile_edits(module: Module, dialect: str, optimizers: OptimizerArguments) -> list[Edit]:
@@ -70,10 +101,11 @@ def compile_edits(module: Module, dialect: str, optimizers: OptimizerArguments) 
         if not {"optimizer", "loss"} & set(given):
             continue
         optimizer = given.get("optimizer")
-        if isinstance(optimizer, ast.Constant) and str(optimizer.value).lower() in _OPTIMIZERS:
+        named = _OPTIMIZERS.get(str(optimizer.value).lower()) if isinstance(optimizer, ast.Constant) else None
+        if named is not None and optimizer is not None:
             # Estimators trained with the optimizers that Keras calls legacy now.
             legacy = f"{optimizers.tensorflow(module)}.keras.optimizers.legacy."
-            edits.append(module.edit(optimizer, f"{legacy}{_OPTIMIZERS[str(optimizer.value).lower()]}()"))
+            edits += [] if optimizers.is_same(named) else [module.edit(optimizer, f"{legacy}{named}()")]
         elif optimizer is not None:
             edits += optimizers.edits(module, optimizer, "`optimizer` of compile")
         metrics = given.get("metrics")

@@ -96,6 +96,14 @@ class OtherEstimators:
             self.driver(self.project.modules[edit.path]).edits.append(edit)
         return edits
 
+    def keep_model(self, construction: Construction) -> None:
+        """The edits of the calls of `compile`, where the Keras model of an Estimator is trained by `fit`. Raises Unsupported."""
+        optimizers = self.optimizers(construction, plain=True)
+        for module in self.group:
+            self.driver(module).edits += keras_estimator.compile_edits(module, construction.dialect, optimizers)
+        self.driver(construction.module).remark(construction.call, keras_estimator.COPIED)
+        self.made.append((construction, "fit"))
+
     def rewrite_beside(self, constructions: list[Construction], modules: Iterable[Module]) -> None:
         """Like `rewrite`, where model_fns of `modules` stay as they are: takes over nothing but what it replaces.
 

@@ -33,15 +33,24 @@ class Names:
     def model(self, source: Source) -> str:
         """`model` instead of `estimator`, where nothing else has that name; what an Estimator is assigned to; else `model`."""
         module, name = source.module, source.name
+        if self.is_gone(source) and isinstance(source.model, ast.Name):
+            return source.model.id
         if name is None:
             return self.page.module.unused_name("model", source.construction.call) if source.target is None else ""
         taken = module.bound_names | set(module.star_import)
         return "model" if self._is_renamed(source) and "model" not in taken else name
 
+    def is_gone(self, source: Source) -> bool:
+        """Whether the program goes on under the name of the Keras model that an Estimator was made of."""
+        return source.is_copy and self.loop.is_local(source) and self._are_seen(source)
+
     def _is_renamed(self, source: Source) -> bool:
+        """Whether its name says nothing, and another one may take its place."""
+        plain = str(source.name).lower() in _PLAIN_NAMES
+        return plain and self.loop.is_local(source) and self._are_seen(source)
+
+    def _are_seen(self, source: Source) -> bool:
         """Whether all places that read its name are seen to become another one."""
-        if str(source.name).lower() not in _PLAIN_NAMES or not self.loop.is_local(source):
-            return False
         read = {place.receiver for place in self.loop.places if source in place.sources}
         return set(source.module.loads_of(str(source.name), source.scope)) <= read
 
@@ -86,6 +95,14 @@ def made(
             lines = [*(text for _, text in comments(page.module, *page.module.span(statement))), *lines]
             yield page.instead(statement, lines)
             lines = []
+        if names.is_gone(source):
+            told = [text for _, text in comments(page.module, *page.module.span(page.module.statement(call)))]
+            folder = source.settings.directory
+            below = _restored(source, folder, names.model(source), page, names, False) if folder is not None else []
+            yield page.instead(page.module.statement(call), [*lines, *told, *below])
+            continue
+        if source.model is not None:
+            yield page.module.edit(call, page.text(source.model))
         if spread is not None and spread.makes_model:
             yield from spread.edits()
             yield page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])

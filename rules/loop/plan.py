@@ -14,6 +14,7 @@ from migrator.resolve.text import Spans
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import PREFIX, Construction, Values
 from ..estimator_calls.following import Follower
+from ..estimator_calls.keras_estimator import has_one_output
 from ..exports.exporters import NAMES as EXPORTERS
 from ..exports.exports import Export, export_of, of_exports
 from ..exports.receivers import NAMES as RECEIVERS
@@ -25,6 +26,7 @@ from .datasets import Reader
 from .keras_3 import Remark, otherwise
 from .places import has_its_line, is_simple
 from .reads import Read, read_of, steps_read
+from .rows import is_one
 from .sources import Kind, Source, sources_of
 from .specs import NAMES
 from .uses import Use, of_paths, use_of
@@ -206,7 +208,13 @@ def _followed(
     if not uses:
         return NotPlain("nothing uses its Estimator")
     uses.sort(key=lambda use: (use.module.path, use.module.span(use.call)))
-    reason = _of_trainings(uses) or _of_settings(uses) or _of_names(modules, [*uses, *exported]) or of_paths(uses)
+    reason = (
+        _of_rows(project, uses)
+        or _of_trainings(uses)
+        or _of_settings(uses)
+        or _of_names(modules, [*uses, *exported])
+        or of_paths(uses)
+    )
     reason = reason or of_exports(exported)
     steps = steps_read(modules, uses, inside)
     if reason or isinstance(steps, str):
@@ -286,6 +294,14 @@ def _of_names(modules: list[Module], uses: Sequence[Use | Export]) -> str:
         for node, name in module.references():
             if name in _LOOKED_AT and node not in known:
                 return f"tf.{name.split('.', 1)[1]}"
+    return ""
+
+
+def _of_rows(project: Project, uses: list[Use]) -> str:
+    """Why predictions of a Keras model, which an Estimator gives by the names of its outputs, cannot be arrays."""
+    found = [use for use in uses if use.method == "predict" and use.sources[0].model is not None]
+    if not all(is_one(use.module, use.call) for use in found) or (found and not has_one_output(project)):
+        return "predictions of a Keras model by the names of its outputs"
     return ""
 
 

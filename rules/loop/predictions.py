@@ -32,6 +32,9 @@ class PredictionWriter:
             _, places = named(module, call)
             through = len(places) == 1 and self._is_gone_through(places[0])
             yield module.edit(call, predict if through else f"iter({predict})")
+            rows = rows_of(module, places[0]) if through and use.sources[0].model is not None else None
+            for place in (place for found in rows.reads.values() for place in found) if rows is not None else ():
+                yield module.edit(place, module.segment(place.value))
             return
         whole = listed(module, call)
         name, places = named(module, whole)

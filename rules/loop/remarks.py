@@ -128,7 +128,10 @@ def _of_validation(use: Use, validation: Validation, fields: Mapping[str, ast.ex
 
 
 def reports_loss(loop: Loop, models: list[str]) -> Use | None:
-    """The first evaluation of a loop, where one of the `models`, as they are written, gives its loss to `compile`."""
-    compiled = any(re.search(r"\bcompile\([^#]*?\bloss=", text) for text in models)
+    """The first evaluation of a loop, where one of the `models`, as they are written, gives its loss to `compile`; a Keras model
+    of the program does."""
+    compiled = any(source.model is not None for source in loop.sources) or any(
+        re.search(r"\bcompile\([^#]*?\bloss=", text) for text in models
+    )
     evaluations = (use for use in loop.uses if use.method == "evaluate" or use.validation is not None)
     return next(evaluations, None) if compiled else None

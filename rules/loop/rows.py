@@ -49,6 +49,18 @@ def rows_of(module: Module, node: ast.expr) -> Rows | None:
     return Rows(source, picked, target, reads, zipped, enumerated) if reads else None
 
 
+def is_one(module: Module, node: ast.expr) -> bool:
+    """Whether a loop over predictions reads one entry of each, or prints them: one that is no dict does as well."""
+    rows = rows_of(module, node)
+    if rows is not None:
+        return len(rows.reads) == 1
+    place = _place(module, node)
+    if place is None:
+        return False
+    owner, target, _, _ = place
+    return all(_is_call(module, module.parent(load), "print") for load in _loads(module, owner, target))
+
+
 def listed(module: Module, node: ast.expr) -> ast.expr:
     """``list(predictions)`` around predictions that a statement gives a name, else these."""
     parent = module.parent(node)

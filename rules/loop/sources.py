@@ -13,6 +13,7 @@ from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
 
 from ..estimator_calls.estimator_values import Construction
+from ..estimator_calls.keras_estimator import given_to
 from ..exports.signatures import Signatures, signatures_of
 from ..losses_metrics.step_summaries import recorded, written
 from .places import has_its_line, stays
@@ -34,6 +35,8 @@ class Kind:
     signatures: Signatures = Signatures(refused="signatures of its SavedModels")
     compiled: bool = False
     """Whether it is compiled below the statement that makes it."""
+    model: ast.expr | None = None
+    """The Keras model that takes its place, which the program has made and compiled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,8 @@ class Source:
     """What it is assigned to; None where it is made inside of another expression, or returned at once."""
     scope: Scope | None
     """That of the name that it is assigned to, if it is one, and holds nothing but Estimators that are made there."""
+    model: ast.expr | None = None
+    """The Keras model of the program that it was made of."""
     params: str = ""
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
 
@@ -74,6 +79,18 @@ class Source:
     def name(self) -> str | None:
         """The name that holds it."""
         return self.target.id if isinstance(self.target, ast.Name) and self.scope is not None else None
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it is made of a Keras model that has one name, under which the program may go on."""
+        module, model = self.module, self.model
+        if self.name is None or not isinstance(model, ast.Name) or len(module.bindings(model)) != 1:
+            return False
+        held = module.scope(model).lookup(model.id)
+        loads = module.loads_of(self.name, self.scope)
+        return has_its_line(module, self.construction.call) and all(
+            module.scope(load).lookup(model.id) is held for load in loads
+        )
 
     def is_read(self, module: Module, node: ast.expr) -> bool:
         """Whether an expression is the name that holds it."""
@@ -106,6 +123,13 @@ def kind_of(plans: list[Plan]) -> Kind:
     served = {signatures_of(plan, dicts) for plan in plans}
     signatures = served.pop() if len(served) == 1 else Signatures(refused="model_fns that serve differently")
     return Kind(dicts, refused, frozenset().union(*map(written, plans)), any(map(recorded, plans)), signatures)
+
+
+def kind_of_keras(construction: Construction) -> Kind:
+    """What is to be known of a Keras model that `model_to_estimator` takes. Raises Unsupported."""
+    given = given_to(construction)
+    construction.arguments.update((name, given[name]) for name in ("model_dir", "config") if name in given)
+    return Kind(has_dicts=False, model=given["keras_model"])
 
 
 def _refused(plan: Plan) -> str:
@@ -151,7 +175,7 @@ def sources_of(
         name = "" if params is None or is_none(params) or stays(module, params) else "params"
         name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
         scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.recorded, kind.signatures)
-        source = Source(construction, settings, *own, target, scope, name)
+        source = Source(construction, settings, *own, target, scope, kind.model, name)
         if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"
         if target is None and source.returned is None:

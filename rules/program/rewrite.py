@@ -46,6 +46,7 @@ from ..estimator_calls.checkpoint_readers import (
 from ..estimator_calls.derived_configs import derived_reference
 from ..estimator_calls.driver import CONTRIB_CONFIG, Driver
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
+from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..estimator_calls.other_estimators import OtherEstimators
 from ..estimator_calls.task_fields import configuration_edits, task_reference
 from ..estimator_calls.variable_readers import variable_readers
@@ -59,7 +60,7 @@ from ..inputs.one_shot import one_shot_edits
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from ..loop.plan import Loop, NotPlain, loop_of
 from ..loop.remarks import ALONE, BY_EXAMPLES, remarks, reports_loss
-from ..loop.sources import Kind, kind_of
+from ..loop.sources import Kind, kind_of, kind_of_keras
 from ..loop.writer import LoopWriter, dropped
 from ..model_fns.handed_names import name_changes, new_name
 from ..model_fns.model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
@@ -281,10 +282,12 @@ class ProgramRewrite(Rewritten):
         for network in known.values():
             network.construction.arguments.update(network.settings)
         kinds = {**dict(self._kinds()), **{call: _kind_of(network) for call, network in networks.items()}}
+        keras = [c for c in self.constructions if c.name == MODEL_TO_ESTIMATOR]
+        kinds.update((construction.call, kind_of_keras(construction)) for construction in keras)
         loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
         if not isinstance(loop, Loop):
             return loop
-        if networks and self.distributed and not self.alone:
+        if (networks or keras) and self.distributed and not self.alone:
             return NotPlain("it may train on several devices or machines")
         models = canned_models(known, loop)
         if isinstance(models, str):
@@ -385,7 +388,10 @@ class ProgramRewrite(Rewritten):
 
     def _construct(self, construction: Construction) -> None:
         if construction.name != ESTIMATOR and isinstance(self.loop, Loop):
-            self._canned_class(construction)
+            if construction.name == MODEL_TO_ESTIMATOR:
+                self._others.keep_model(construction)
+            else:
+                self._canned_class(construction)
             return
         if construction.name != ESTIMATOR:
             self._others.rewrite(construction)

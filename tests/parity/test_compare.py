@@ -288,6 +288,13 @@ def test_what_a_canned_estimator_reports_unread_may_go(sides: tuple[Side, Side])
     assert "predict call 1: a canned Estimator also reports q; the new program does not" in report.notes
 
 
+def test_the_only_output_needs_no_name(sides: tuple[Side, Side]) -> None:
+    sides[0].predict(1, dense=np.ones(2)).predict(2, a=np.ones(2), b=np.ones(2))
+    sides[1].predict(1, output=np.ones(2)).predict(2, output=np.ones(2))
+    found = texts(judge(sides))
+    assert "predict call 1" not in found and "predict call 2: 'a' is missing in the new program" in found
+
+
 def test_metric_that_rounding_moved_counts_with_the_old_weights(sides: tuple[Side, Side]) -> None:
     sides[0].evaluate(1, auc=0.5, accuracy=0.25)
     sides[1].evaluate(1, auc=0.502, accuracy=0.3)

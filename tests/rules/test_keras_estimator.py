@@ -78,4 +78,85 @@ def test_array_inputs_keep_their_arguments() -> None:
     )
     assert "f = numpy_input_fn({'x': X}, Y, 32, None, shuffle=True, num_threads=2)" in text
     assert "g = pandas_input_fn(x=X, y=Y, shuffle=False)" in text
-    assert "train(e, f, steps=1)" in text
+    assert "model.fit(f().take(1))" in text
+
+
+TRAINED = """\
+def input_fn():
+    return tf.data.Dataset.from_tensors((X, Y)).repeat()
+
+
+e = tf.keras.estimator.model_to_estimator(model, model_dir=DIR)
+e.train(input_fn, steps=9)
+"""
+
+
+def test_a_model_that_is_trained_is_trained_by_fit() -> None:
+    text = migrated(f"{TRAINED}print(e.evaluate(input_fn, steps=2))")
+    assert "Estimator" not in text and "configure" not in text and "e = " not in text
+    assert "checkpoint = tf.train.Checkpoint(model=model)\n" in text
+    assert "model.fit(" in text and "input_fn().take(9)" in text
+    assert "print(model.evaluate(input_fn().take(2), return_dict=True))" in text
+
+
+def test_a_model_without_a_name_of_its_own_is_held_by_that_of_the_estimator() -> None:
+    head = HEAD.replace("model = ", "def make():\n    return ")
+    text = migrated(TRAINED.replace("(model,", "(make(),"), head)
+    assert "e = make()\n" in text and "e.fit(" in text
+
+
+@pytest.mark.parametrize("again", ["model = None\n", "def f():\n    model = None\n    e.evaluate(input_fn, steps=1)\n"])
+def test_a_name_that_means_something_else_as_well_is_not_taken(again: str) -> None:
+    text = migrated(TRAINED + again)
+    assert "e = model\n" in text and "e.fit(" in text
+
+
+@pytest.mark.parametrize(
+    ("loop", "new"),
+    [
+        ("for row in e.predict(input_fn):\n    print(row['dense'][0])", "):\n    print(row[0])"),
+        ("for row in e.predict(input_fn):\n    print(row)", "):\n    print(row)"),
+    ],
+)
+def test_predictions_of_one_output_are_arrays(loop: str, new: str) -> None:
+    text = migrated((TRAINED + loop).replace(".repeat()", "").replace("steps=9", "steps=1"))
+    assert "for row in model.predict(input_fn())" in text and new in text
+
+
+@pytest.mark.parametrize(
+    ("loop", "head"),
+    [
+        ("for row in e.predict(input_fn):\n    keep(row)", HEAD),
+        ("for row in e.predict(input_fn):\n    print(row['a'], row['b'])", HEAD),
+        (
+            "for row in e.predict(input_fn):\n    print(row)",
+            HEAD.replace("model = ", "tf.keras.Model(I, [A, B])\nmodel = "),
+        ),
+        (
+            "for row in e.predict(input_fn):\n    print(row)",
+            HEAD.replace("model = ", "class M(tf.keras.Model):\n    pass\nmodel = "),
+        ),
+    ],
+)
+def test_predictions_by_name_stay(loop: str, head: str) -> None:
+    text = migrated((TRAINED + loop).replace(".repeat()", "").replace("steps=9", "steps=1"), head)
+    assert "e = configure_keras_model(model, model_dir=DIR)" in text and "predict(e, input_fn)" in text
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        "'adam'",
+        "'SGD'",
+        "tf.keras.optimizers.Adam(learning_rate=0.1)",
+        "tf.keras.optimizers.legacy.SGD(0.1, decay=0.1)",
+    ],
+)
+def test_fit_takes_optimizers_that_are_the_same(optimizer: str) -> None:
+    assert f"model.compile({optimizer}, 'mse')" in migrated(f"model.compile({optimizer}, 'mse')\n{TRAINED}")
+
+
+@pytest.mark.parametrize("optimizer", ["RMSprop()", "SGD(0.1, decay=0.1)", "Adam(0.1, **OPTIONS)"])
+def test_fit_takes_legacy_optimizers_where_others_differ(optimizer: str) -> None:
+    text = migrated(f"model.compile(tf.keras.optimizers.{optimizer}, 'mse')\n{TRAINED}")
+    assert f"model.compile(tf.keras.optimizers.legacy.{optimizer}, 'mse')" in text

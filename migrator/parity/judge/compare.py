@@ -311,6 +311,10 @@ def _may_jump(key: str, old: Any, new: Any) -> bool:
     return bool(abs(float(old.reshape(-1)[0]) - float(new.reshape(-1)[0])) <= LARGEST_JUMP)
 
 
+ALONE = "output"
+"""What stands for the key of predictions that are no dict."""
+
+
 def _predictions(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> list[Difference]:
     left = {event["call"]: event for event in old.of("predictions")}
     right = {event["call"]: event for event in new.of("predictions")}
@@ -318,6 +322,8 @@ def _predictions(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> 
     for call in sorted(set(left) & set(right)):
         where = f"predict call {call}"
         a, b = left[call]["outputs"], right[call]["outputs"]
+        if set(b) == {ALONE} and len(a) == 1:  # the only output of a Keras model, which an Estimator gives by its name
+            b = dict.fromkeys(a, b[ALONE])
         unread = _left_out(report, old, "predict", call, set(a) - set(b))
         for key in sorted((set(a) | set(b)) - unread):
             if key not in a or key not in b:
