@@ -45,6 +45,25 @@ def test_what_the_old_program_does_to_itself_is_rounding(tmp_path: Path) -> None
     assert all(row.equal for row in (*report.weights, *report.metrics))
 
 
+def exported(folder: Path, side: str, score: float, call: int | None = None) -> Reader:
+    """A recording of one export; that of a new program has its outputs by the export whose inputs they are for."""
+    made = Side(folder, side)
+    values = {"score": made.writer.array(np.array([score], np.float32))}
+    signature = {"inputs": {}, "outputs": {}, "values": values if call is None else {str(call): values}}
+    made.writer.event("export", call=1, folder="served", signatures={"predict": signature})
+    return made.train([1.0], [1.0]).reader()
+
+
+@pytest.mark.parametrize(("score", "verdict"), [(1.002, "equal"), (1.5, "different")])
+def test_outputs_of_exports_drift_as_well(tmp_path: Path, score: float, verdict: str) -> None:
+    old = exported(tmp_path, "old", 1.0)
+    exported(tmp_path, "again", 1.001)
+    itself, report = CaseReport("a"), CaseReport("a")
+    compare(itself, old, Again(str(tmp_path / "again")))
+    compare(report, old, exported(tmp_path, "new", score, call=1), drift=drift_of(itself))
+    assert report.verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("again", "new", "weights"),
     [

@@ -59,6 +59,8 @@ class Again(Reader):
     """A second recording of the old program, as if a new one had made it."""
 
     def of(self, event_type: str) -> Iterator[dict[str, Any]]:
+        if event_type == "export":
+            return map(_repeated, super().of(event_type))
         if event_type != "mapping":
             return super().of(event_type)
         first = {event["stream"]: event["variables"] for event in reversed(self.events) if event["type"] == "variables"}
@@ -67,6 +69,15 @@ class Again(Reader):
             for stream, listed in first.items()
         }
         return iter([{"type": "mapping", "stream": stream, "pairs": found} for stream, found in pairs.items()])
+
+
+def _repeated(event: dict[str, Any]) -> dict[str, Any]:
+    """An export whose outputs are said to be those for the inputs of the same export of the first recording."""
+    signatures = {
+        name: {**signature, "values": {str(event["call"]): signature["values"]} if "values" in signature else {}}
+        for name, signature in event.get("signatures", {}).items()
+    }
+    return {**event, "signatures": signatures} if "signatures" in event else event
 
 
 def drift_of(report: CaseReport) -> Drift:
