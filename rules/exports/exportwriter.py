@@ -13,7 +13,7 @@ from ..loop.making import Names
 from ..loop.page import Page
 from ..loop.uses import Use
 from .exports import Export
-from .receivers import Computed, Receiver
+from .receivers import Computed, Fed, FedTogether, Receiver
 
 
 class ExportWriter:
@@ -56,7 +56,7 @@ class ExportWriter:
         serve = module.unused_name("serve", at)
         if fed.computed is not None:
             names = ", ".join(each.name for each in fed.computed.parameters)
-            specs = ", ".join(self._spec(each.shape, each.dtype, each.key) for each in fed.computed.parameters)
+            specs = ", ".join(self._signature(each) for each in fed.computed.parameters)
             call = f"{self.page.text(fed.given)}({names})"
             made = f"lambda {names}: {model}.predict_step({call}), input_signature=[{specs}]"
         elif fed.parsed is None:
@@ -94,11 +94,26 @@ class ExportWriter:
             whole, features = fed.returned
             yield module.edit(whole, module.segment(features))
         for call, name in fed.fed:
-            given = dict(zip(("dtype", "shape"), call.args))
-            given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
-            yield module.edit(call, self._spec(given["shape"], given["dtype"], name))
+            yield module.edit(call, self._spec_of(call, name))
         if fed.computed is not None:
             yield from self._parameters(fed.computed)
+
+    def _signature(self, parameter: Fed | FedTogether) -> str:
+        """What a parameter is like."""
+        if isinstance(parameter, Fed):
+            return self._spec(parameter.shape, parameter.dtype, parameter.key)
+        specs = [f"{name}: {self._spec_of(call, name)}" for call, name in parameter.fed]
+        made, loop = parameter.statement.value, ""
+        if isinstance(made, ast.DictComp):
+            text = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()
+            loop = " " + " ".join(text.rpartition("}")[0].rstrip(", \n").split())
+        return f"{{{', '.join(specs)}{loop}}}"
+
+    def _spec_of(self, call: ast.Call, name: str) -> str:
+        """What was a placeholder, of its call."""
+        given = dict(zip(("dtype", "shape"), call.args))
+        given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
+        return self._spec(given["shape"], given["dtype"], name)
 
     def _spec(self, shape: ast.expr, dtype: ast.expr, name: str) -> str:
         """What was a placeholder."""

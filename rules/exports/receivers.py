@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
@@ -36,11 +36,21 @@ class Fed:
 
 
 @dataclass(frozen=True)
+class FedTogether:
+    """A dict of placeholders that becomes one parameter."""
+
+    statement: ast.Assign
+    name: str
+    fed: tuple[tuple[ast.Call, str], ...]
+    """The placeholders, each with the text of its name as an input."""
+
+
+@dataclass(frozen=True)
 class Computed:
     """A function that computes features of placeholders."""
 
     function: ast.FunctionDef
-    parameters: tuple[Fed, ...]
+    parameters: tuple[Fed | FedTogether, ...]
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class Receiver:
     parsed: ast.expr | None = None
     """The features of serialized examples."""
     statement: ast.Assign | None = None
-    """What holds the function that is made of them, and goes."""
+    """What holds the function that is made of them, or their dict by another name, and goes."""
     returned: tuple[ast.expr, ast.expr] | None = None
     """What a function of the program returns, and the features in it."""
     fed: tuple[tuple[ast.Call, str], ...] = ()
@@ -67,8 +77,14 @@ class Receiver:
     @property
     def placeholders(self) -> list[ast.expr]:
         """The calls that made what is fed."""
-        held = self.computed.parameters if self.computed is not None else ()
-        return [*(call for call, _ in self.fed), *(each.statement.value for each in held)]
+        fed = list(self.fed)
+        alone = []
+        for each in self.computed.parameters if self.computed is not None else ():
+            if isinstance(each, FedTogether):
+                fed += each.fed
+            else:
+                alone.append(each.statement.value)
+        return [*(call for call, _ in fed), *alone]
 
 
 def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call) -> Receiver | str:
@@ -85,7 +101,7 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
     found = project.definition(module, node)
     if found is None or found.module is not module or not isinstance(found.node, ast.FunctionDef):
         return _UNSEEN
-    return _function(module, node, found.node) or _UNSEEN
+    return _function(module, node, found.node, call) or _UNSEEN
 
 
 def _bound(call: ast.Call, signature: str) -> dict[str, ast.expr] | None:
@@ -102,29 +118,30 @@ def _goes(module: Module, statement: ast.Assign, node: ast.expr, call: ast.Call,
     return alone and has_its_line(module, statement) and moves(module, statement, call, [value])
 
 
-def _function(module: Module, node: ast.expr, function: ast.FunctionDef) -> Receiver | None:
-    """A function of the program that makes placeholders and returns them as features, as they are."""
+def _function(module: Module, node: ast.expr, function: ast.FunctionDef, call: ast.Call) -> Receiver | None:
+    """A function of the program that makes placeholders and returns them as features, or what it computes of them."""
     args = function.args
-    returns = [part for part in walk(function) if isinstance(part, ast.Return)]
     inner = [p for p in walk(function) if isinstance(p, (ast.FunctionDef, ast.Lambda)) and p is not function]
-    if inner or function.decorator_list or len(returns) != 1 or returns[0] is not function.body[-1]:
+    returns = [part for part in walk(function) if isinstance(part, ast.Return)]
+    returns = [part for part in returns if not any(module.is_inside(part, each) for each in inner)]
+    if function.decorator_list or len(returns) != 1 or returns[0] is not function.body[-1]:
         return None
     if args.args or args.kwonlyargs or args.vararg or args.kwarg or returns[0].value is None:
         return None
     held = [n for n, _ in _reads(module, function)]
     if held != [node]:
         return None
-    found = _features(module, returns[0].value)
+    found = _features(module, returns[0].value) if not inner else None
     if found is None:
-        return _computed(module, node, function, returns[0].value)
-    names, features = found
+        return _computed(module, node, function, returns[0].value, call)
+    names, features, alias = found
     fed = _fed(module, function, features, module.resolve(names[0]) == _RAW)
-    if fed is None or not _is_read_in(module, features, returns[0]):
+    if fed is None or not _is_read_in(module, features, [returns[0], *([alias] if alias is not None else [])]):
         return None
     dtype = _bound(fed[0][0], "dtype shape name") if len(fed) == 1 else None
     alone = isinstance(module.parent(fed[0][0]), (ast.Dict, ast.Assign)) and dtype is not None
     text = alone and dtype is not None and module.resolve(dtype["dtype"]) == "tensorflow.string"
-    return Receiver(node, names, returned=(returns[0].value, features), fed=tuple(fed), text=text)
+    return Receiver(node, names, statement=alias, returned=(returns[0].value, features), fed=tuple(fed), text=text)
 
 
 def _reads(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast.Name, ast.AST | None]]:
@@ -134,23 +151,37 @@ def _reads(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast.Name
         yield load, module.parent(load)
 
 
-def _features(module: Module, value: ast.expr) -> tuple[tuple[ast.expr, ...], ast.expr] | None:
-    """The names of the library in what a function returns, and the features that are fed as they are."""
+def _features(module: Module, value: ast.expr) -> tuple[tuple[ast.expr, ...], ast.expr, ast.Assign | None] | None:
+    """The names of the library in what a function returns, the features that are fed as they are, and another name of these."""
     if isinstance(value, ast.Call) and not value.args and not value.keywords and isinstance(value.func, ast.Call):
         made = value.func
         given = _bound(made, "features default_batch_size") if module.resolve(made.func) == _RAW else None
         if given is None or set(given) != {"features"}:
             return None
-        return (made.func,), given["features"]
+        return (made.func,), given["features"], None
     given = None
     if isinstance(value, ast.Call) and module.resolve(value.func) == _RECEIVER:
         given = _bound(value, "features receiver_tensors")
     if given is None or set(given) != {"features", "receiver_tensors"}:
         return None
-    features = given["features"]
-    same = ast.dump(features) == ast.dump(given["receiver_tensors"]) and isinstance(features, ast.Name)
     assert isinstance(value, ast.Call)
-    return ((value.func,), features) if same else None
+    features, tensors = given["features"], given["receiver_tensors"]
+    if not (isinstance(features, ast.Name) and isinstance(tensors, ast.Name)):
+        return None
+    if features.id == tensors.id:
+        return (value.func,), features, None
+    alias = _alias(module, features, tensors)
+    return ((value.func,), tensors, alias) if alias is not None else None
+
+
+def _alias(module: Module, name: ast.Name, other: ast.Name) -> ast.Assign | None:
+    """The statement that makes a name, read nowhere else, another one of `other`."""
+    bound = [binding.node for binding in module.bindings(name)]
+    statement = bound[0] if len(bound) == 1 else None
+    if not isinstance(statement, ast.Assign) or not has_its_line(module, statement):
+        return None
+    same = isinstance(statement.value, ast.Name) and statement.value.id == other.id
+    return statement if same and _loads(module, name) == [name] else None
 
 
 def _fed(module: Module, function: ast.FunctionDef, features: ast.expr, raw: bool) -> list[tuple[ast.Call, str]] | None:
@@ -183,32 +214,80 @@ def _fed(module: Module, function: ast.FunctionDef, features: ast.expr, raw: boo
     return found if found and every == {call for call, _ in found} else None
 
 
-def _is_read_in(module: Module, name: ast.expr, statement: ast.stmt) -> bool:
-    """Whether a name, if it is one, is read in one statement alone."""
-    return not isinstance(name, ast.Name) or all(module.is_inside(load, statement) for load in _loads(module, name))
+def _is_read_in(module: Module, name: ast.expr, statements: Sequence[ast.stmt]) -> bool:
+    """Whether a name, if it is one, is read in some statements alone."""
+    if not isinstance(name, ast.Name):
+        return True
+    return all(any(module.is_inside(load, each) for each in statements) for load in _loads(module, name))
 
 
-def _computed(module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr) -> Receiver | None:
+def _computed(
+    module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr, call: ast.Call
+) -> Receiver | None:
     """A function of the program that computes features of placeholders, which become its parameters."""
     made = isinstance(value, ast.Call) and module.resolve(value.func) == _RECEIVER
     given = _bound(value, "features receiver_tensors") if made and isinstance(value, ast.Call) else None
     if given is None or set(given) != {"features", "receiver_tensors"} or not _is_dict(module, given["features"]):
         return None
+    assert isinstance(value, ast.Call)
     tensors = given["receiver_tensors"]
+    together = _together(module, function, tensors, call)
+    if together is not None:
+        parameters: tuple[Fed | FedTogether, ...] = (together,)
+        return Receiver(
+            node, (value.func,), returned=(value, given["features"]), computed=Computed(function, parameters)
+        )
     if isinstance(tensors, ast.Dict):
         entries = [(module.segment(key), item) for key, item in zip(tensors.keys, tensors.values) if key is not None]
     else:
         entries = [('"input"', tensors)]
-    fed = [_parameter(module, key, item) for key, item in entries]
-    parameters = tuple(each for each in fed if each is not None)
+    fed = [each for each in (_parameter(module, key, item) for key, item in entries) if each is not None]
     every = [p for p in walk(function) if isinstance(p, ast.Call) and module.resolve(p.func) == _PLACEHOLDER]
-    held = {each.statement for each in parameters} & set(function.body)
-    if not parameters or len(parameters) < len(fed) or len(held) < len(fed) or len(every) != len(fed):
+    held = {each.statement for each in fed} & set(function.body)
+    if not fed or len({len(entries), len(fed), len(held), len(every)}) > 1:
         return None
-    assert isinstance(value, ast.Call)
-    text = len(fed) == 1 and module.resolve(parameters[0].dtype) == "tensorflow.string"
-    computed = Computed(function, parameters)
+    text = len(fed) == 1 and module.resolve(fed[0].dtype) == "tensorflow.string"
+    computed = Computed(function, tuple(fed))
     return Receiver(node, (value.func,), returned=(value, given["features"]), computed=computed, text=text)
+
+
+def _together(module: Module, function: ast.FunctionDef, tensors: ast.expr, call: ast.Call) -> FedTogether | None:
+    """A dict of placeholders that the function only reads, and that can be written where the SavedModel is made."""
+    statement = module.assignment(tensors)
+    if statement is None or statement not in function.body or not isinstance(tensors, ast.Name):
+        return None
+    fed = _fed(module, function, tensors, raw=False)
+    inside = fed is not None and all(module.parent(made) is statement.value for made, _ in fed)
+    if fed is None or not inside or not has_its_line(module, statement):
+        return None
+    if not all(load is tensors or _reads_a_dict(module, load) for load in _loads(module, tensors)):
+        return None
+    loops = statement.value.generators if isinstance(statement.value, ast.DictComp) else []
+    own = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
+    scopes = [
+        module.scope(place).lookup(name.id)
+        for name in walk(statement.value)
+        if isinstance(name, ast.Name) and name.id not in own
+        for place in (statement, call)
+    ]
+    if any(scope is not None and scope.kind != "module" for scope in scopes):
+        return None
+    return FedTogether(statement, tensors.id, tuple(fed))
+
+
+def _reads_a_dict(module: Module, load: ast.Name) -> bool:
+    """Whether the place that reads a dict only looks at it, or prints it."""
+    parent = module.parent(load)
+    if isinstance(parent, ast.Call) and load in parent.args:
+        text = isinstance(parent.func, ast.Attribute) and isinstance(parent.func.value, ast.Constant)
+        return text or module.resolve(parent.func) in ("print", "len", "sorted", "list")
+    if isinstance(parent, ast.Attribute):
+        called = module.parent(parent)
+        asks = isinstance(called, ast.Call) and called.func is parent
+        return asks and parent.attr in ("items", "keys", "values", "copy", "get")
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.ctx, ast.Load)
+    return isinstance(parent, (ast.comprehension, ast.For)) and parent.iter is load
 
 
 def _parameter(module: Module, key: str, node: ast.expr) -> Fed | None:

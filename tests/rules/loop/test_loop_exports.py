@@ -116,6 +116,75 @@ def test_placeholders_of_features_that_are_computed_become_parameters(fed: str, 
     assert f'{made}input_signature=[tf.TensorSpec([None], tf.string, name="{key}")]' in text
 
 
+DICT = """\
+def serving_input_fn():
+    fed = {
+        "wide": tf.placeholder(tf.float32, [None, 3]),
+        "deep": tf.placeholder(tf.float32, shape=[None, 2]),
+    }
+    features = FEATURES
+    return tf.estimator.export.ServingInputReceiver(features, fed)
+
+
+"""
+COMPREHENSION = """\
+def serving_input_fn():
+    fed = {
+        name: tf.placeholder(tf.float32, [None, size]) for name, size in SIZES.items()
+    }
+    features = FEATURES
+    return tf.estimator.export.ServingInputReceiver(features, fed)
+
+
+"""
+
+
+def test_features_by_another_name() -> None:
+    text = joined(migrated(COMPREHENSION.replace("FEATURES", "fed")))
+    assert "tf.TensorSpec([None, size], tf.float32, name=name) for name, size in SIZES.items()" in text
+    assert "    return fed\n" in text and "features = fed" not in text
+    assert "tf.function(model.predict_step, input_signature=[serving_input_fn()])" in text
+
+
+COMPUTED = [
+    "{name: tf.squeeze(tf.expand_dims(tensor, -1), -1) for name, tensor in fed.items()}",
+    '{"wide": fed["wide"] * 2.0, "deep": fed["deep"]}',
+]
+SPECS = '"wide": tf.TensorSpec([None, 3], tf.float32, name="wide"), "deep": tf.TensorSpec([None, 2], tf.float32, name="deep")'
+LOOP = "name: tf.TensorSpec([None, size], tf.float32, name=name) for name, size in SIZES.items()"
+
+
+@pytest.mark.parametrize("features", COMPUTED)
+@pytest.mark.parametrize(("receiver", "spec"), [(DICT, SPECS), (COMPREHENSION, LOOP)])
+def test_a_dict_of_placeholders_becomes_a_parameter(features: str, receiver: str, spec: str) -> None:
+    text = joined(migrated(receiver.replace("FEATURES", features)))
+    assert f"def serving_input_fn(fed):\n    features = {features}\n    return features\n" in text
+    made = "tf.function(lambda fed: model.predict_step(serving_input_fn(fed)), "
+    assert f"{made}input_signature=[{{{spec}}}]" in text and "placeholder" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "    features = FEATURES\n",
+            "    features = FEATURES\n    fed['more'] = features['wide']\n",
+        ),  # fed is another dict then
+        ("    features = FEATURES\n", "    features = FEATURES\n    change(fed)\n"),
+        ("    fed = {\n", "    wide = [None, 3]\n    fed = {\n"),
+        ("tf.placeholder(tf.float32, [None, 3])", "tf.placeholder_with_default([[0.0] * 3], [None, 3])"),
+    ],
+)
+def test_dicts_of_placeholders_that_stay(old: str, new: str) -> None:
+    receiver = (
+        DICT.replace("tf.placeholder(tf.float32, [None, 3])", "tf.placeholder(tf.float32, wide)")
+        if "wide =" in new
+        else DICT
+    )
+    text = migrated(receiver.replace(old, new).replace("FEATURES", COMPUTED[0]))
+    assert ".fit(" not in text and "ServingInputReceiver(" in text
+
+
 SIGNATURES = """\
         outputs = {KEYS}
         return tf.estimator.EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
