@@ -113,7 +113,7 @@ def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
     status = _run([sys.executable, *program.start], folder / "run", folder / "run.log", limit)
     row.runs = "still training" if status is None else "ended" if status == 0 else _last_error(folder / "run.log")
     status = _run([sys.executable, "-m", "migrator", "parity", *_compared(program, before, after)],
-                  folder, folder / "parity.log", 3 * limit)  # fmt: skip
+                  folder, folder / "parity.log", 600)  # fmt: skip
     row.result = {0: EQUAL, 1: DIFFERENT}.get(2 if status is None else status) or _blame(folder, row)
     if row.result == EQUAL and row.runs not in ("ended", "still training"):
         row.result = CRASHED
