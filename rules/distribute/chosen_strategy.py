@@ -17,6 +17,7 @@ from ..estimator_calls.task_fields import names_configuration, names_estimator
 from ..symbols.tensorflow_names import whole_name
 from .replaced_replication import replace_replication
 from .strategies import is_strategy
+from .tpu_facts import short_name
 
 _STRATEGIES = {
     "none": "get_strategy()",
@@ -40,6 +41,8 @@ def choose_strategy(drafts: Drafts, group: Iterable[Module], strategy: str, seve
     paths = [module.path for module in group]
     told = "" if strategy == "none" and not several else _STRATEGIES[strategy]
     drafts.apply([Change(edit) for path in paths for edit in _told(drafts.project.modules[path], told)])
+    if strategy == "none":
+        drafts.apply([Change(edit) for path in paths for edit in _off_tpus(drafts.project.modules[path])])
     drafts.apply([Change(edit) for path in paths for edit in _idle(drafts.project.modules[path])])
     replace_replication(drafts, paths, strategy, _root)
 
@@ -55,6 +58,18 @@ def _told(module: Module, told: str) -> Iterator[Edit]:
             yield from _configured(module, node, told, complete=False)
         elif names_estimator(name):
             yield from _with_config(module, node, told)
+
+
+def _off_tpus(module: Module) -> Iterator[Edit]:
+    """What lets each TPUEstimator go without a TPU."""
+    for call in module.nodes(ast.Call):
+        short = short_name(module.resolve(call.func) or "")
+        if short == "TPUEstimator" and not any(k.arg is None for k in call.keywords):
+            use = next((k for k in call.keywords if k.arg == "use_tpu"), None)
+            yield module.edit(use, "use_tpu=False") if use is not None else add_keyword(module, call, "use_tpu=False")
+        elif short == "RunConfig":
+            clusters = [keyword for keyword in call.keywords if keyword.arg == "cluster"]
+            yield from delete_arguments(module, call, clusters) if clusters else ()
 
 
 def _configured(module: Module, call: ast.Call, told: str, complete: bool) -> Iterator[Edit]:
@@ -101,7 +116,8 @@ def _idle(module: Module) -> Iterator[Edit]:
     """Deletions of what gives a name to strategies that nothing reads any more."""
     doomed: set[ast.AST] = set()
     for node in walk(module.tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _makes(module, node.value):
+        made = isinstance(node, ast.Assign) and (_makes(module, node.value) or _finds(module, node.value))
+        if made and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             holder = module.scope(node.targets[0]).holder(name)
             if not module.loads_of(name, holder):
@@ -121,7 +137,7 @@ def _is_idle(node: ast.AST, doomed: set[ast.AST]) -> bool:
 
 
 def _is_value(module: Module, node: ast.expr) -> bool:
-    return is_none(node) or _makes(module, node)
+    return is_none(node) or _makes(module, node) or _finds(module, node)
 
 
 def refuse_other_strategies(module: Module) -> None:
@@ -140,3 +156,8 @@ def _makes(module: Module, node: ast.AST) -> bool:
         arms = (node.body, node.orelse)
         return all(_is_value(module, arm) for arm in arms) and any(_makes(module, arm) for arm in arms)
     return isinstance(node, ast.Call) and is_strategy(module.resolve(node.func) or "")
+
+
+def _finds(module: Module, node: ast.AST) -> bool:
+    """Whether an expression finds a TPU."""
+    return isinstance(node, ast.Call) and (module.resolve(node.func) or "").endswith(".TPUClusterResolver")

@@ -11,7 +11,7 @@ from migrator.vendor import vendoring
 _TRAINS_AND_EVALUATES = re.compile(rb"[.\"']train_and_evaluate|import\b[^\n(]*(\([^)]*)?\btrain_and_evaluate")
 _OTHER_WORDS = re.compile(
     rb"learn_runner|\bExperiment\b|"
-    rb"Strategy\b|get_strategy|distribute\b|device_fn|device_setter|"
+    rb"Strategy\b|get_strategy|distribute\b(?!\.cluster_resolver\.TPU)|device_fn|device_setter|"
     rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|TPU|tpu\b|horovod|"
     rb"partitioner|num_worker_replicas|num_ps_replicas|is_chief|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
     rb"global_id_in_cluster|input_context|session_creation_timeout"
@@ -21,6 +21,8 @@ _WORDS = re.compile(_TRAINS_AND_EVALUATES.pattern + b"|" + _OTHER_WORDS.pattern)
 a function of the program may have that name, too."""
 _WHATEVER_IS_CHOSEN = re.compile(rb"partitioner|\.(train|eval)_distribute\b")
 """What needs their helpers on one device, too."""
+_OF_TPUS = frozenset({"TPU", "tpu"})
+"""Those by which a program speaks of TPUs; it may have none."""
 _UNDERSTOOD = frozenset({"Strategy", "get_strategy", "distribute", "input_context", "TF_CONFIG", "partitioner"})
 """Those words that a loop of `fit` keeps the meaning of."""
 TRAINING = frozenset({"train", "evaluate", "predict"})
@@ -44,9 +46,15 @@ def only_trains_and_evaluates(modules: Iterable[Module], strategy: str) -> bool:
     return bool(texts) and not any(_OTHER_WORDS.search(text) for text in texts)
 
 
-def understood_words(modules: Iterable[Module]) -> frozenset[str] | None:
+def understood_words(modules: Iterable[Module], on_tpu: bool) -> frozenset[str] | None:
     """The words by which files speak for several devices or machines; None: there are others than strategies, partitioners
-    and TF_CONFIG."""
+    and TF_CONFIG. Those for TPUs are of no account, nor is, where an Estimator is for one, that which names its master."""
     texts = [module.source for module in modules if not vendoring.is_vendored(module.text)]
     found = frozenset(word.group().decode() for text in texts for word in _OTHER_WORDS.finditer(text))
-    return found if found <= _UNDERSTOOD else None
+    told = frozenset(word for word in found - _OF_TPUS if not (on_tpu and word.startswith("master")))
+    return told if told <= _UNDERSTOOD else None
+
+
+def speaks_of_tpus(modules: Iterable[Module]) -> bool:
+    """Whether files name TPUs."""
+    return any(re.search(rb"TPU|tpu\b", m.source) and not vendoring.is_vendored(m.text) for m in modules)

@@ -16,6 +16,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 
 from ..hooks.keras_callbacks import Hooks
+from ..loop.inputs import given_parts
 from ..loop.places import has_its_line, is_simple
 from ..loop.plan import Distribution, Loop, NotPlain
 from ..loop.uses import Use
@@ -57,6 +58,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
         return NotPlain("arrays of an input function, on several devices or machines")
     strategy = loop.first.settings.strategy
+    if loop.on_tpu:
+        return NotPlain("a TPU beside other devices or machines")
     if strategy is None:
         if not words and not asked:  # it spoke of TPUs
             return NotPlain(_SPOKEN)
@@ -121,7 +124,8 @@ def _functions(use: Use) -> list[ast.expr]:
 def _has(use: Use, params: str) -> bool:
     """Whether an input function is to get a variable that is not there yet."""
     inputs = [use.input, *([use.validation.input] if use.validation is not None else [])]
-    return any(isinstance(value, ast.Name) and value.id == params for each in inputs for _, value in each.given)
+    given = (value for each in inputs for value in given_parts(each.given))
+    return any(isinstance(value, ast.Name) and value.id == params for value in given)
 
 
 def _of_training(plan: Plan) -> str:

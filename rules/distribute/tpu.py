@@ -6,7 +6,6 @@ Without a TPU a TPUEstimator is an Estimator that tells `input_fn` and `model_fn
 from __future__ import annotations
 
 import ast
-from typing import Optional
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
@@ -16,8 +15,8 @@ from migrator.vocabulary.diagnostics import Edit
 
 from ..estimator_calls.driver import Driver
 from ..optimizers.wrappers import unwrapped
+from .tpu_facts import short_name
 
-_FAMILIES = ("tensorflow.contrib.tpu.", "tensorflow.estimator.tpu.", "tensorflow.tpu.")
 ESTIMATOR = (
     "model_fn model_dir config params use_tpu train_batch_size eval_batch_size predict_batch_size batch_axis eval_on_tpu "
     "export_to_tpu export_to_cpu warm_start_from embedding_config_spec export_saved_model_api_version"
@@ -33,11 +32,6 @@ _FIELDS = {
 }
 ASKS = "the program asks for a TPU: --strategy tpu gives it one"
 _RESOLVER = "tensorflow.contrib.cluster_resolver.TPUClusterResolver"
-
-
-def short_name(name: str) -> Optional[str]:
-    """``TPUEstimator`` for any of the places where TensorFlow 1 kept it; None for names of other families."""
-    return name.rsplit(".", 1)[1] if name.startswith(_FAMILIES) else None
 
 
 def configurations_first(references: list[tuple[ast.expr, str]]) -> list[tuple[ast.expr, str]]:
@@ -71,7 +65,7 @@ def reference(driver: Driver, node: ast.expr, name: str) -> bool:
             driver.remarks.append((call, "host_call is not run: it writes the summaries of a TPU"))
     elif short == "RunConfig" and call is not None:
         for value in driver.run_config(node, call, _FIELDS):
-            _drop_names(module, driver, value)
+            drop_names(module, driver, value)
     elif short == "CrossShardOptimizer" and call is not None:
         driver.handled.add(node)
         driver.edits += cross_shard(module, call)
@@ -84,9 +78,9 @@ def cross_shard(module: Module, call: ast.Call) -> list[Edit]:
     return unwrapped(module, call, given["opt"])
 
 
-def _drop_names(module: Module, driver: Driver, value: ast.expr) -> None:
+def drop_names(module: Module, driver: Driver, dropped: ast.expr) -> None:
     """Deletes `is_per_host = tf.contrib.tpu.…` where only a dropped argument reads the name."""
-    inside = set(walk(value))
+    inside = set(walk(dropped))
     driver.handled |= {
         node for node, name in module.references() if node in inside and (short_name(name) or name == _RESOLVER)
     }
@@ -95,9 +89,12 @@ def _drop_names(module: Module, driver: Driver, value: ast.expr) -> None:
             continue
         found = module.bindings(node)
         statement = module.statement(found[0].node) if len(found) == 1 else None
-        if not isinstance(statement, ast.Assign) or short_name(module.resolve(statement.value) or "") is None:
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        told = module.resolve(value.func if isinstance(value, ast.Call) else value) if value is not None else None
+        if not isinstance(statement, ast.Assign) or short_name(told or "") is None:
             continue
         readers = [load for load in module.loads(node.id) if module.bindings(load) == found]
         if all(load in inside for load in readers):
             driver.handled.add(statement.value)
             driver.edits.append(module.delete_statement(statement))
+            drop_names(module, driver, statement.value)

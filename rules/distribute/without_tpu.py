@@ -23,7 +23,8 @@ from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import Construction
 from ..symbols.tensorflow_names import tensorflow_root
 from .strategies import trains_on_tpu
-from .tpu import ASKS, cross_shard, short_name
+from .tpu import ASKS, cross_shard
+from .tpu_facts import short_name
 
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
@@ -154,8 +155,11 @@ def _check_scaffold(module: Module, node: ast.expr, trains_on_tpu: bool) -> None
 # -- the Estimator ----------------------------------------------------------------------------------------------------
 
 
-def parameters(driver: Driver, construction: Construction, plan: Plan) -> str:
-    """The text of the parameters that hold the batch size of each mode; empty where no TPUEstimator is made."""
+def parameters(driver: Driver, construction: Construction, plan: Plan, plain: bool) -> str:
+    """The text of the parameters that hold the batch size of each mode; empty where no TPUEstimator is made.
+
+    Those of a model alone, where its input functions are told the batch size; empty where it needs no more than it has.
+    """
     if not construction.tpu:
         return ""
     given, module = construction.arguments, construction.module
@@ -165,11 +169,13 @@ def parameters(driver: Driver, construction: Construction, plan: Plan) -> str:
         raise Unsupported(ASKS, use or construction.call)
     if use is not None and any(use is argument for argument in construction.call.args):
         raise Unsupported("positional arguments of a TPUEstimator beyond params are not migrated yet", use)
-    if "params" not in plan.statics:
+    if "params" not in plan.statics and not plain:
         raise Unsupported("a TPUEstimator tells the batch size to a model_fn that takes no params", plan.function)
     for node in walk(plan.function):
         if isinstance(node, ast.Name) and node.id == "params" and isinstance(node.ctx, ast.Load):
             _check_read(plan.module, node)
+    if plain:
+        return _own(module, given, plan)
     helper = driver.need("TPUParams", construction.call)
     sizes = [name for name in _SIZES if name in given and not is_none(given[name])]
     own = [f"{name}={module.segment(given[name])}" for name in sizes if not on_tpu or name != "use_tpu"]
@@ -187,6 +193,15 @@ def parameters(driver: Driver, construction: Construction, plan: Plan) -> str:
     if len(line) + statement.col_offset <= 100:
         return line
     return "\n".join([f"{helper}(", *(f"{indent}        {part}," for part in [*first, *own]), f"{indent}    )"])
+
+
+def _own(module: Module, given: dict[str, ast.expr], plan: Plan) -> str:
+    """The text of the parameters of a model that asks whether it is on a TPU; empty where it does not."""
+    nodes = list(walk(plan.function))
+    if not any(isinstance(node, ast.Constant) and node.value == "use_tpu" for node in nodes):
+        return ""
+    first = "" if is_none(given.get("params")) else f"**{module.segment(given['params'])}, "
+    return f'{{{first}"use_tpu": {module.segment(given["use_tpu"])}}}'
 
 
 def _check_read(module: Module, node: ast.Name) -> None:

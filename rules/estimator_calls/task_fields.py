@@ -12,7 +12,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 
 from ..distribute.strategies import CONFIG_FIELDS
-from ..distribute.tpu import short_name
+from ..distribute.tpu_facts import short_name
 from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
 from .estimator_kinds import KINDS
 from .estimator_values import PREFIX

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from migrator.resolve.module import Module
 
 from .datasets import Data, Function, Reader, Returns
-from .places import stays
 
 
 class Text(Protocol):
@@ -19,7 +18,7 @@ class Text(Protocol):
     def __call__(self, node: ast.expr, instead: Mapping[ast.AST, str] = ...) -> str: ...
 
 
-_MODES = {"train": "train", "evaluate": "eval", "predict": "infer"}
+MODES = {"train": "train", "evaluate": "eval", "predict": "infer"}
 _OFFERED = frozenset({"mode", "params", "config", "input_context"})
 """Parameters that an Estimator gives to an input function that names them."""
 _CLOSED = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
@@ -53,12 +52,24 @@ class Input:
             made = made[1:-1]  # which has its own parentheses
         return f"{tf}.data.Dataset.from_tensors({made}).repeat()" if self.data.batch else made
 
+    def _read(
+        self, module: Module, function: ast.Lambda, values: Mapping[str, str], text: Text
+    ) -> Iterator[tuple[ast.AST, str]]:
+        """What stands for the parameters of a function in its body."""
+        for load in _loads(module, function):
+            outer = module.parent(load)
+            entry = _entry(dict(self.given).get(load.id), outer.slice) if isinstance(outer, ast.Subscript) else None
+            if outer is not None and entry is not None:
+                yield outer, _text(entry, text)
+            elif load.id in values:
+                yield load, values[load.id]
+
     def _called(self, module: Module, text: Text, context: str) -> str:
         """What the function returns."""
         node, values = self.function, {name: _text(value, text) for name, value in self.given}
         values.update({"input_context": context} if self.takes_context and context else {})
         if isinstance(node, ast.Lambda):
-            own: dict[ast.AST, str] = {load: values[load.id] for load in _loads(module, node) if load.id in values}
+            own = dict(self._read(module, node, values, text))
             return text(node.body, own) if isinstance(node.body, _CLOSED) else f"({text(node.body, own)})"
         more = [f"{name}={value}" for name, value in values.items()]
         if isinstance(node, ast.Call) and module.resolve(node.func) == "functools.partial":
@@ -68,10 +79,28 @@ class Input:
         return f"{text(node)}({', '.join(more)})" if isinstance(node, _CLOSED) else f"({text(node)})({', '.join(more)})"
 
 
+def _entry(given: ast.expr | None, key: ast.expr) -> ast.expr | None:
+    """The value of a key, where a dict is given that says it."""
+    entries = zip(given.keys, given.values) if isinstance(given, ast.Dict) and isinstance(key, ast.Constant) else ()
+    return next((v for k, v in entries if isinstance(k, ast.Constant) and k.value == getattr(key, "value", None)), None)
+
+
 def _text(value: ast.expr, text: Text) -> str:
     if hasattr(value, "lineno"):
         return text(value)
+    if isinstance(value, ast.Dict):
+        entries = [f"{_text(k, text)}: " if k is not None else "**" for k in value.keys]
+        return f"{{{', '.join(key + _text(v, text) for key, v in zip(entries, value.values))}}}"
     return f'"{value.value!s}"' if isinstance(value, ast.Constant) else ast.unparse(value)
+
+
+def given_parts(given: Iterable[tuple[str, ast.expr]]) -> Iterator[ast.expr]:
+    """The expressions of what a function is given: those of the entries, where that is a dict of them."""
+    for _, value in given:
+        if isinstance(value, ast.Dict) and not hasattr(value, "lineno"):
+            yield from given_parts(("", inner) for inner in value.values)
+        else:
+            yield value
 
 
 def _loads(module: Module, function: ast.Lambda) -> Iterator[ast.Name]:
@@ -80,11 +109,9 @@ def _loads(module: Module, function: ast.Lambda) -> Iterator[ast.Name]:
         yield from module.loads_of_parameter(arg.arg, function)
 
 
-def read_input(
-    reader: Reader, module: Module, node: ast.expr, method: str, params: ast.expr | None, held: str = ""
-) -> Input | str:
-    """The input that an expression stands for, or why it is not understood; `params` are those of the Estimator, which a
-    variable will have where `held` names one."""
+def read_input(reader: Reader, module: Module, node: ast.expr, method: str, params: ast.expr | None) -> Input | str:
+    """The input that an expression stands for, or why it is not understood; `params` are those that the Estimator gives to
+    the function."""
     function = reader.value(module, node)
     if not isinstance(function, (Function, Returns)):
         return "the input function is not seen"
@@ -96,16 +123,15 @@ def read_input(
         optional |= {arg.arg for arg, value in zip(args.kwonlyargs, args.kw_defaults) if value is not None}
         for arg in left:
             if arg.arg == "mode":
-                given["mode"] = ast.Constant(_MODES[method])
-            elif arg.arg == "params" and params is not None and (held or stays(module, params)):
-                given["params"] = ast.Name(held, ast.Load()) if held else params
+                given["mode"] = ast.Constant(MODES[method])
+            elif arg.arg == "params" and params is not None:
+                given["params"] = params
             elif arg.arg == "input_context" and arg.arg in optional:
                 takes_context = method == "train"
             elif arg.arg in _OFFERED or arg.arg not in optional:
                 return "the input function has parameters that are not given here"
-        known = tuple(
-            (name, None if held and name == "params" else reader.value(module, v)) for name, v in given.items()
-        )
+        seen = {name: v for name, v in given.items() if hasattr(v, "lineno") or isinstance(v, ast.Constant)}
+        known = tuple((name, reader.value(module, seen.get(name))) for name in given)
         function = replace(function, named=(*function.named, *known))
     data = reader.result(function)
     if data is None:

@@ -11,7 +11,9 @@ from migrator.resolve.module import Module
 from migrator.vocabulary.diagnostics import Edit
 
 from ..distribute.spread import Spread
+from ..distribute.tpu_facts import strategy_lines
 from .comments import comments
+from .inputs import given_parts
 from .page import Page
 from .places import is_simple, line_above
 from .plan import Loop
@@ -19,6 +21,8 @@ from .sources import Source
 from .uses import Use, is_followed
 
 Compiled = Mapping[ast.Call, Callable[[str], str]]
+_HEAD = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+"""Statements that code of a file stands below."""
 _PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
 """Names that say no more than what kind of thing a model was."""
 
@@ -106,30 +110,66 @@ def made(
         if spread is not None and spread.makes_model:
             yield from spread.edits()
             yield page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])
+        elif source.settings.tpu.use is not None:
+            if is_held(loop, source):
+                params = source.construction.arguments["params"]
+                lines.append(f"{source.params} = {page.text(params)}")
+                page.known[params] = source.params
+            yield page.instead(page.module.statement(call), [*lines, *_in_scope(source, page, names)])
         elif statement is None and lines:
             yield page.above(page.module.statement(call), lines)
-        if is_held(loop, source):
+        if is_held(loop, source) and source.settings.tpu.use is None:
             params = source.construction.arguments["params"]
             yield page.above(page.module.statement(call), [f"{source.params} = {page.text(params)}"])
             yield page.module.edit(params, source.params)
         if source.settings.directory is not None or call in compiled:
-            named = spread is None or not spread.makes_model
+            named = (spread is None or not spread.makes_model) and source.settings.tpu.use is None
             shared = loop.distribution is not None and loop.distribution.has_workers
             yield from _set_up(source, page, names, compiled.get(call), named, shared)
         elif (
             source.name is not None
             and not (spread and spread.makes_model)
+            and source.settings.tpu.use is None
             and (name := names.model(source)) != source.name
         ):
             assert source.target is not None
             yield page.module.edit(source.target, name)
 
 
+def _in_scope(source: Source, page: Page, names: Names) -> list[str]:
+    """The lines that make a model in the scope of a strategy, on a TPU if one is to be used."""
+    tpu, call = source.settings.tpu, source.construction.call
+    assert tpu.use is not None
+    given = ", ".join(page.text(node) for node in (tpu.use, tpu.resolver) if node is not None)
+    target = names.model(source) or (page.text(source.target) if source.target is not None else "")
+    returned = source.returned is not None and source.settings.directory is None
+    made = f"{'return' if returned else f'{target} ='} {page.text(call)}".replace("\n", f"\n{page.unit}")
+    return [f"with {_strategy_maker(page)}({given}).scope():", f"{page.unit}{made}"]
+
+
+def _strategy_maker(page: Page) -> str:
+    """The function of a file that makes the strategy of a model."""
+    return page.module.unused_name("make_strategy", page.module.tree)
+
+
+def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
+    """The function that makes the strategy of the models of a file, above the first of them that may be trained on a TPU."""
+    sources = [s for s in loop.sources if s.module is page.module and s.settings.tpu.use is not None]
+    if sources:
+        at = page.module.statement(sources[0].construction.call)
+        above = [node for node in (at, *page.module.ancestors(at)) if isinstance(node, ast.stmt)][-1]
+        body = page.module.tree.body
+        while (before := body[body.index(above) - 1 : body.index(above)]) and not isinstance(before[0], _HEAD):
+            above = before[0]
+        found = any(source.settings.tpu.resolver is not None for source in sources)
+        yield page.above(above, strategy_lines(page.tf, page.unit, _strategy_maker(page), found))
+
+
 def is_held(loop: Loop, source: Source) -> bool:
     """Whether a variable gets the parameters of an Estimator, which input functions get as well."""
     inputs = [use.input for use in loop.uses if source in use.sources]
     inputs += [use.validation.input for use in loop.uses if source in use.sources and use.validation is not None]
-    given = [value for each in inputs for name, value in each.given if name == "params"]
+    given = [part for each in inputs for part in given_parts(each.given)]
     return bool(source.params) and any(isinstance(v, ast.Name) and v.id == source.params for v in given)
 
 
@@ -146,7 +186,7 @@ def _set_up(
     `named`. Several workers may save, if `shared`."""
     statement, call = page.module.statement(source.construction.call), source.construction.call
     model = names.model(source)
-    if source.returned is not None:
+    if source.returned is not None and named:
         yield page.module.edit((page.module.span(statement)[0], page.module.span(call)[0]), f"{model} = ")
     elif named and source.name is not None and source.target is not None and model != source.name:
         yield page.module.edit(source.target, model)

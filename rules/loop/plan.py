@@ -11,6 +11,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
 
+from ..distribute.tpu_facts import describes_tpu
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import PREFIX, Construction, Values
 from ..estimator_calls.following import Follower
@@ -23,6 +24,7 @@ from ..hooks.keras_callbacks import is_known, of_hooks
 from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
 from .datasets import Reader
+from .inputs import given_parts
 from .keras_3 import Remark, otherwise
 from .places import has_its_line, is_simple
 from .reads import Read, read_of, steps_read
@@ -91,6 +93,11 @@ class Loop:
         for use in self.uses:
             for exporter in use.validation.exporters if use.validation is not None else ():
                 yield use.module, exporter.fed
+
+    @property
+    def on_tpu(self) -> bool:
+        """Whether it trains on a TPU, if it is told so."""
+        return any(source.settings.tpu.use is not None for source in self.sources)
 
     @property
     def modules(self) -> list[Module]:
@@ -179,6 +186,8 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
                 continue
             if node in calls or is_known(name) or name in _LOOKED_AT:  # what `_followed` looks at
                 continue
+            if describes_tpu(name):  # and goes with its configuration
+                continue
             if name.startswith(PREFIX) and not name[len(PREFIX) :].startswith(_NEUTRAL_NAMES):
                 return f"tf.{name.split('.', 1)[1]}"
             if name.startswith("tensorflow.") and name.endswith("Hook"):
@@ -243,9 +252,8 @@ def _of_settings(uses: list[Use]) -> str:
     for use in uses:
         if not use.by_name:
             told = [use.fields.get(name) for name in ("save_checkpoints_steps", "save_summary_steps")]
-            told += [value for _, value in use.input.given] + [
-                value for _, value in (use.validation.input.given if use.validation is not None else ())
-            ]
+            told += given_parts(use.input.given)
+            told += given_parts(use.validation.input.given if use.validation is not None else ())
             if not all(value is None or _is_everywhere(use, value) for value in told):
                 return "settings of an Estimator that is used elsewhere"
         several = use.saves or use.to_step or use.validation is not None

@@ -37,6 +37,11 @@ BY_EXAMPLES = (
     "they differ where the last batch is shorter"
 )
 
+BY_CORES = (
+    "each core of a TPU changes or clips the gradients of its own share of a batch, before they are added up; "
+    "on one device that is the whole batch"
+)
+
 
 def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     """What the owner of a program should know of its loop."""

@@ -11,6 +11,8 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
+from ..distribute import tpu_facts
+from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.estimator_values import PREFIX, Construction
 from .places import moves
 from .values import given_to
@@ -50,6 +52,8 @@ class Settings:
     """Whether the folder may be none: an Estimator makes one then, for the time that it lives."""
     reads: tuple[tuple[ast.Attribute, ast.expr], ...] = ()
     """Places that read a field of the configuration, and what it says."""
+    tpu: Tpu = field(default_factory=Tpu)
+    """What a TPUEstimator says beside."""
 
     @property
     def strategy(self) -> ast.expr | None:
@@ -66,12 +70,19 @@ def settings_of(project: Project, construction: Construction, others: Collection
     """The settings of an Estimator, or why they are not understood; `others` may have the same configuration."""
     given = {name: value for name, value in construction.arguments.items() if not is_none(value)}
     more = set(given) - {"model_fn", "params", "config", "model_dir"}
+    more -= set(tpu_facts.ARGUMENTS.split()) if construction.tpu else set()
     if more:
         return f"`{sorted(more)[0]}` of its Estimator"
     module = construction.module
     found = _configured(module, given["config"], construction, others) if "config" in given else Settings()
     if isinstance(found, str):
         return found
+    if construction.tpu:
+        told = tpu_of(module, given, found.fields)
+        if isinstance(told, str):
+            return told
+        own = {name: value for name, value in found.fields.items() if name not in tpu_facts.FIELDS.split()}
+        found = replace(found, fields=own, tpu=told)
     if "model_dir" in given:
         if found.directory is not None:
             return "two folders of checkpoints"
@@ -104,20 +115,23 @@ def _configured(
         if statement is None:
             return "its configuration is used elsewhere"
         call = statement.value
-    if not isinstance(call, ast.Call) or module.resolve(call.func) != RUN_CONFIG:
+    made = module.resolve(call.func) if isinstance(call, ast.Call) else None
+    of_tpu = construction.tpu and short_name(made or "") == "RunConfig"
+    if not isinstance(call, ast.Call) or (made != RUN_CONFIG and not of_tpu):
         return "its configuration is not seen"
+    beside = tpu_facts.FIELDS.split() if of_tpu else []
     try:
-        given = bind(call, _SIGNATURE, "RunConfig")
+        given = bind(call, " ".join([*beside, _SIGNATURE]), "RunConfig")
     except Unsupported as problem:
         return problem.reason
     kept = {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
     kept = {name: value for name, value in kept.items() if name != "eval_distribute" or not is_none(value)}
     if "save_checkpoints_steps" in kept and is_none(kept.get("save_checkpoints_secs")):
         kept.pop("save_checkpoints_secs", None)
-    more = sorted(set(kept) - _WRITTEN)
+    more = sorted(set(kept) - _WRITTEN - set(beside))
     if more:
         return f"`{more[0]}` of its configuration"
-    if any(is_none(value) for name, value in kept.items() if name not in _OR_NONE):
+    if any(is_none(value) for name, value in kept.items() if name not in {*_OR_NONE, *beside}):
         return "a setting that is None"
     if statement is not None and not moves(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"

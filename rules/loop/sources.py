@@ -161,7 +161,7 @@ def sources_of(
     found: list[Source] = []
     calls = {construction.call for construction in constructions}
     for construction in constructions:
-        if construction.call not in kinds or construction.tpu:
+        if construction.call not in kinds:
             return "it has Estimators of another kind"
         kind = kinds[construction.call]
         settings = settings_of(project, construction, constructions)

@@ -102,11 +102,11 @@ def _spec(module: Module, node: ast.expr, name: str, call: ast.Call) -> Spec | s
 
 
 def validation_of(
-    reader: Reader, module: Module, specs: tuple[Spec, Spec], params: ast.expr | None, held: str, call: ast.Call
+    reader: Reader, module: Module, specs: tuple[Spec, Spec], params: ast.expr | None, call: ast.Call
 ) -> Validation | str:
     """The evaluations that an EvalSpec asks for, or why they are not understood."""
     given = specs[1].arguments
-    found = read_input(reader, module, given["input_fn"], "evaluate", params, held)
+    found = read_input(reader, module, given["input_fn"], "evaluate", params)
     if isinstance(found, str):
         return found
     limit: ast.expr | int | None = given.get("steps", USUAL_STEPS)

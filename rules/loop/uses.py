@@ -12,8 +12,8 @@ from migrator.resolve.module import Module
 
 from ..hooks.keras_callbacks import Hooks, hooks_of
 from .datasets import Data, Reader
-from .inputs import Input, read_input
-from .places import has_its_line, is_simple, line_above
+from .inputs import MODES, Input, read_input
+from .places import has_its_line, is_simple, line_above, stays
 from .sources import Place, Source
 from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
 
@@ -167,13 +167,19 @@ def use_of(reader: Reader, module: Module, node: ast.expr, sources: tuple[Source
     return found
 
 
-def _params(module: Module, node: ast.expr, sources: tuple[Source, ...]) -> tuple[ast.expr | None, str]:
-    """What all of several Estimators give to an input function, and the variable that is to hold it."""
+def _params(module: Module, node: ast.expr, sources: tuple[Source, ...], method: str) -> ast.expr | None:
+    """What all of several Estimators give to an input function, if that can be written where it is called."""
     found = [source.construction.arguments.get("params") for source in sources]
-    if len({_dump(each) for each in found}) > 1:
-        return None, ""
-    known = len(sources) == 1 and sources[0].is_read(module, node)
-    return found[0], sources[0].params if known else ""
+    sizes = [source.settings.tpu.sizes.get(MODES[method]) for source in sources]
+    if len({_dump(each) for each in found}) > 1 or len({_dump(each) for each in sizes}) > 1:
+        return None
+    params = found[0] if not is_none(found[0]) else None
+    held = len(sources) == 1 and sources[0].is_read(module, node) and sources[0].params
+    if params is not None and held:
+        params = ast.Name(held, ast.Load())
+    elif params is not None and not stays(module, params):
+        return None
+    return sources[0].settings.tpu.given(MODES[method], params)
 
 
 def _evaluated(
@@ -183,10 +189,9 @@ def _evaluated(
     specs = specs_of(module, call)
     if isinstance(specs, str):
         return specs
-    params, held = _params(module, node, sources)
     told = {name: value for name, value in specs[0].arguments.items() if not is_none(value)}
-    found = read_input(reader, module, told["input_fn"], "train", params, held)
-    validation = validation_of(reader, module, specs, params, held, call)
+    found = read_input(reader, module, told["input_fn"], "train", _params(module, node, sources, "train"))
+    validation = validation_of(reader, module, specs, _params(module, node, sources, "evaluate"), call)
     if isinstance(found, str) or isinstance(validation, str):
         return found if isinstance(found, str) else str(validation)
     hooks = _hooks(module, call, told)
@@ -241,7 +246,7 @@ def _method(
         return f"`{method}` without an input function"
     if any(isinstance(outer, ast.JoinedStr) for outer in module.ancestors(call)):
         return f"`{method}` in a string"
-    found = read_input(reader, module, told["input_fn"], method, *_params(module, node, sources))
+    found = read_input(reader, module, told["input_fn"], method, _params(module, node, sources, method))
     if isinstance(found, str):
         return found
     use = Use(module, call, method, node, sources, found, told, hooks=hooks)

@@ -11,12 +11,13 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans, within
 from migrator.vocabulary.diagnostics import Edit
 
+from ..distribute import tpu_facts
 from ..distribute.spread import Spread
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
 from .comments import comments
 from .inputs import Input
-from .making import Compiled, Names, is_held, made, restored
+from .making import Compiled, Names, is_held, made, restored, strategies
 from .page import Page
 from .places import is_simple
 from .plan import Loop
@@ -48,6 +49,7 @@ class LoopWriter:
         self.page.known.update((read.node, self._read(read)) for read in reads)
         for settings in (source.settings for source in self.loop.sources if source.module is module):
             self.page.known.update((node, self.page.text(value)) for node, value in settings.reads)
+        yield from strategies(self.loop, self.page)
         yield from made(self.loop, self.page, self.names, self.spread, self.compiled)
         yield from self.exports.edits(self.loop.exports)
         for use in (use for use in self.loop.uses if use.module is module):
@@ -275,4 +277,5 @@ class LoopWriter:
 
 def dropped(construction: Construction) -> frozenset[str]:
     """Arguments of an Estimator that are written elsewhere."""
-    return frozenset({"config", "model_dir"} & set(construction.arguments))
+    elsewhere = {"config", "model_dir", *(tpu_facts.ARGUMENTS.split() if construction.tpu else ())}
+    return frozenset(elsewhere & set(construction.arguments))

@@ -29,6 +29,7 @@ from ..distribute.chosen_strategy import choose_strategy, refuse_other_strategie
 from ..distribute.distribution import only_trains_and_evaluates, speaks_of_several
 from ..distribute.horovod import keep_horovod
 from ..distribute.replication import refuse_horovod, refuse_replication
+from ..distribute.tpu_facts import short_name
 from ..distribute.without_tpu import settle_tpus
 from ..estimator_calls.derived_configs import RUN_CONFIG, why_not_derived
 from ..estimator_calls.estimator_kinds import KINDS, dialect_of
@@ -210,7 +211,7 @@ class EstimatorProgram(ProgramRule):
         for node, name in module.references():
             if not speaks_of_estimators(name):
                 continue
-            if tpu.short_name(name) == "TPUEstimator" and isinstance(module.parent(node), ast.Call):
+            if short_name(name) == "TPUEstimator" and isinstance(module.parent(node), ast.Call):
                 continue
             parent = module.parent(node)
             short = name.rsplit(".", 1)[-1]
@@ -417,7 +418,7 @@ class EstimatorProgram(ProgramRule):
 
     def _constructions(self, module: Module, group: list[Module]) -> Iterator[Construction]:
         for node, name in module.references() if b"stimator" in module.source else ():
-            on_tpu = tpu.short_name(name) == "TPUEstimator"
+            on_tpu = short_name(name) == "TPUEstimator"
             parent = module.parent(node) if name in KINDS or on_tpu else None
             if not isinstance(parent, ast.Call) or parent.func is not node:
                 continue

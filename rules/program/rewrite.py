@@ -12,6 +12,7 @@ from typing import TypeVar
 from migrator.analyse.function.errors import Obstacles, Unsupported
 from migrator.analyse.function.planning import make_plan
 from migrator.analyse.function.specs import SPEC
+from migrator.analyse.function.translate import is_none
 from migrator.analyse.layers.sublayers import Sublayer
 from migrator.emit.classwriter import LayerGenerator
 from migrator.emit.generate import Generated, Generator
@@ -33,7 +34,7 @@ from ..canned.head_specs import head_reference, is_left_head
 from ..canned.hyperparameters import hparams_reference
 from ..canned.networks import Network, is_network, network_of
 from ..distribute import tpu, without_tpu
-from ..distribute.distribution import understood_words
+from ..distribute.distribution import speaks_of_tpus, understood_words
 from ..distribute.loops import distributed, why_not_after_all
 from ..estimator_calls.checkpoint_readers import (
     READERS,
@@ -59,7 +60,7 @@ from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import one_shot_edits
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from ..loop.plan import Loop, NotPlain, loop_of
-from ..loop.remarks import ALONE, BY_EXAMPLES, remarks, reports_loss
+from ..loop.remarks import ALONE, BY_CORES, BY_EXAMPLES, remarks, reports_loss
 from ..loop.sources import Kind, kind_of, kind_of_keras
 from ..loop.writer import LoopWriter, dropped
 from ..model_fns.handed_names import name_changes, new_name
@@ -168,6 +169,8 @@ class ProgramRewrite(Rewritten):
         self._share_tables()
         self._others.claim(self.constructions)
         self.loop = self._loop()
+        if isinstance(self.loop, Loop):
+            self._drop_idle_parameters()
         for construction in self.constructions:
             self.at = construction.module
             with obstacles:
@@ -205,6 +208,8 @@ class ProgramRewrite(Rewritten):
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
         if isinstance(self.loop, Loop) and (reason := why_not_after_all(self.loop, texts)):
             raise KeepsHelpers(reason)
+        if isinstance(self.loop, Loop) and self.loop.on_tpu and any("def train_step(" in text for text in texts):
+            self._driver(self.loop.first.module).remark(self.loop.first.construction.call, BY_CORES)
         texts += self._classes.texts()
         if isinstance(self.loop, Loop) and (use := reports_loss(self.loop, texts)) is not None:
             self._driver(use.module).remark(use.call, BY_EXAMPLES)
@@ -267,7 +272,7 @@ class ProgramRewrite(Rewritten):
     @property
     def is_spread(self) -> bool:
         """Whether its loop is understood, and that of several devices or machines."""
-        return isinstance(self.loop, Loop) and self.loop.distribution is not None
+        return isinstance(self.loop, Loop) and (self.loop.distribution is not None or self.loop.on_tpu)
 
     def _loop(self) -> Loop | NotPlain:
         """How the program trains, if all of it is understood."""
@@ -301,7 +306,10 @@ class ProgramRewrite(Rewritten):
             self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
         else:
             plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
-            loop = distributed(loop, plans, understood_words(self.project.modules.values()), self.asked)
+            files = list(self.project.modules.values())
+            words = understood_words(files, any(construction.tpu for construction in self.constructions))
+            if words or words is None or self.asked or not speaks_of_tpus(files):
+                loop = distributed(loop, plans, words, self.asked)
         if isinstance(loop, Loop):
             self.several = False
         return loop
@@ -313,10 +321,24 @@ class ProgramRewrite(Rewritten):
             if plans:
                 yield construction.call, kind_of(plans)
 
+    def _drop_idle_parameters(self) -> None:
+        """Let models go without `params` that they do not read, where the program gives none."""
+        for construction in self.constructions:
+            models = self._of.get(id(construction.call), [])
+            by_name = isinstance(construction.arguments.get("model_fn"), (ast.Name, ast.Attribute))
+            if len(models) > 1 or not by_name or not is_none(construction.arguments.get("params")):
+                continue
+            for plan in (model.plan for model in models if model.plan is not None):
+                if not any(isinstance(node, ast.Name) and node.id == "params" for node in walk(plan.function)):
+                    plan.statics = [name for name in plan.statics if name != "params"]
+
     def _settle_loop(self, loop: Loop) -> None:
         """What is taken over from a loop that is understood, and what it leaves to say."""
         for source in loop.sources:
-            self._driver(source.module).handled.update(source.settings.calls)
+            driver = self._driver(source.module)
+            driver.handled.update(source.settings.calls)
+            for value in source.settings.tpu.dropped:
+                tpu.drop_names(source.module, driver, value)
         for use in loop.uses:
             self._driver(use.module).handled.update(use.names)
         for array in loop.arrays:
@@ -398,7 +420,8 @@ class ProgramRewrite(Rewritten):
             return
         models, module, node = self._of[id(construction.call)], construction.module, construction.arguments["model_fn"]
         model, plans = models[0], plans_of(models, construction.arguments)
-        params = [without_tpu.parameters(self._driver(module), construction, plan) for plan in plans][0]
+        plain = isinstance(self.loop, Loop)
+        params = [without_tpu.parameters(self._driver(module), construction, plan, plain) for plan in plans][0]
         partial = node if isinstance(node, ast.Call) and is_partial(module, node) else None
         node = partial.args[0] if partial is not None else node
         direct = len(models) == 1 and self.project.definition(module, node) == model.definition

@@ -237,7 +237,7 @@ class Rewritten:
         facts["plain"] = isinstance(self.loop, Loop)
         if isinstance(self.loop, Loop):  # whose model computes nothing but its loss and metrics on replicas
             told = self.loop.distribution
-            facts.update(replicated=False, distributed=told is not None and not told.servers)
+            facts.update(replicated=False, distributed=self.loop.on_tpu or told is not None and not told.servers)
             facts["cluster"] = told is not None and told.strategy is None
             facts["servers"] = told is not None and told.servers
             evaluated = any(use.method == "evaluate" for use in self.loop.uses) and not facts["servers"]

@@ -15,7 +15,7 @@ from migrator.resolve.text import Span, Spans
 from migrator.vocabulary.diagnostics import Edit
 
 from ..bridge.contrib_graphs import contrib_edits, contrib_helper
-from ..distribute.tpu import short_name
+from ..distribute.tpu_facts import short_name
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.sessions import SESSIONS
 from ..symbols.tensorflow_names import whole_name

@@ -1,0 +1,99 @@
+"""What a TPUEstimator says beyond an Estimator, as data: the TPU, if one is used, and the size of each mode's batches."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Optional
+
+from migrator.analyse.function.translate import is_none
+from migrator.resolve.module import Module
+
+FAMILIES = ("tensorflow.contrib.tpu.", "tensorflow.estimator.tpu.", "tensorflow.tpu.")
+"""Where TensorFlow 1 kept names around TPUs."""
+_DESCRIPTIONS = frozenset({"TPUConfig", "InputPipelineConfig"})
+"""What describes a TPU to a RunConfig."""
+FIELDS = "tpu_config evaluation_master master cluster"
+"""Parameters of its RunConfig before those of any other."""
+ARGUMENTS = (
+    "use_tpu train_batch_size eval_batch_size predict_batch_size batch_axis eval_on_tpu export_to_tpu export_to_cpu "
+    "embedding_config_spec export_saved_model_api_version"
+)
+"""Its arguments beyond those of an Estimator."""
+_SIZES = {"train": "train_batch_size", "eval": "eval_batch_size", "infer": "predict_batch_size"}
+_CLOSED = (ast.Constant, ast.Attribute, ast.Name)
+
+
+@dataclass(frozen=True)
+class Tpu:
+    """The TPU of an Estimator, which may be none."""
+
+    use: ast.expr | None = None
+    """Whether it is used; None: it is not."""
+    resolver: ast.expr | None = None
+    """What finds it, where the program has that."""
+    sizes: Mapping[str, ast.expr] = field(default_factory=dict)
+    """How large batches are over all cores, by mode."""
+    dropped: tuple[ast.expr, ...] = ()
+    """Values of its configuration that nothing reads any more."""
+
+    def given(self, mode: str, params: ast.expr | None) -> ast.expr | None:
+        """What an input function gets as `params` in a mode, beside those of the program."""
+        size = self.sizes.get(mode)
+        if size is None:
+            return params
+        own: list[tuple[ast.expr | None, ast.expr]] = [] if params is None else [(None, params)]
+        entries = [*own, (ast.Constant("batch_size"), size)]
+        return ast.Dict([key for key, _ in entries], [value for _, value in entries])
+
+
+def short_name(name: str) -> Optional[str]:
+    """``TPUEstimator`` for any of the places where TensorFlow 1 kept it; None for names of other families."""
+    return name.rsplit(".", 1)[1] if name.startswith(FAMILIES) else None
+
+
+def describes_tpu(name: str) -> bool:
+    """Whether a name only says how a TPU is set up."""
+    return name.startswith(FAMILIES) and not _DESCRIPTIONS.isdisjoint(name.split("."))
+
+
+def tpu_of(module: Module, arguments: Mapping[str, ast.expr], config: Mapping[str, ast.expr]) -> Tpu | str:
+    """The TPU of a TPUEstimator, by its arguments and those of its RunConfig, or why it is not understood."""
+    use: ast.expr | None = arguments.get("use_tpu")
+    if use is None or (isinstance(use, ast.Constant) and use.value is True):
+        return "a TPU that is always used"
+    if isinstance(use, ast.Constant):
+        use = None
+    sizes = {mode: arguments[name] for mode, name in _SIZES.items() if not is_none(arguments.get(name))}
+    if not all(_stays(module, size) for size in sizes.values()):
+        return "a batch size that is computed"
+    resolver = config.get("cluster")
+    kept = resolver if use is not None and not is_none(resolver) else None
+    gone = [value for name, value in config.items() if name in FIELDS.split() and value is not kept]
+    return Tpu(use, kept, sizes, tuple(gone))
+
+
+def _stays(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is the same wherever it is written."""
+    if isinstance(node, ast.BinOp):
+        return _stays(module, node.left) and _stays(module, node.right)
+    return isinstance(node, _CLOSED) and (not isinstance(node, ast.Name) or len(module.bindings(node)) == 1)
+
+
+def strategy_lines(tf: str, unit: str, name: str, found: bool) -> list[str]:
+    """The function that makes the strategy of a program which uses a TPU on demand; `found`: it has what finds the TPU."""
+    resolver = f"{tf}.distribute.cluster_resolver.TPUClusterResolver()"
+    what = "on the TPU that `resolver` finds, or on the one that is here" if found else "on the TPU that is here"
+    return [
+        f"def {name}(use_tpu{', resolver' if found else ''}):",
+        f'{unit}"""Trains {what}, if it is to be used; else on one device."""',
+        f"{unit}if not use_tpu:",
+        f"{unit}{unit}return {tf}.distribute.get_strategy()",
+        f"{unit}resolver = {'resolver or ' if found else ''}{resolver}",
+        f"{unit}{tf}.config.experimental_connect_to_cluster(resolver)",
+        f"{unit}{tf}.tpu.experimental.initialize_tpu_system(resolver)",
+        f"{unit}return {tf}.distribute.TPUStrategy(resolver)",
+        "",
+        "",
+    ]

@@ -1,0 +1,192 @@
+"""TPUEstimators: plain Keras with the batch size of each mode, and on the TPU that the program asks for when it runs."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import HELPERS, joined, migrate, run
+from test_loop import kept
+
+MODEL = """
+import tensorflow as tf
+from absl import flags
+
+FLAGS = flags.FLAGS
+
+
+def model_fn(features, labels, mode, params):
+    predictions = tf.layers.dense(features["x"], 1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.contrib.tpu.TPUEstimatorSpec(mode, predictions={"y": predictions})
+    loss = tf.losses.mean_squared_error(labels, predictions)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    if FLAGS.use_tpu:
+        optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn(params):
+    data = tf.data.Dataset.from_tensor_slices(({"x": [[1.0], [2.0]]}, [[1.0], [2.0]]))
+    return data.repeat().batch(params["batch_size"], drop_remainder=True)
+
+
+"""
+CONFIG = "config = tf.contrib.tpu.RunConfig(tpu_config=tf.contrib.tpu.TPUConfig(iterations_per_loop=10))\n"
+RESOLVER = """resolver = None
+if FLAGS.use_tpu:
+    resolver = tf.contrib.cluster_resolver.TPUClusterResolver(FLAGS.tpu_name)
+"""
+MADE = (
+    "estimator = tf.contrib.tpu.TPUEstimator(\n"
+    "    model_fn, use_tpu=FLAGS.use_tpu, config=config, train_batch_size=FLAGS.batch, eval_batch_size=2)\n"
+)
+TRAIN = "estimator.train(input_fn, steps=20)\n"
+
+
+def made(after: str = TRAIN, estimator: str = MADE, before: str = CONFIG, model: str = MODEL) -> str:
+    """What becomes of the code behind the functions, without line breaks at brackets."""
+    text = joined(migrate(model + before + estimator + after))
+    return text.partition("drop_remainder=True)\n")[2].strip()
+
+
+def strategy(text: str) -> str:
+    """The function that makes the strategy."""
+    return text.partition("def make_strategy")[2].partition("\n\n\n")[0]
+
+
+def loop(text: str) -> str:
+    """What follows that function."""
+    return text.partition("return tf.distribute.TPUStrategy(resolver)\n")[2].strip()
+
+
+def test_a_tpu_is_asked_for_when_the_program_runs() -> None:
+    text = made()
+    assert strategy(text).startswith("(use_tpu):\n")
+    assert loop(text) == (
+        "with make_strategy(FLAGS.use_tpu).scope():\n    model = create_model()\n"
+        'model.fit(input_fn(params={"batch_size": FLAGS.batch}).take(20))'
+    )
+
+
+def test_nothing_is_vendored_for_it() -> None:
+    assert not {HELPERS, "tf2_cluster.py"} & set(run(MODEL + CONFIG + MADE + TRAIN))
+
+
+def test_the_loss_is_shared_among_cores() -> None:
+    own = MODEL.replace(
+        "tf.losses.mean_squared_error(labels, predictions)", "tf.reduce_mean(tf.pow(labels - predictions, 4))"
+    )
+    assert "/ tf.distribute.get_strategy().num_replicas_in_sync" in migrate(own + CONFIG + MADE + TRAIN)
+    never = MADE.replace("use_tpu=FLAGS.use_tpu", "use_tpu=False")
+    assert "num_replicas" not in migrate(own + CONFIG + never + TRAIN)
+
+
+def test_what_finds_the_tpu_is_given() -> None:
+    text = made(before=RESOLVER + CONFIG.replace("(tpu_config", "(cluster=resolver, tpu_config"))
+    assert strategy(text).startswith("(use_tpu, resolver):\n")
+    assert "resolver = resolver or tf.distribute.cluster_resolver.TPUClusterResolver()\n" in text
+    assert loop(text).startswith(
+        "resolver = None\nif FLAGS.use_tpu:\n    resolver = tf.distribute.cluster_resolver.TPU"
+    )
+    assert "with make_strategy(FLAGS.use_tpu, resolver).scope():\n    model = create_model()\n" in text
+
+
+def test_without_a_tpu_there_is_no_strategy() -> None:
+    text = made(estimator=MADE.replace("use_tpu=FLAGS.use_tpu", "use_tpu=False"))
+    assert text == 'model = create_model()\nmodel.fit(input_fn(params={"batch_size": FLAGS.batch}).take(20))'
+
+
+def test_each_mode_has_its_batch_size() -> None:
+    text = made(f"{TRAIN}print(estimator.evaluate(input_fn, steps=1))\n")
+    assert 'model.evaluate(input_fn(params={"batch_size": 2}).take(1), return_dict=True)' in text
+
+
+def test_predictions() -> None:
+    predict = MADE.replace("eval_batch", "predict_batch")
+    text = made(
+        f"{TRAIN}for row in estimator.predict(lambda params: input_fn(params).take(1)):\n    print(row)\n", predict
+    )
+    assert 'model.predict(input_fn({"batch_size": 2}).take(1))' in text
+
+
+def test_a_lambda_that_reads_the_batch_size() -> None:
+    data = 'tf.data.Dataset.from_tensor_slices(({"x": [[1.0]]}, [[1.0]])).repeat().batch(params["batch_size"])'
+    text = made(f"estimator.train(lambda params: {data}, steps=20)\n")
+    assert ".batch(FLAGS.batch).take(20))" in text
+
+
+def test_parameters_of_the_program() -> None:
+    text = made(estimator=MADE.replace("model_fn, ", "model_fn, params={'units': 1}, "))
+    assert (
+        "params = {'units': 1}\nwith make_strategy(FLAGS.use_tpu).scope():\n    model = create_model(params=params)"
+        in text
+    )
+    assert 'input_fn(params={**params, "batch_size": FLAGS.batch})' in text
+
+
+def test_checkpoints() -> None:
+    text = made(
+        before=CONFIG.replace("(tpu_config", "('model', tpu_config").replace("('model', ", "(model_dir='model', ")
+    )
+    assert "    model = create_model()\ncheckpoint = tf.train.Checkpoint(model=model)\n" in text
+    assert "checkpoints.save(model.optimizer.iterations)" in text
+
+
+def test_an_estimator_that_a_function_returns() -> None:
+    factory = "def make():\n    config = tf.contrib.tpu.RunConfig()\n    return tf.contrib.tpu.TPUEstimator(\n"
+    factory += "        model_fn, use_tpu=FLAGS.use_tpu, config=config, train_batch_size=8)\n\n\n"
+    text = made("make().train(input_fn, steps=20)\n", factory, "")
+    assert "def make():\n    with make_strategy(FLAGS.use_tpu).scope():\n        return create_model()\n" in text
+    assert 'make().fit(input_fn(params={"batch_size": 8}).take(20))' in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (CONFIG, "tpu_config = tf.contrib.tpu.TPUConfig(10)\nconfig = tf.contrib.tpu.RunConfig(tpu_config)\n"),
+        (
+            CONFIG,
+            "per_host = tf.contrib.tpu.InputPipelineConfig.PER_HOST_V2\nconfig = tf.contrib.tpu.RunConfig(master=FLAGS.master, "
+            "tpu_config=tf.contrib.tpu.TPUConfig(per_host_input_for_training=per_host))\n",
+        ),
+        ("tf.contrib.tpu.", "tf.estimator.tpu."),
+        ("config=config, ", ""),
+    ],
+)
+def test_ways_to_write_it(old: str, new: str) -> None:
+    source = (MODEL + CONFIG + MADE + TRAIN).replace(old, new)
+    source = source.replace(CONFIG, "") if not new else source
+    assert loop(migrate(source)) == loop(migrate(MODEL + CONFIG + MADE + TRAIN))
+
+
+def test_cores_change_gradients_before_they_add_them_up() -> None:
+    own = MODEL.replace(
+        "train_op = optimizer.minimize(loss, tf.train.get_global_step())",
+        "gradients = [(g * FLAGS.scale, v) for g, v in optimizer.compute_gradients(loss)]\n"
+        "    train_op = optimizer.apply_gradients(gradients, tf.train.get_global_step())",
+    )
+    told = [str(d) for outcome in run(own + CONFIG + MADE + TRAIN).values() for d in outcome.remaining]
+    assert any("each core of a TPU" in text for text in told)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("FLAGS.batch,", "size(),"),
+        ("FLAGS.batch,", "batch,"),
+        ("import tensorflow as tf\n", "import tensorflow as tf\nimport horovod.tensorflow as hvd\n"),
+    ],
+)
+def test_what_keeps_the_helpers(old: str, new: str) -> None:
+    source = MODEL + CONFIG + MADE + TRAIN
+    if new == "batch,":
+        source = source.replace(CONFIG, f"{CONFIG}batch = 8\nbatch = 9\n")
+    kept("", source.replace(old, new))
+
+
+@pytest.mark.parametrize("use", ["use_tpu=FLAGS.use_tpu, ", "use_tpu=True, ", ""])
+def test_a_program_that_is_told_to_do_without(use: str) -> None:
+    source = MODEL + RESOLVER + CONFIG.replace("(tpu_config", "(cluster=resolver, tpu_config") + MADE + TRAIN
+    text = migrate(source.replace("use_tpu=FLAGS.use_tpu, ", use), strategy="none")
+    assert "tpu" not in text.lower()
+    assert text.endswith('model = create_model()\nmodel.fit(input_fn(params={"batch_size": FLAGS.batch}).take(20))\n')
