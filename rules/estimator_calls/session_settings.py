@@ -27,12 +27,12 @@ def drop_settings(module: Module, call: ast.Call, doomed: Sequence[Argument]) ->
     for argument in doomed:
         value = argument.value if isinstance(argument, ast.keyword) else argument
         if isinstance(value, ast.Name):
-            made = _makers(module, value)
+            made = makers(module, value)
             edits += _without(module, made) if made else []
     return edits
 
 
-def _makers(module: Module, value: ast.Name) -> list[ast.stmt]:
+def makers(module: Module, value: ast.Name) -> list[ast.stmt]:
     """``settings = tf.ConfigProto()`` and ``settings.x.y = True``, in the block of the one read; none if there is more."""
     made = module.assignment(value)
     if made is None or not _is_plain(module, made.value):

@@ -92,6 +92,9 @@ def made(
     held: set[ast.stmt] = set()
     for source in sources:
         statement, call = source.settings.statement, source.construction.call
+        for each in (each for each in source.settings.sessions if each not in held):
+            held.add(each)
+            yield page.instead(each, [text for _, text in comments(page.module, *page.module.span(each))])
         seed = source.settings.fields.get("tf_random_seed")
         lines = [f"{page.tf}.{_seeding(loop)}({page.text(seed)})"] if seed is not None else []
         if statement is not None and statement not in held:
@@ -202,7 +205,9 @@ def _restored(source: Source, directory: ast.expr, model: str, page: Page, names
     """The lines that restore the newest checkpoint of a folder."""
     keep = source.settings.fields.get("keep_checkpoint_max")
     kept = "5" if keep is None else page.text(keep)
-    options = f'max_to_keep={"None" if kept == "0" else kept}, checkpoint_name="model.ckpt"'
+    hours = source.settings.fields.get("keep_checkpoint_every_n_hours")
+    every_hours = "" if hours is None else f"keep_checkpoint_every_n_hours={page.text(hours)}, "
+    options = f'max_to_keep={"None" if kept == "0" else kept}, {every_hours}checkpoint_name="model.ckpt"'
     train = f"{page.tf}.train"
     checkpoint, checkpoints = names.checkpoint(source), names.checkpoints(source, model)
     writer, every = f"{page.tf}.summary.create_file_writer", source.settings.fields.get("save_summary_steps")

@@ -11,9 +11,9 @@ from migrator.resolve.syntax import walk
 from .rows import Comprehension
 
 
-def moves(module: Module, statement: ast.stmt, call: ast.Call, values: Iterable[ast.expr]) -> bool:
-    """Whether values mean the same at the call as at the statement, which stands in the same block before it."""
-    target = module.statement(call)
+def moves(module: Module, statement: ast.stmt, to: ast.AST, values: Iterable[ast.expr]) -> bool:
+    """Whether values mean the same at a place as at the statement, which stands in the same block before it."""
+    target = module.statement(to)
     block = next((b for b in _blocks(module.parent(statement)) if statement in b and target in b), None)
     if block is None:
         return False

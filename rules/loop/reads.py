@@ -12,6 +12,7 @@ from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 
 from .places import is_simple, stays
+from .settings import is_same
 from .sources import Place, Source
 from .uses import Use, is_followed
 
@@ -28,11 +29,13 @@ class Read(Place):
     node: ast.expr
     """What another expression takes the place of."""
     what: str
-    """``model_dir``, ``latest_checkpoint``, ``params`` or ``global_step``."""
+    """``model_dir``, ``latest_checkpoint``, ``params``, ``global_step``, or ``config`` for a field of that."""
     receiver: ast.expr
     """What stands for the Estimator."""
     sources: tuple[Source, ...]
     """Those that it may be."""
+    value: ast.expr | None = None
+    """What the field of its configuration says."""
 
     @property
     def folder(self) -> ast.expr | None:
@@ -55,14 +58,26 @@ def read_of(module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Read
         found = Read(module, call, what, node, sources)
     elif what in ("model_dir", "params") and not called:
         found = Read(module, attribute, what, node, sources)
+    elif what == "config" and isinstance(call, ast.Attribute) and isinstance(call.ctx, ast.Load):
+        found = _of_config(module, call, node, sources)
     else:
         return None
     params = sources[0].construction.arguments.get("params")
     if what == "params" and (len(sources) > 1 or not found.by_name or params is None or not stays(module, params)):
         return "`.params` of its Estimator"
+    if found.what == "config":
+        told = len(sources) == 1 and found.value is not None and is_same(module, found.value, node)
+        return found if told else "`.config` of its Estimator"
     if what != "params" and any(source.settings.directory is None for source in sources):
         return f"`.{what}` of an Estimator without a folder"
     return found if is_simple(node) else "an Estimator in an expression that is not simple"
+
+
+def _of_config(module: Module, field: ast.Attribute, node: ast.expr, sources: tuple[Source, ...]) -> Read:
+    """A field of the configuration of an Estimator; its folder is that of the Estimator."""
+    if field.attr == "model_dir":
+        return Read(module, field, "model_dir", node, sources)
+    return Read(module, field, "config", node, sources, sources[0].settings.fields.get(field.attr))
 
 
 def steps_read(modules: Collection[Module], uses: list[Use], inside: Mapping[str, Spans]) -> list[Read] | str:

@@ -66,7 +66,7 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             yield (
                 source.module,
                 call,
-                f"an Estimator saves a checkpoint every 10 minutes; the program does so every {SELDOM} steps now",
+                f"an Estimator saves a checkpoint every {_interval(fields)}; the program does so every {SELDOM} steps now",
             )
     if loop.distribution is not None:
         source, strategy = loop.first, loop.distribution.strategy
@@ -108,6 +108,12 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         if use.validation is not None:
             for told, text in _of_validation(use, use.validation, use.fields):
                 yield use.module, told, text
+
+
+def _interval(fields: Mapping[str, ast.expr]) -> str:
+    """How long an Estimator waits before it saves the next checkpoint."""
+    seconds = fields.get("save_checkpoints_secs")
+    return "10 minutes" if seconds is None else f"{ast.unparse(seconds)} seconds"
 
 
 def _is_shown(use: Use) -> bool:

@@ -14,6 +14,7 @@ from migrator.resolve.project import Project
 from ..distribute import tpu_facts
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.estimator_values import PREFIX, Construction
+from ..estimator_calls.session_settings import makers
 from .places import moves
 from .values import given_to
 
@@ -28,7 +29,9 @@ _WRITTEN = frozenset(
         "tf_random_seed",
         "save_summary_steps",
         "save_checkpoints_steps",
+        "save_checkpoints_secs",
         "keep_checkpoint_max",
+        "keep_checkpoint_every_n_hours",
         "train_distribute",
     }
 )
@@ -54,6 +57,8 @@ class Settings:
     """Places that read a field of the configuration, and what it says."""
     tpu: Tpu = field(default_factory=Tpu)
     """What a TPUEstimator says beside."""
+    sessions: tuple[ast.stmt, ...] = ()
+    """What makes settings of sessions, and goes."""
 
     @property
     def strategy(self) -> ast.expr | None:
@@ -126,7 +131,7 @@ def _configured(
         return problem.reason
     kept = {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
     kept = {name: value for name, value in kept.items() if name != "eval_distribute" or not is_none(value)}
-    if "save_checkpoints_steps" in kept and is_none(kept.get("save_checkpoints_secs")):
+    if "save_checkpoints_steps" in kept:
         kept.pop("save_checkpoints_secs", None)
     more = sorted(set(kept) - _WRITTEN - set(beside))
     if more:
@@ -139,13 +144,15 @@ def _configured(
     found = []
     for read in reads:
         value = fields.get(read.attr) if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load) else None
-        if value is None or not isinstance(read, ast.Attribute) or not _is_same(module, value, read):
+        if value is None or not isinstance(read, ast.Attribute) or not is_same(module, value, read):
             return "its configuration is used elsewhere"
         found.append((read, value))
-    return Settings(fields, (call.func,), statement, reads=tuple(found))
+    session = given.get("session_config")
+    sessions = makers(module, session) if isinstance(session, ast.Name) else []
+    return Settings(fields, (call.func,), statement, reads=tuple(found), sessions=tuple(sessions))
 
 
-def _is_same(module: Module, node: ast.expr, at: ast.expr) -> bool:
+def is_same(module: Module, node: ast.expr, at: ast.expr) -> bool:
     """Whether an expression may be written at another place."""
     root = node
     while isinstance(root, ast.Attribute):

@@ -226,6 +226,8 @@ class LoopWriter:
 
     def _read(self, read: Read) -> str:
         """What takes the place of what is read of an Estimator."""
+        if read.value is not None:
+            return self.page.text(read.value)
         source = read.sources[0]
         model = self.names.receiver(source, read.receiver)
         checkpoints = self.names.checkpoints(source, model)

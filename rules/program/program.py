@@ -24,6 +24,8 @@ from migrator.vocabulary.diagnostics import Diagnostic, Fix, Location, ProgramUn
 from ..bridge.bridge import BridgeRewrite
 from ..bridge.graph_heads import own_head
 from ..bridge.reached import reached
+from ..desugar.gathered_arguments import spread_arguments
+from ..desugar.replaced_configs import joined_configs
 from ..distribute import tpu
 from ..distribute.chosen_strategy import choose_strategy, refuse_other_strategies
 from ..distribute.distribution import only_trains_and_evaluates, speaks_of_several
@@ -473,6 +475,8 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     settle_keras(drafts, sorted({*paths, *(module.path for module in reached(project, group, False))}))
     settle_imports(drafts, paths)
     spread_specs(drafts, paths)
+    spread_arguments(drafts, paths)
+    joined_configs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
     settle_fed_iterators(drafts, paths)
     settle_read_batches(drafts, paths)

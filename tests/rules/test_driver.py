@@ -131,7 +131,7 @@ def test_methods(old: str, new: str) -> None:
             "c = tf.estimator.RunConfig('d', 1, 2, 3, None, None, 4)",
             "c = RunConfig('d', 1, 2, 3, None, keep_checkpoint_max=4)",
         ),
-        ("c = tf.estimator.RunConfig().replace(tf_random_seed=1)", "c = RunConfig().replace(tf_random_seed=1)"),
+        ("c = tf.estimator.RunConfig().replace(tf_random_seed=1)", "c = RunConfig(tf_random_seed=1)"),
         ("s = tf.estimator.TrainSpec(input_fn, 100)", "s = TrainSpec(input_fn, 100)"),
         (
             "s = tf.estimator.TrainSpec(input_fn=input_fn, hooks=[], max_steps=9)",

@@ -153,8 +153,8 @@ def test_fields_of_the_configuration_are_written_where_they_are_read() -> None:
         ("config=config", 'config = tf.estimator.RunConfig("here")\nprint(config.is_chief)\n'),
         ("config=config", 'config = tf.estimator.RunConfig("a" + load())\nprint(config.model_dir)\n'),
         ("config=config", 'name = "a"\nconfig = tf.estimator.RunConfig(name + "/b")\nname = "c"\n'),
-        ("config=config", 'config = tf.estimator.RunConfig("here").replace(tf_random_seed=1)\n'),
-        ('config=tf.estimator.RunConfig("here", save_checkpoints_secs=60)', ""),
+        ("config=config", 'config = tf.estimator.RunConfig("here").replace(**load())\n'),
+        ('config=tf.estimator.RunConfig("here", save_checkpoints_secs=None)', ""),
         ('config=tf.estimator.RunConfig("here", save_checkpoints_steps=None)', ""),
     ],
 )

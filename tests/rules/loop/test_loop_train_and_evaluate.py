@@ -158,7 +158,7 @@ def test_steps_are_grouped_where_epochs_hold_whole_groups(every: int, limit: int
         ("", "name = make_input_fn\n" + SPECS.replace("TrainSpec(make_", "TrainSpec(name").replace("(name", "(name or ")),
         ("", "def specs():\n    " + SPECS.splitlines()[0] + "\n    return train_spec\n\n\n" + SPECS.replace(
             SPECS.splitlines()[0], "train_spec = specs()")),
-        (", model_dir='here', config=tf.estimator.RunConfig(save_checkpoints_secs=60)", SPECS),
+        (", model_dir='here', config=tf.estimator.RunConfig(save_checkpoints_secs=None)", SPECS),
     ],
 )  # fmt: skip
 def test_what_is_not_understood_stays_with_helpers(config: str, call: str) -> None:

@@ -1,0 +1,269 @@
+"""Arguments that a program gathers in a dict before it makes a spec, a configuration or an Estimator.
+
+    spec = {"predictions": predictions}
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        spec["train_op"] = train_op
+    return tf.estimator.EstimatorSpec(mode, **spec)
+
+A dict that nothing else reads is taken apart: its entries become variables, those that some ways leave out None.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword as keywords
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.module import Module
+
+from ..estimator_calls.derived_configs import RUN_CONFIG
+from ..estimator_calls.estimator_kinds import KINDS
+from ..estimator_calls.estimator_values import PREFIX
+from ..loop.places import moves
+
+_NAMES = frozenset({*KINDS, RUN_CONFIG, *(PREFIX + name for name in ("EstimatorSpec", "TrainSpec", "EvalSpec"))})
+_OR_NONE = {
+    PREFIX + "EstimatorSpec": frozenset(
+        "predictions loss train_op eval_metric_ops export_outputs training_hooks training_chief_hooks scaffold "
+        "evaluation_hooks prediction_hooks".split()
+    ),
+    PREFIX + "Estimator": frozenset("model_dir config params warm_start_from".split()),
+    PREFIX + "TrainSpec": frozenset("max_steps hooks saving_listeners".split()),
+    PREFIX + "EvalSpec": frozenset("name hooks exporters".split()),
+}
+"""Parameters that are None where they are not given."""
+
+
+def spread_arguments(drafts: Drafts, paths: Iterable[str]) -> None:
+    """Gives calls of the library each of their arguments by its name, where a dict that is seen holds them."""
+    for path in paths:
+        while changes := _first(drafts.project.modules[path]):
+            drafts.apply(changes)
+
+
+def _first(module: Module) -> list[Change]:
+    """The changes for one dict."""
+    if b"**" not in module.source or b"stimator" not in module.source:
+        return []
+    for call in module.nodes(ast.Call):
+        for spread in call.keywords:
+            name = module.resolve(call.func) if spread.arg is None else None
+            if name in _NAMES and name is not None and not _is_hidden(call):
+                found = _spread(module, call, name, spread)
+                if found:
+                    return found
+    return []
+
+
+def _is_hidden(call: ast.Call) -> bool:
+    return any(isinstance(argument, ast.Starred) for argument in call.args)
+
+
+def _spread(module: Module, call: ast.Call, name: str, spread: ast.keyword) -> list[Change]:
+    """The changes for one ``**``."""
+    beside = {each.arg for each in call.keywords}
+    entries = entries_of(module, spread.value)
+    if entries is not None:
+        return [Change(module.edit(spread, _given(module, entries)))] if not beside & entries.keys() else []
+    gathered = _gathered(module, spread.value)
+    if gathered is None or beside & gathered.keys:
+        return []
+    if not gathered.stores and not gathered.reads and _may_move(module, gathered, call):
+        changes = [Change(module.edit(spread, _given(module, gathered.entries)))]
+        return changes if gathered.others else [*changes, Change(module.delete_statement(gathered.made))]
+    absent = gathered.some - _OR_NONE.get(name, frozenset())
+    same = module.scope(gathered.made) is module.scope(call)
+    if gathered.others or absent or not same:
+        return []
+    return _apart(module, gathered, spread, name == PREFIX + "EstimatorSpec")
+
+
+def entries_of(module: Module, node: ast.expr) -> dict[str, ast.expr] | None:
+    """The entries of a dict that is written out, by name; None where it is anything else."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
+        if node.args or module.bindings(node.func):
+            return None
+        pairs = [(keyword.arg, keyword.value) for keyword in node.keywords]
+    elif isinstance(node, ast.Dict):
+        names = [k.value if isinstance(k, ast.Constant) and isinstance(k.value, str) else None for k in node.keys]
+        pairs = list(zip(names, node.values))
+    else:
+        return None
+    found = {str(key): value for key, value in pairs}
+    plain = all(isinstance(key, str) and key.isidentifier() and not keywords.iskeyword(key) for key, _ in pairs)
+    return found if plain and len(found) == len(pairs) else None
+
+
+def _given(module: Module, entries: dict[str, ast.expr]) -> str:
+    return ", ".join(f"{name}={module.segment(value)}" for name, value in entries.items())
+
+
+@dataclass
+class _Gathered:
+    """A dict in a variable, and all that is done with it."""
+
+    made: ast.Assign
+    name: str
+    entries: dict[str, ast.expr]
+    """What it is made with."""
+    stores: list[tuple[ast.stmt, dict[str, ast.expr]]] = field(default_factory=list)
+    """Statements that put more into it."""
+    reads: list[tuple[ast.Subscript, str]] = field(default_factory=list)
+    """Places that read an entry."""
+    others: int = 0
+    """How many calls beside the first spread it as well."""
+    some: set[str] = field(default_factory=set)
+    """Entries that it may not have."""
+
+    @property
+    def keys(self) -> set[str]:
+        return {*self.entries, *(name for _, more in self.stores for name in more)}
+
+
+def _gathered(module: Module, node: ast.expr) -> _Gathered | None:
+    """The dict of a name; None where not all that is done with it is seen."""
+    made = module.assignment(node) if isinstance(node, ast.Name) else None
+    if made is None or not isinstance(node, ast.Name):
+        return None
+    entries = entries_of(module, made.value)
+    if entries is None:
+        return None
+    found = _Gathered(made, node.id, entries)
+    always = set(entries)
+    for load in module.loads_of(node.id, module.scope(node).lookup(node.id)):
+        outer = module.parent(load)
+        if isinstance(outer, ast.keyword) and outer.arg is None:
+            found.others += load is not node
+            continue
+        if isinstance(outer, ast.Subscript) and outer.value is load and isinstance(outer.ctx, ast.Load):
+            key = outer.slice.value if isinstance(outer.slice, ast.Constant) else None
+            if not isinstance(key, str):
+                return None
+            found.reads.append((outer, key))
+            continue
+        more = _stored(module, load, outer)
+        statement = module.statement(load)
+        if not more or module.scope(statement) is not module.scope(made):
+            return None
+        found.stores.append((statement, more))
+        if _together(module, made, statement):
+            always |= more.keys()
+    found.some = found.keys - always
+    return found if {key for _, key in found.reads} <= found.keys else None
+
+
+def _stored(module: Module, load: ast.Name, outer: ast.AST | None) -> dict[str, ast.expr] | None:
+    """What a statement puts into a dict: ``spec["loss"] = loss``, ``spec.update(loss=loss)``."""
+    statement = module.statement(load)
+    if isinstance(outer, ast.Subscript) and isinstance(statement, ast.Assign) and statement.targets == [outer]:
+        key = outer.slice.value if isinstance(outer.slice, ast.Constant) else None
+        return {key: statement.value} if isinstance(key, str) and key.isidentifier() else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(outer, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not outer:
+        return None
+    if outer.attr != "update" or len(call.args) > 1 or (call.args and call.keywords):
+        return None
+    if call.args:
+        return entries_of(module, call.args[0])
+    named = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+    return named if len(named) == len(call.keywords) else None
+
+
+def _together(module: Module, made: ast.stmt, statement: ast.stmt) -> bool:
+    """Whether a statement runs wherever the one that makes the dict does."""
+    return module.parent(statement) is module.parent(made) and moves(module, made, statement, ())
+
+
+def _may_move(module: Module, gathered: _Gathered, call: ast.Call) -> bool:
+    """Whether the values of a dict may be written into a call instead."""
+    values = list(gathered.entries.values())
+    if all(_is_constant(value) for value in values):
+        return True
+    simple = all(isinstance(value, (ast.Constant, ast.Name, ast.Attribute)) for value in values)
+    return (simple or not gathered.others) and moves(module, gathered.made, call, values)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
+    return all(isinstance(part, ast.Constant) for part in parts)
+
+
+def _apart(module: Module, gathered: _Gathered, spread: ast.keyword, of_mode: bool) -> list[Change]:
+    """The changes that make variables of the entries; a spec does not mind those that are not `of_mode`."""
+    names, begun = {}, set()
+    for key in dict.fromkeys((*gathered.entries, *(key for _, more in gathered.stores for key in more))):
+        known = _known(module, gathered, key)
+        if known == "before" and key in gathered.some and not (of_mode and _is_by_mode(module, gathered, key)):
+            known = ""
+        names[key] = key if known else module.unused_name(key, gathered.made)
+        begun |= {key} if known == "before" else set()
+    made = _assignments(module, gathered.entries, names)
+    made += [f"{names[key]} = None" for key in names if key in gathered.some - begun]
+    changes = [_lines(module, gathered.made, made)]
+    changes.append(Change(module.edit(spread, ", ".join(f"{key}={name}" for key, name in names.items()))))
+    for statement, more in gathered.stores:
+        lines = _assignments(module, more, names)
+        if lines and isinstance(statement, ast.Assign):
+            changes.append(Change(module.edit(statement.targets[0], names[next(iter(more))])))
+            continue
+        if any(read in ast.walk(statement) for read, _ in gathered.reads):
+            return []  # within a statement that is written anew
+        changes.append(_lines(module, statement, lines))
+    return [*changes, *(Change(module.edit(read, names[key])) for read, key in gathered.reads)]
+
+
+def _is_by_mode(module: Module, gathered: _Gathered, key: str) -> bool:
+    """Whether nothing but the mode decides whether a dict has an entry."""
+    outer = {gathered.made, *module.ancestors(gathered.made)}
+    for statement, more in gathered.stores:
+        for around in module.ancestors(statement) if key in more else ():
+            if around in outer:
+                break
+            if not isinstance(around, ast.If) or not _asks_mode(module, around.test):
+                return False
+    return True
+
+
+def _asks_mode(module: Module, test: ast.expr) -> bool:
+    """``mode == tf.estimator.ModeKeys.TRAIN``, and what is made of such."""
+    if isinstance(test, ast.BoolOp):
+        return all(_asks_mode(module, value) for value in test.values)
+    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name):
+        return False
+    names = [module.resolve(node) or "" for node in test.comparators]
+    return all("ModeKeys." in name for name in names)
+
+
+def _assignments(module: Module, entries: dict[str, ast.expr], names: dict[str, str]) -> list[str]:
+    texts = ((names[key], module.segment(value)) for key, value in entries.items())
+    return [f"{name} = {text}" for name, text in texts if name != text]
+
+
+def _known(module: Module, gathered: _Gathered, key: str) -> str:
+    """Whether an entry is never anything but the variable of its name: one that is bound before the dict, or after it."""
+    values = [entries[key] for entries in (gathered.entries, *(more for _, more in gathered.stores)) if key in entries]
+    first = values[0]
+    if not isinstance(first, ast.Name) or any(not isinstance(v, ast.Name) or v.id != key for v in values):
+        return ""
+    bindings = module.bindings(first)
+    node = bindings[0].node if len(bindings) == 1 else None
+    scope = module.scope(first)
+    if node is None or scope.lookup(key) is not scope:
+        return ""
+    if isinstance(node, ast.arg):
+        return "before"
+    statement = module.statement(node)
+    if module.span(statement)[0] > module.span(gathered.made)[0]:
+        return "after"
+    return "before" if module.parent(statement) in [*module.ancestors(gathered.made)] else ""
+
+
+def _lines(module: Module, statement: ast.stmt, lines: list[str]) -> Change:
+    """Statements in the place of one."""
+    if not lines:
+        return Change(module.delete_statement(statement))
+    start = module.span(statement)[0]
+    indent = module.source[module.line_span((start, start))[0] : start].decode()
+    return Change(module.edit(statement, f"{module.newline}{indent}".join(lines)))

@@ -1,0 +1,113 @@
+"""A RunConfig that is made in pieces, as one call.
+
+    config = tf.estimator.RunConfig(model_dir)
+    config = config.replace(save_checkpoints_steps=100)
+
+is ``config = tf.estimator.RunConfig(model_dir, save_checkpoints_steps=100)``, as is ``RunConfig(model_dir).replace(…)``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind, is_none
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.module import Module
+
+from ..estimator_calls.derived_configs import RUN_CONFIG
+from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
+from ..loop.places import moves
+
+_EITHER = ("save_checkpoints_steps", "save_checkpoints_secs")
+"""Fields of which one that is replaced takes the other one away."""
+
+
+def joined_configs(drafts: Drafts, paths: Iterable[str]) -> None:
+    """Puts what `replace` says of a RunConfig into the call that makes it, where nothing reads it in between."""
+    for path in paths:
+        while changes := _first(drafts.project.modules[path]):
+            drafts.apply(changes)
+
+
+def _first(module: Module) -> list[Change]:
+    """The changes for one call of `replace`."""
+    if b".replace(" not in module.source or b"RunConfig" not in module.source:
+        return []
+    for call in module.nodes(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "replace" and not call.args:
+            found = _joined(module, call, call.func.value)
+            if found:
+                return found
+    return []
+
+
+def _joined(module: Module, call: ast.Call, base: ast.expr) -> list[Change]:
+    """The changes for one call of the method `replace` of `base`."""
+    if isinstance(base, ast.Call):
+        text = _text(module, base, call)
+        return [Change(module.edit(call, text))] if text else []
+    made = _made(module, base, call) if isinstance(base, ast.Name) else None
+    if made is None or not isinstance(made.value, ast.Call):
+        return []
+    text = _text(module, made.value, call)
+    parts = [*made.value.args, *(keyword.value for keyword in made.value.keywords)]
+    if not text or not moves(module, made, call, parts):
+        return []
+    return [Change(module.edit(call, text)), Change(module.delete_statement(made))]
+
+
+def _made(module: Module, name: ast.Name, call: ast.Call) -> ast.Assign | None:
+    """The statement in the block of a call that gave a name the value which the call alone reads."""
+    statement = module.statement(call)
+    block = next((b for b in _blocks(module.parent(statement)) if statement in b), [])
+    scope = module.scope(name)
+    holder = scope.lookup(name.id)
+    if holder is None or holder is not scope:
+        return None
+    found = None
+    for before in block[: block.index(statement)] if block else []:
+        if isinstance(before, ast.Assign) and len(before.targets) == 1 and _names(before.targets[0], name.id):
+            found = before
+        elif found is not None and any(_names(node, name.id) for node in ast.walk(before)):
+            found = None
+    if found is None:
+        return None
+    anew = isinstance(statement, ast.Assign) and len(statement.targets) == 1 and _names(statement.targets[0], name.id)
+    reads = [n for n in ast.walk(statement) if _names(n, name.id) and isinstance(getattr(n, "ctx", None), ast.Load)]
+    if reads != [name] or (not anew and module.loads_of(name.id, holder) != [name]):
+        return None
+    target = found.targets[0]
+    inner = [load for load in module.loads_of(name.id, holder) if module.scope(load) is not scope]
+    return found if isinstance(target, ast.Name) and not inner else None
+
+
+def _blocks(node: ast.AST | None) -> list[list[ast.stmt]]:
+    found = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
+    return [block for block in found if isinstance(block, list)]
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _text(module: Module, made: ast.Call, call: ast.Call) -> str:
+    """The RunConfig that a call makes, with what `replace` says; nothing where that is not seen."""
+    if module.resolve(made.func) != RUN_CONFIG:
+        return ""
+    try:
+        given, told = bind(made, SIGNATURE, "RunConfig"), bind(call, SIGNATURE, "RunConfig.replace")
+    except Unsupported:
+        return ""
+    for name, value in told.items():
+        given[name] = value
+        for other in _EITHER if name in _EITHER and not is_none(value) else ():
+            if other not in told:
+                given.pop(other, None)
+    positional = SIGNATURE.split()[: len(made.args)]
+    if not given.keys() >= set(positional):
+        return ""
+    parts = [module.segment(given[name]) for name in positional]
+    parts += [f"{name}={module.segment(value)}" for name, value in given.items() if name not in positional]
+    return f"{module.segment(made.func)}({', '.join(parts)})"

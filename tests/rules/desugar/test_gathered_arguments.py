@@ -1,0 +1,111 @@
+"""Arguments in dicts of the program: `EstimatorSpec(mode, **spec)`, `TrainSpec(**settings)`, `Estimator(**arguments)`."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from desugared import BODY, ESTIMATOR, INPUT, MODEL, TRAIN, below, plain
+from modelfn.programs import joined, migrate, run, units
+
+WHOLE = migrate(MODEL + ESTIMATOR + TRAIN).partition("class ")[2].partition("def make_input_fn")[0]
+SPECS = [
+    'spec = {"mode": mode, "predictions": predictions, "loss": loss, "train_op": train_op}\n'
+    "return tf.estimator.EstimatorSpec(**spec)",
+    'spec = {}\nspec["predictions"] = predictions\nspec.update(loss=loss, train_op=train_op)\n'
+    "return tf.estimator.EstimatorSpec(mode, **spec)",
+    "spec = dict(predictions=predictions)\nif mode != tf.estimator.ModeKeys.PREDICT:\n    spec['loss'] = loss\n"
+    "if mode == tf.estimator.ModeKeys.TRAIN:\n    spec.update({'train_op': train_op})\n"
+    "return tf.estimator.EstimatorSpec(mode=mode, **spec)",
+    'return tf.estimator.EstimatorSpec(mode, **{"predictions": predictions, "loss": loss, "train_op": train_op})',
+    'spec = {"loss": loss, "predictions": predictions}\n'
+    'spec["train_op"] = tf.train.GradientDescentOptimizer(0.1).minimize(spec["loss"], tf.train.get_global_step())\n'
+    "return tf.estimator.EstimatorSpec(mode, **spec)",
+]
+
+
+def with_spec(spec: str) -> str:
+    """A program whose model_fn ends otherwise."""
+    body = textwrap.indent(BODY + spec, "    ")
+    if "GradientDescent" in spec:
+        body = body.replace(textwrap.indent(BODY.splitlines()[-1], "    ") + "\n", "")
+    return f"import tensorflow as tf\n\n\ndef model_fn(features, labels, mode, params):\n{body}\n\n\n{INPUT}"
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_specs(spec: str) -> None:
+    text = plain(with_spec(spec) + ESTIMATOR + TRAIN)
+    assert text.partition("class ")[2].partition("def make_input_fn")[0] == joined(WHOLE)
+
+
+FIT = "model.fit(make_input_fn(8, None)().take(20))"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        'estimator = tf.estimator.Estimator(**{"model_fn": model_fn, "params": {"units": 1}})\n',
+        'arguments = dict(model_fn=model_fn, params={"units": 1})\nestimator = tf.estimator.Estimator(**arguments)\n',
+        'ARGUMENTS = {"params": {"units": 1}}\nestimator = tf.estimator.Estimator(model_fn, **ARGUMENTS)\n',
+    ],
+)
+def test_estimators(made: str) -> None:
+    assert below(MODEL + made + TRAIN).endswith(FIT) and "units" in migrate(MODEL + made + TRAIN)
+
+
+def test_settings_by_conditions() -> None:
+    made = (
+        "arguments = {'model_fn': model_fn, 'params': {'units': 1}}\nif load():\n    arguments['model_dir'] = 'here'\n"
+    )
+    text = migrate(MODEL + made + "estimator = tf.estimator.Estimator(**arguments)\n" + TRAIN)
+    assert "arguments" not in text and "model_dir = None\nif load():\n    model_dir = 'here'\n" in text
+
+
+def test_one_dict_for_several_calls() -> None:
+    settings = 'SETTINGS = {"save_summary_steps": 7, "keep_checkpoint_max": 2}\n'
+    made = 'one = tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig("here", **SETTINGS))\n'
+    made += made.replace("one", "two").replace("here", "there")
+    train = TRAIN.replace("estimator", "one") + TRAIN.replace("estimator", "two")
+    text = plain(MODEL + settings + made.replace("model_fn,", 'model_fn, params={"units": 1},') + train)
+    assert text.count("max_to_keep=2") == 2 and text.count("update_freq=7") == 2
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "arguments = load()\nestimator = tf.estimator.Estimator(**arguments)\n",
+        "arguments = dict(load(), model_fn=model_fn)\nestimator = tf.estimator.Estimator(**arguments)\n",
+        "arguments = {'model_fn': model_fn}\nload(arguments)\nestimator = tf.estimator.Estimator(**arguments)\n",
+        "arguments = {'model_fn': model_fn}\nfor key in load():\n    arguments[key] = load()\n"
+        "estimator = tf.estimator.Estimator(**arguments)\n",
+        "if load():\n    arguments = {'model_fn': model_fn}\nelse:\n    arguments = {}\n"
+        "estimator = tf.estimator.Estimator(**arguments)\n",
+    ],
+)
+def test_dicts_that_are_not_seen_stay(made: str) -> None:
+    outcomes = run(MODEL + made + TRAIN)
+    assert [unit.tier for unit in units(outcomes)] == ["manual"]
+    assert outcomes["program.py"].after.decode() == MODEL + made + TRAIN
+
+
+def test_values_that_change_in_between_become_variables() -> None:
+    made = "name = 'a'\narguments = {'model_dir': name + '/b', 'params': {'units': 1}}\nname = 'c'\n"
+    text = plain(MODEL + made + "estimator = tf.estimator.Estimator(model_fn, **arguments)\n" + TRAIN + "print(name)\n")
+    assert "model_dir = name + '/b'\nparams = {'units': 1}\nname = 'c'\n" in text
+
+
+def test_settings_with_other_defaults_are_not_left_out() -> None:
+    made = "settings = {'model_dir': 'here'}\nif load():\n    settings['save_summary_steps'] = 7\n"
+    made += "config = tf.estimator.RunConfig(**settings)\n"
+    program = (
+        MODEL + made + 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, config=config)\n' + TRAIN
+    )
+    assert run(program)["program.py"].after.decode() == program
+
+
+def test_an_entry_by_a_condition_is_left_out_where_it_is_not_met() -> None:
+    made = (
+        'model_dir = load()\narguments = {"params": {"units": 1}}\nif load():\n    arguments["model_dir"] = model_dir\n'
+    )
+    text = migrate(MODEL + made + "estimator = tf.estimator.Estimator(model_fn, **arguments)\n" + TRAIN)
+    assert "model_dir_ = None\nif load():\n    model_dir_ = model_dir\n" in text
