@@ -32,6 +32,10 @@ OF_PARTS = (
     "parts begin larger than in TensorFlow 1"
 )
 NO_STEP = "what `evaluate` returns has no global_step any more: `model.optimizer.iterations` is it"
+OF_NAN = (
+    "an Estimator's training ends with an error where its loss is not a number; fit goes on, unless it is given "
+    "callbacks=[tf.keras.callbacks.TerminateOnNaN()]"
+)
 BY_EXAMPLES = (
     "Keras reports the loss of an evaluation as the mean over examples, an Estimator as that over batches: "
     "they differ where the last batch is shorter"
@@ -83,6 +87,9 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     shown = next((use for use in loop.uses if use.method == "evaluate" and _is_shown(use)), None)
     if shown is not None:
         yield shown.module, shown.call, NO_STEP
+    unchecked = next((use for use in loop.uses if use.method == "train" and not use.hooks.terminates), None)
+    if unchecked is not None:
+        yield unchecked.module, unchecked.call, OF_NAN
     for module in loop.modules:
         for node, name in module.references():
             if name == "random.seed":

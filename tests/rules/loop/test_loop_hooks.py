@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import migrate
+from modelfn.programs import migrate, run
 
 HEAD = """\
 import tensorflow as tf
@@ -110,3 +110,10 @@ def test_hooks_beside_a_folder_of_checkpoints_and_evaluations() -> None:
 def test_hooks_that_stay_with_helpers(loop: str) -> None:
     text = migrated(loop)
     assert ".fit(" not in text and "train(" in text
+
+
+@pytest.mark.parametrize(("hooks", "is_said"), [("[]", True), ('[tf.train.NanTensorHook("loss:0")]', False)])
+def test_that_training_goes_on_without_a_number_is_said(hooks: str, is_said: bool) -> None:
+    loop = f"for steps in (10, 20):\n    estimator.train(lambda: input_fn(None), hooks={hooks}, steps=steps)\n"
+    found = [d for outcome in run(HEAD + loop).values() for d in outcome.remaining if "TerminateOnNaN" in d.message]
+    assert len(found) == is_said and all(d.severity.name == "INFO" for d in found)
