@@ -38,7 +38,7 @@ from migrator.emit.losswriter import LossWriter, loss_results, losses_lines, tes
 from migrator.emit.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
 from migrator.emit.modelwriter import ModelWriter
 from migrator.emit.predictwriter import picked_lines, predict_lines
-from migrator.emit.recording import init_lines, recorded_step, silent_step
+from migrator.emit.recording import init_lines, logged_step, logs_lines, recorded_step, silent_step
 from migrator.emit.resultwriter import result_lines
 from migrator.emit.trainstep import train_step_lines
 from migrator.emit.writer import Writer
@@ -123,6 +123,9 @@ class Generator(ModelWriter):
         with obstacles:
             training, step = self._training()
         recorded = self.shared.facts["recorded"] and training is not None
+        logged = plan.spec_hooks.in_logs and bool(plan.watched)
+        with obstacles:
+            step = logged_step(self, step) if logged else step
         with obstacles:
             step = recorded_step(self, step) if recorded else step
             if recorded and self.shared.facts["validated"]:
@@ -136,6 +139,7 @@ class Generator(ModelWriter):
         self.note_statics([build, call, loss, metric, results, step, predict, serving, start])
         init = self.constructor(used, lambda writer: self._metric_lines(entries, writer), names_read(entries))
         with obstacles:
+            init += logs_lines(self) if logged else []
             init += init_lines(self) if recorded else []
         parts = [init, build, call, loss, step, self.test_step, metric, results, predict, serving, start]
         head = [*self.head(), *table_lines(self)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.training.spec_hooks import STEP_LOGS
 
 if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
@@ -22,6 +23,27 @@ def init_lines(generator: ModelWriter) -> list[str]:
         f"{indent}self.{WRITER} = {generator.shared.tf}.summary.create_noop_writer()",
         f"{indent}self.{EVERY} = 100",
     ]
+
+
+def logs_lines(generator: ModelWriter) -> list[str]:
+    """The attribute for what steps have for callbacks."""
+    if STEP_LOGS in generator.taken:
+        raise Unsupported(f"`{STEP_LOGS}` is a name that the generated model needs", generator.plan.function)
+    return [f"{generator.indent + generator.unit * 2}self.{STEP_LOGS} = {{}}"]
+
+
+def logged_step(generator: ModelWriter, step: list[str]) -> list[str]:
+    """`train_step` that gives callbacks more than Keras does; `step` are the lines of the model's own, if it has one."""
+    indent = generator.indent + generator.unit * 2
+    if not step:
+        step = [
+            f"{generator.indent}{generator.unit}def train_step(self, data):",
+            f"{indent}return super().train_step(data)",
+        ]
+    head, found, logs = step[-1].partition("return ")
+    if head != indent or not found:
+        raise Unsupported("values that hooks read beside a train op of several steps", generator.plan.function)
+    return [*step[:-1], f"{indent}return {{**{logs}, **self.{STEP_LOGS}}}"]
 
 
 def recorded_step(generator: ModelWriter, step: list[str]) -> list[str]:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
+from migrator.analyse.results.stepvalues import StepValues
 from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 
 from ..loop.page import Page
 from ..loop.places import has_its_line, moves
-from .hooks import HOOKS, hook_of
+from .hooks import HOOKS, LOGGING, hook_of
+from .logged_values import Logged, logged_of_call
 
 _NAN = "NanTensorHook"
 _STOP, _COUNTER, _PROFILER = "StopAtStepHook", "StepCounterHook", "ProfilerHook"
@@ -43,6 +45,8 @@ class Hooks:
     """The hooks of one training."""
 
     hooks: tuple[Hook, ...] = ()
+    logged: tuple[Logged, ...] = ()
+    """What others log."""
     statements: tuple[ast.Assign, ...] = ()
     """What holds them, and goes."""
     limit: dict[str, ast.expr] = field(default_factory=dict)
@@ -51,7 +55,8 @@ class Hooks:
     @property
     def names(self) -> tuple[ast.expr, ...]:
         """References to names of the library that go."""
-        return tuple(hook.name for hook in self.hooks)
+        logging = (line.at.func for line in self.logged if isinstance(line.at, ast.Call))
+        return (*(hook.name for hook in self.hooks), *logging)
 
     @property
     def single(self) -> bool:
@@ -66,7 +71,8 @@ class Hooks:
     @property
     def parts(self) -> tuple[ast.expr, ...]:
         """Expressions that are written elsewhere."""
-        return tuple(value for hook in self.hooks if hook.short != _NAN for value in hook.arguments.values())
+        values = (value for hook in self.hooks if hook.short != _NAN for value in hook.arguments.values())
+        return (*values, *(part for line in self.logged for part in line.parts))
 
     @property
     def terminates(self) -> bool:
@@ -96,19 +102,27 @@ class Hooks:
         return []
 
 
-def hooks_of(module: Module, node: ast.expr, call: ast.Call) -> Hooks | str:
-    """The hooks that a training is given by `node`, or why they are not understood; `call` is where it trains."""
+def hooks_of(module: Module, node: ast.expr, call: ast.Call, values: StepValues) -> Hooks | str:
+    """The hooks that a training is given by `node`, or why they are not understood; `call` is where it trains, `values` are
+    what its steps have for them."""
     statements: list[ast.Assign] = []
     made = _held(module, node, call, statements)
     if not isinstance(made, (ast.List, ast.Tuple)):
         return _UNSEEN
-    found = [_hook(module, _held(module, element, call, statements)) for element in made.elts]
-    hooks = [hook for hook in found if hook is not None]
+    found = [_seen(module, _held(module, element, call, statements), values) for element in made.elts]
+    for line in found:
+        if isinstance(line, Logged) and line.tensors is not None:
+            _held(module, line.tensors, call, statements)
+    for each in found:
+        if isinstance(each, str):
+            return each
+    hooks = [hook for hook in found if isinstance(hook, Hook)]
+    logged = tuple(line for line in found if isinstance(line, Logged))
     limits = [hook.arguments for hook in hooks if hook.short == _STOP]
-    if len(hooks) != len(found) or len(limits) > 1:
+    if len(limits) > 1:
         return _UNSEEN
     limit = {{"num_steps": "steps", "last_step": "max_steps"}[n]: v for each in limits for n, v in each.items()}
-    result = Hooks(tuple(hooks), tuple(statements), limit)
+    result = Hooks(tuple(hooks), logged, tuple(statements), limit)
     if len({hook.short for hook in hooks}) < len(hooks) or len(result.boards) > 1:
         return _UNSEEN
     if not all(moves(module, statement, call, result.parts) for statement in statements):
@@ -127,6 +141,13 @@ def _held(module: Module, node: ast.expr, call: ast.Call, statements: list[ast.A
         return None
     statements.append(statement)
     return statement.value
+
+
+def _seen(module: Module, node: ast.expr | None, values: StepValues) -> Hook | Logged | str:
+    """What a hook is, or why that is not understood."""
+    if isinstance(node, ast.Call) and hook_of(module.resolve(node.func)) == LOGGING:
+        return logged_of_call(module, node, values)
+    return _hook(module, node) or _UNSEEN
 
 
 def _hook(module: Module, node: ast.expr | None) -> Hook | None:
@@ -154,7 +175,7 @@ def _short(name: str | None) -> str | None:
 
 def is_known(name: str) -> bool:
     """Whether a qualified name is that of such a hook."""
-    return _short(name) is not None
+    return _short(name) is not None or hook_of(name) == LOGGING
 
 
 def of_hooks(modules: Sequence[Module], inside: Mapping[str, Spans], known: set[ast.expr]) -> str:

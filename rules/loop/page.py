@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.vocabulary.diagnostics import Edit
+
+from ..symbols.absl_modules import bind_logging
 
 _OTHERS = ("numpy", "pandas", "tensorflow")
 """Libraries that stand below those of Python."""
@@ -25,6 +27,8 @@ class Page:
         """Imports of the standard library to add to the file."""
         self.known: dict[ast.AST, str] = {}
         """Texts of expressions that are part of others."""
+        self.absl: Sequence[Edit] = ()
+        """The import of absl's logging."""
 
     def text(self, node: ast.expr, instead: Mapping[ast.AST, str] = MappingProxyType({})) -> str:
         """An expression with the edits of the names in it, and with other texts `instead` of some of these."""
@@ -55,8 +59,18 @@ class Page:
         self.imports.add(f"import {name}" if alias == name else f"import {name} as {alias}")
         return alias
 
+    def info(self, at: ast.expr) -> str:
+        """How code at a place logs what a program said by `tf.logging.info`."""
+        bound = bind_logging(self.module, at)
+        if bound is None:
+            return f"{self.tf}.compat.v1.logging.info"
+        name, imports = bound
+        self.absl = self.module.cst.apply(imports)
+        return f"{name}.info"
+
     def import_edits(self) -> Iterator[Edit]:
         """The imports to add: among those of the standard library at the head of a file, in the order of their names."""
+        yield from self.absl
         for statement in sorted(self.imports):
             above: ast.stmt | None = None
             for node in self.module.tree.body:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from migrator.analyse.function.plan import Plan
+from migrator.analyse.results.stepvalues import StepValue
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
@@ -118,6 +119,12 @@ class Loop:
         own = step_summaries.written(plan) if step_summaries.recorded(plan) else frozenset()
         return any(source.recorded and source.summaries & own for source in self.sources)
 
+    def wanted(self, plan: Plan) -> dict[str, StepValue]:
+        """Tensors of a model_fn that its model hands out for callbacks, by their keys."""
+        leaves = set(plan.flow.leaves)
+        lines = (line for use in self.uses for line in use.logged)
+        return {key: value for line in lines for key, value in line.wanted if value.leaf in leaves}
+
     def source(self, construction: Construction) -> Source:
         """The Estimator that is made at a place."""
         return next(source for source in self.sources if source.construction is construction)
@@ -160,8 +167,18 @@ def loop_of(
     draws = any(_draws(name) for module in modules for _, name in module.references())
     loop = _followed(project, modules, sources, inside, draws)
     if isinstance(loop, Loop):
-        reason = of_hooks(modules, inside, {name for use in loop.uses for name in use.names})
+        reason = of_hooks(modules, inside, {name for use in loop.uses for name in use.names}) or _of_logs(loop.uses)
     return NotPlain(reason) if reason else loop
+
+
+def _of_logs(uses: Sequence[Use]) -> str:
+    """Why callbacks cannot read what hooks log."""
+    values: dict[str, StepValue] = {}
+    for line in (line for use in uses for line in use.logged):
+        for key, value in line.wanted:
+            if values.setdefault(key, value).node is not value.node:
+                return "two tensors of one name that hooks log"
+    return ""
 
 
 def _draws(name: str) -> bool:
@@ -288,7 +305,11 @@ def _divides(uses: list[Use]) -> bool:
     if any(use.stops(_goes_on(use, uses)) or use.hooks.single for use in uses):
         return False  # one waits for the last step
     for use in (use for use in uses if use.method == "train"):
-        numbers = [*([use.interval, use.fields.get("save_summary_steps")] if use.saves else []), use.every]
+        numbers = [
+            *(line.every for line in use.logged),
+            *([use.interval, use.fields.get("save_summary_steps")] if use.saves else []),
+            use.every,
+        ]
         known = [n.value if isinstance(n, ast.Constant) else n for n in numbers if n is not None]
         if not all(isinstance(number, int) and number % 100 == 0 for number in known):
             return False

@@ -32,6 +32,7 @@ OF_PARTS = (
     "parts begin larger than in TensorFlow 1"
 )
 NO_STEP = "what `evaluate` returns has no global_step any more: `model.optimizer.iterations` is it"
+OF_METRICS = "TensorBoard shows the metrics of fit, of each epoch and of batches, in place of this summary of one"
 OF_NAN = (
     "an Estimator's training ends with an error where its loss is not a number; fit goes on, unless it is given "
     "callbacks=[tf.keras.callbacks.TerminateOnNaN()]"
@@ -87,7 +88,21 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     shown = next((use for use in loop.uses if use.method == "evaluate" and _is_shown(use)), None)
     if shown is not None:
         yield shown.module, shown.call, NO_STEP
-    unchecked = next((use for use in loop.uses if use.method == "train" and not use.hooks.terminates), None)
+    lines = dict.fromkeys(
+        (use.module if line in use.hooks.logged else use.sources[0].module, line)
+        for use in loop.uses
+        for line in use.logged
+    )
+    for module, line in lines:
+        if line.averaged:
+            yield module, line.at, f"Keras logs means since an epoch began: {', '.join(line.averaged)}"
+        if line.left:
+            yield (
+                module,
+                line.at,
+                f"callbacks of Keras get single numbers: {', '.join(line.left)} is not logged any more",
+            )
+    unchecked = next((use for use in loop.uses if use.method == "train" and not use.terminates), None)
     if unchecked is not None:
         yield unchecked.module, unchecked.call, OF_NAN
     for module in loop.modules:

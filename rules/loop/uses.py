@@ -11,6 +11,7 @@ from migrator.analyse.function.translate import bind, is_empty, is_none
 from migrator.resolve.module import Module
 
 from ..hooks.keras_callbacks import Hooks, hooks_of
+from ..hooks.logged_values import Logged
 from .datasets import Data, Reader
 from .inputs import MODES, Input, read_input
 from .places import has_its_line, is_simple, line_above, stays
@@ -112,6 +113,16 @@ class Use(Place):
             return None
         return every if every is not None else SELDOM
 
+    @property
+    def logged(self) -> tuple[Logged, ...]:
+        """What hooks log while it trains: those of the model_fn, and its own."""
+        return (*self.sources[0].logged, *self.hooks.logged) if self.method == "train" else ()
+
+    @property
+    def terminates(self) -> bool:
+        """Whether a hook ends it where its loss is not a number."""
+        return self.hooks.terminates or any(source.terminates for source in self.sources)
+
     def stops(self, goes_on: bool) -> bool:
         """Whether the last of its epochs may have to end early: one that goes on may start from any step."""
         return self.counted and self.every is not None and (goes_on or self.divided is None)
@@ -194,7 +205,7 @@ def _evaluated(
     validation = validation_of(reader, module, specs, _params(module, node, sources, "evaluate"), call)
     if isinstance(found, str) or isinstance(validation, str):
         return found if isinstance(found, str) else str(validation)
-    hooks = _hooks(module, call, told)
+    hooks = _hooks(module, call, told, sources)
     if isinstance(hooks, str) or "steps" in told:
         return hooks if isinstance(hooks, str) else "a StopAtStepHook that counts from where it starts"
     use = Use(module, call, "train", node, sources, found, told, validation, hooks)
@@ -234,7 +245,7 @@ def _method(
     except Unsupported as problem:
         return problem.reason
     told = {name: value for name, value in given.items() if not is_none(value) and not _says_nothing(name, value)}
-    hooks = _hooks(module, call, told) if method == "train" else Hooks()
+    hooks = _hooks(module, call, told, sources) if method == "train" else Hooks()
     if isinstance(hooks, str):
         return hooks
     more = sorted(set(told) - _UNDERSTOOD[method])
@@ -253,9 +264,13 @@ def _method(
     return _refused(module, call, method, found.data) or use
 
 
-def _hooks(module: Module, call: ast.Call, told: dict[str, ast.expr]) -> Hooks | str:
+def _hooks(module: Module, call: ast.Call, told: dict[str, ast.expr], sources: tuple[Source, ...]) -> Hooks | str:
     """The hooks of a training, whose limit becomes one of the arguments that are `told`."""
-    found = hooks_of(module, told.pop("hooks"), call) if "hooks" in told else Hooks()
+    if "hooks" not in told:
+        return Hooks()
+    if any(source.values is not sources[0].values for source in sources):
+        return "hooks of one of several Estimators"
+    found = hooks_of(module, told.pop("hooks"), call, sources[0].values)
     if not isinstance(found, str) and found.limit:
         if told.keys() & {"steps", "max_steps"}:
             return "a StopAtStepHook beside a number of steps"

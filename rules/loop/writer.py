@@ -15,6 +15,7 @@ from ..distribute import tpu_facts
 from ..distribute.spread import Spread
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
+from ..hooks.logged_values import Logged, line_text
 from .comments import comments
 from .inputs import Input
 from .making import Compiled, Names, is_held, made, restored, strategies
@@ -200,7 +201,8 @@ class LoopWriter:
         callbacks, node = f"{self.page.tf}.keras.callbacks", use.fields.get("model_dir")
         found = [f"{callbacks}.LambdaCallback({', '.join(parts)})"] if parts else []
         hooks = use.hooks
-        found += [f"{callbacks}.TerminateOnNaN()"] if hooks.terminates else []
+        found += [f"{callbacks}.LambdaCallback({self._logging(use, line, model)})" for line in use.logged if line.pairs]
+        found += [f"{callbacks}.TerminateOnNaN()"] if use.terminates else []
         if node is None:
             found += hooks.board(self.page, f"{callbacks}.TensorBoard")
             return f", callbacks=[{', '.join(found)}]" if found else ""
@@ -208,6 +210,13 @@ class LoopWriter:
         frequency = "100" if every is None else self.page.text(every)
         options = [self._folder(use, model), f"update_freq={frequency}", *hooks.options(self.page)]
         return f", callbacks=[{', '.join([*found, f'{callbacks}.TensorBoard(' + ', '.join(options) + ')'])}]"
+
+    def _logging(self, use: Use, line: Logged, model: str) -> str:
+        """The argument of a LambdaCallback that logs every so many steps, from the first one on where each is seen."""
+        every, step = self.page.closed(line.every), "(batch + 1)" if self.loop.grouped else "batch"
+        formatter = self.page.closed(line.formatter) if line.formatter is not None else ""
+        text = line_text(line, model, self.page.info(use.call), formatter)
+        return f"on_train_batch_end=lambda batch, logs: {step} % {every} == 0 and {text}"
 
     def _folder(self, use: Use, model: str) -> str:
         """The folder of the checkpoints; nothing where there is none."""

@@ -28,3 +28,13 @@ def written(plan: Plan) -> frozenset[ast.AST]:
         for node, name in plan.module.references()
         if name.startswith(PREFIX) and plan.module.is_inside(node, plan.function) and node not in left
     )
+
+
+def shown_metrics(plan: Plan) -> frozenset[ast.AST]:
+    """The references to `tf.summary.scalar` for metrics, which TensorBoard writes with the logs of `fit`."""
+    leaves = [leaf.node for leaf in plan.metric_effects if leaf not in plan.watched]
+    return frozenset(
+        node
+        for node, name in plan.module.references()
+        if name == f"{PREFIX}scalar" and any(node in set(walk(leaf)) for leaf in leaves)
+    )

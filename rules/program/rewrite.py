@@ -14,6 +14,7 @@ from migrator.analyse.function.planning import make_plan
 from migrator.analyse.function.specs import SPEC
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.layers.sublayers import Sublayer
+from migrator.analyse.results.stepvalues import settle_step_values
 from migrator.emit.classwriter import LayerGenerator
 from migrator.emit.generate import Generated, Generator
 from migrator.emit.polish import polished, returned_at_once
@@ -60,7 +61,7 @@ from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import one_shot_edits
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from ..loop.plan import Loop, NotPlain, loop_of
-from ..loop.remarks import ALONE, BY_CORES, BY_EXAMPLES, remarks, reports_loss
+from ..loop.remarks import ALONE, BY_CORES, BY_EXAMPLES, OF_METRICS, remarks, reports_loss
 from ..loop.sources import Kind, kind_of, kind_of_keras
 from ..loop.writer import LoopWriter, dropped
 from ..model_fns.handed_names import name_changes, new_name
@@ -334,6 +335,11 @@ class ProgramRewrite(Rewritten):
 
     def _settle_loop(self, loop: Loop) -> None:
         """What is taken over from a loop that is understood, and what it leaves to say."""
+        shown = all(source.values.shown for source in loop.sources)
+        for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
+            for summary in settle_step_values(plan, loop.wanted(plan), shown):
+                if any(use.saves for use in loop.uses):
+                    self._driver(plan.module).remark(summary, OF_METRICS)
         for source in loop.sources:
             driver = self._driver(source.module)
             driver.handled.update(source.settings.calls)

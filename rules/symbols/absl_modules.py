@@ -9,7 +9,7 @@ from typing import Optional
 from migrator.engine.rule import Rule
 from migrator.resolve.calls import bind, call_of
 from migrator.resolve.module import Module
-from migrator.resolve.symbols import normalize
+from migrator.resolve.symbols import Scope, normalize
 from migrator.rewrite import Change, Import, Remove, Rename, Replace, expr, with_arguments
 from migrator.vocabulary.diagnostics import Diagnostic, Severity
 
@@ -319,9 +319,17 @@ def _may_move_up(module: Module, statement: ast.Assign, name: str) -> bool:
     )
 
 
+def bind_logging(module: Module, at: ast.expr) -> Optional[tuple[str, list[Import]]]:
+    """How code at a place names absl's logging, with the import that this needs; None where a file keeps that of TensorFlow."""
+    return None if _sets_unknown_level(module) else _bind(module, module.scope(at), "logging")
+
+
 def bind_absl(module: Module, node: ast.expr, family: str) -> Optional[tuple[str, list[Import]]]:
     """Name under which code at `node` can use an absl module, with the import that this needs, if any."""
-    scope = module.scope(root_name(node))
+    return _bind(module, module.scope(root_name(node)), family)
+
+
+def _bind(module: Module, scope: Scope, family: str) -> Optional[tuple[str, list[Import]]]:
     for name in _absl_names(module, family):
         if scope.lookup(name) is module.analysis.root:
             return name, []

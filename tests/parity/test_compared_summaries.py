@@ -87,6 +87,13 @@ def test_what_an_estimator_writes_by_itself_is_written_by_a_callback(tmp_path: P
     assert report.notes == [ELSEWHERE] and not report.differences
 
 
+@pytest.mark.parametrize("tag", ["accuracy_1", "train_accuracy", "metrics/accuracy"])
+def test_a_metric_of_the_training_is_written_by_a_callback(tmp_path: Path, tag: str) -> None:
+    board: dict[str, Tags] = {"m/train": {"epoch_accuracy": [[0, 0.5]], "epoch_loss": [[0, 0.5]]}}
+    report = judged(tmp_path, {"m": {tag: LOSS["loss"], "rate": [[1, 0.5]]}}, {"m": {"rate": [[1, 0.5]]}, **board})
+    assert report.notes == [ELSEWHERE] and not report.differences
+
+
 @pytest.mark.parametrize(
     ("new", "expected"),
     [

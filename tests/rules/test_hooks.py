@@ -27,7 +27,7 @@ def input_fn():
 e = tf.estimator.Estimator(model_fn)
 {use}
 """
-LOG = "tf.train.LoggingTensorHook(['softmax_tensor'], every_n_iter=5)"
+LOG = "tf.train.LoggingTensorHook(['softmax_tensor'], every_n_secs=5)"  # by time: which keeps the helpers
 STOP = "tf.train.StopAtStepHook(last_step=9)"
 
 
@@ -94,11 +94,11 @@ def used(use: str) -> str:
         ("h = tf.train.ProfilerHook(5, None, 'd', False)", "h = StepProfiler(5, None, 'd')"),
         (
             f"e.train(input_fn, hooks=[{LOG}])",
-            "train(e, input_fn, callbacks=[TensorLogger(['softmax_tensor'], every_n_iter=5)])",
+            "train(e, input_fn, callbacks=[TensorLogger(['softmax_tensor'], every_n_secs=5)])",
         ),
         (
-            "e.train(input_fn, hooks=[tf.estimator.LoggingTensorHook({'a': 'x/cross_entropy:0'}, 5, None, False)])",
-            "train(e, input_fn, callbacks=[TensorLogger({'a': 'x/cross_entropy:0'}, 5, None)])",
+            "e.train(input_fn, hooks=[tf.estimator.LoggingTensorHook({'a': 'x/cross_entropy:0'}, None, 5, False)])",
+            "train(e, input_fn, callbacks=[TensorLogger({'a': 'x/cross_entropy:0'}, None, 5)])",
         ),
         (
             "h = tf.contrib.estimator.stop_if_no_increase_hook(e, 'a', 7, min_steps=2)",
@@ -182,7 +182,7 @@ def test_refused(use: str, reason: str) -> None:
 
 def test_the_model_hands_out_what_is_logged() -> None:
     names = "{'a': 'softmax_tensor', 'b': 'cross_entropy'}"
-    text = migrate(PROGRAM.format(use=f"e.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, 5)])"))
+    text = migrate(PROGRAM.format(use=f"e.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, None, 5)])"))
     assert '"p": watch(self, "softmax_tensor", tf.nn.softmax(logits, name="softmax_tensor"))' in method(text, "call")
     assert '    watch(self, "cross_entropy", tf.identity(loss, "cross_entropy"))\n' in method(text, "compute_loss")
 
@@ -203,8 +203,10 @@ def test_the_model_hands_out_what_is_logged() -> None:
 def test_names_that_a_list_gives(names: str) -> None:
     given = "NAMES = ['softmax_tensor', 'cross_entropy']\n"
     given += "named = {'a': 'softmax_tensor'}\nnamed['b'] = 'net/cross_entropy:0'"
-    text = migrate(PROGRAM.format(use=f"{given}\ne.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, 5)])"))
-    assert f"TensorLogger({names}, 5)" in text
+    text = migrate(
+        PROGRAM.format(use=f"{given}\ne.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, None, 5)])")
+    )
+    assert f"TensorLogger({names}, None, 5)" in text
     assert 'watch(self, "softmax_tensor"' in method(text, "call")
     assert 'watch(self, "cross_entropy"' in method(text, "compute_loss")
 
@@ -396,7 +398,7 @@ def test_listeners_that_need_a_session(body: str, reason: str) -> None:
 
 
 METRIC = 'tf.identity(accuracy[1], "train_accuracy")\n    tf.summary.scalar("acc", accuracy[1])'
-LOG_METRIC = "tf.train.LoggingTensorHook(['train_accuracy'], every_n_iter=5)"
+LOG_METRIC = "tf.train.LoggingTensorHook(['train_accuracy'], every_n_secs=5)"
 
 
 def measured(use: str, metric: str = METRIC) -> str:
@@ -417,7 +419,7 @@ def measured(use: str, metric: str = METRIC) -> str:
 )
 def test_metrics_by_the_name_of_an_op(metric: str, more: str) -> None:
     text = migrate(measured(f"e.train(input_fn, hooks=[{LOG_METRIC}])", metric))
-    assert f"callbacks=[TensorLogger(['train_accuracy'], every_n_iter=5, {more})]" in text
+    assert f"callbacks=[TensorLogger(['train_accuracy'], every_n_secs=5, {more})]" in text
     assert 'watch(self, "train_accuracy", tf.identity(self.a.result(), ' in method(text, "compute_metrics")
 
 

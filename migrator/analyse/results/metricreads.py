@@ -50,13 +50,13 @@ def training_metrics(plan: Plan, entries: Iterable[MetricEntry]) -> dict[str, st
         for leaf in read_metrics(plan, effect):
             call = plan.metric_call(leaf)
             for entry in entries if call is not None else ():
-                alike = entry.loop is None and entry.group is None and _made_alike(plan, call, leaf, entry)
+                alike = entry.loop is None and entry.group is None and made_alike(plan, call, leaf, entry)
                 if alike and isinstance(leaf.node, ast.Assign) and isinstance(leaf.node.targets[0], ast.Name):
                     found.update(dict.fromkeys(leaf.defs, f"self.{entry.attribute}.result()"))
     return found
 
 
-def _made_alike(plan: Plan, call: ast.Call | None, leaf: Leaf, entry: MetricEntry) -> bool:
+def made_alike(plan: Plan, call: ast.Call | None, leaf: Leaf, entry: MetricEntry) -> bool:
     """Whether two metrics, of the training and of the evaluation, are of the same function of what the model hands out."""
     if call is None or _without_name(call) != _without_name(entry.call):
         return False

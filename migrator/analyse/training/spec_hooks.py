@@ -19,6 +19,9 @@ from migrator.resolve.syntax import walk
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
 
+STEP_LOGS = "step_logs"
+"""The attribute of a model with what its steps have for callbacks, beside the logs of Keras."""
+
 # The mode in which the hooks of each field run.
 FIELDS = {
     "training_hooks": "train",
@@ -91,12 +94,21 @@ class SpecHooks:
         self.watched: dict[Leaf, str] = {}
         self.named: dict[str, ast.expr] = {}
         """Names of ops that hooks read, and where they say so."""
+        self.checks_loss = False
+        """Whether one of them ends a training whose loss is not a number."""
+        self.in_logs = False
+        """Whether the model hands tensors out among the logs of a step."""
         for field, mode in FIELDS.items():
             with obstacles:
                 node = plan.field(mode, field)
                 for choice in self._items(node, plan.specs[mode].leaf, mode) if node is not None else ():
                     with obstacles:
                         self._add(mode, choice)
+
+    def become_logs(self) -> None:
+        """Leave the hooks to what trains the model, which reads their tensors among the logs of a step."""
+        self.in_logs = True
+        self.hooks.clear()
 
     def of(self, mode: str) -> list[SpecHook]:
         """The hooks of one mode."""
@@ -159,7 +171,8 @@ class SpecHooks:
                 made.loss, at, mode
             ):
                 raise Unsupported("a hook of an EstimatorSpec checks a tensor that is not the loss", made.loss)
-            return  # every training does
+            self.checks_loss = True
+            return  # every training of the helpers does
         names = tuple((tag, self._name(tag, value, at, mode)) for tag, value in made.tensors)
         self.hooks.append(SpecHook(mode, call, at, made, names, choice.conditions))
 
@@ -230,6 +243,8 @@ class SpecHooks:
             return None
         assert isinstance(leaf.node, ast.Expr)
         name = self.watched[leaf]
+        if self.in_logs:
+            return f'self.{STEP_LOGS}["{name}"] = {writing.text(leaf.node.value)}'
         if not leaf.uses:
             before = "train" not in leaf.modes or self._plan.translations.step_before(self._plan.module)
             value = f"self.optimizer.iterations{'' if before else ' + 1'}"

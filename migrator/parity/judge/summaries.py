@@ -14,7 +14,8 @@ from migrator.parity.probe.recorded.store import Reader
 
 NOT_WRITTEN = "not compared: summaries, as the new program writes none to the folders of the old one"
 ELSEWHERE = (
-    "not compared: summaries of losses and evaluations, which TensorBoard of Keras writes to `train` and `validation`"
+    "not compared: summaries of losses, metrics and evaluations, "
+    "which TensorBoard of Keras writes to `train` and `validation`"
 )
 _UNLIKE = re.compile(
     r"(^|/)(global_step/sec|examples/sec|checkpoint_path)$|fraction_(over_\d+_)?of_\d+_full$|^(graph|queue)/"
@@ -33,7 +34,7 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift
         report.notes.append(NOT_WRITTEN)
         return []
     found = []
-    boards = set(_boards(right))
+    boards = dict(_boards(right))
     for folder, tags in left.items():
         others = right.get(folder, {})
         for tag, series in tags.items():
@@ -49,19 +50,21 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift
     return found
 
 
-def _boards(written: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Folders for which the callback of Keras writes: below them lies one for the training."""
+def _boards(written: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, set[str]]]:
+    """Folders for which the callback of Keras writes to one below, with the names of the loss and of metrics."""
     for folder, tags in written.items():
         above, _, name = folder.rpartition("/")
         if name == "train" and any(tag.startswith(("epoch_", "batch_")) for tag in tags):
-            yield above
+            yield above, {tag.partition("_")[2] for tag in tags if tag.startswith(("epoch_", "batch_"))}
 
 
-def _is_elsewhere(folder: str, tag: str, boards: set[str]) -> bool:
-    """Whether an Estimator wrote by itself what the callback of Keras writes under other names."""
+def _is_elsewhere(folder: str, tag: str, boards: Mapping[str, set[str]]) -> bool:
+    """Whether the callback of Keras writes under other names what an Estimator wrote: ``train_accuracy``, if the metric is
+    ``accuracy``."""
     above, _, name = folder.rpartition("/")
     evaluated = above in boards and (name == "eval" or name.startswith("eval_"))
-    return evaluated or (folder in boards and _COPY.sub("", tag) == "loss")
+    plain = _COPY.sub("", tag)
+    return evaluated or any(re.search(rf"(^|[/_]){re.escape(key)}$", plain) for key in boards.get(folder, ()))
 
 
 def _partner(tag: str, others: Mapping[str, Any]) -> Any:

@@ -137,7 +137,7 @@ def test_a_model_without_summaries_has_no_step_of_its_own() -> None:
         '    tf.summary.histogram("predictions", predictions)\n',  # Keras names the tag after the model
         """\
     accuracy = tf.metrics.accuracy(labels, predictions)
-    tf.summary.scalar("accuracy", accuracy[1])
+    tf.summary.histogram("accuracy", accuracy[1])
     if mode == tf.estimator.ModeKeys.EVAL:
         return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={"accuracy": accuracy})
 """,

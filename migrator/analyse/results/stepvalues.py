@@ -1,0 +1,265 @@
+"""What callbacks read of a step of training where hooks read tensors of a graph: logs of `fit`, or what the optimizer holds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from migrator.analyse.function.placing import place
+from migrator.analyse.function.planning import drop_unread
+from migrator.analyse.results.metricreads import made_alike, op_name, read_metrics
+from migrator.analyse.results.metrics import metric_entries
+from migrator.analyse.results.tags import summary_call
+from migrator.analyse.statements.bindingtime import Time
+from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.names import reads
+from migrator.analyse.training.optimizervalues import rate_of
+from migrator.resolve.syntax import walk
+
+if TYPE_CHECKING:
+    from migrator.analyse.function.plan import Plan
+    from migrator.analyse.results.metrics import MetricEntry
+
+LOSS, RATE, STEP, METRIC, TENSOR, MANY = "loss", "rate", "step", "metric", "tensor", "many"
+_MODE = "train"
+_IDENTITY = "tensorflow.identity"
+_SAME_SHAPE = frozenset(f"tensorflow.{name}" for name in ("cast", "to_float", "sqrt", "math.sqrt", "exp", "log", "abs"))
+_REDUCED = frozenset(f"tensorflow.{prefix}reduce_{what}" for prefix in ("", "math.") for what in ("mean", "sum", "max"))
+_SCALARS = frozenset({"tensorflow.nn.l2_loss", "tensorflow.global_norm", "tensorflow.linalg.global_norm"})
+
+
+@dataclass(frozen=True)
+class StepValue:
+    """One value: the loss, the learning rate, the step, a metric, another tensor of one number, or one of `many`."""
+
+    kind: str
+    key: str = ""
+    """Of a metric."""
+    node: ast.expr | None = None
+    leaf: Leaf | None = None
+    """Where a tensor stands, and in which statement."""
+
+
+@dataclass(frozen=True)
+class StepValues:
+    """The values of one model_fn by the names of their ops, and those of the tensors that hooks of its specs are given."""
+
+    named: Mapping[str, StepValue] = field(default_factory=dict)
+    given: Mapping[str, StepValue] = field(default_factory=dict)
+    """By the names under which the hooks read them."""
+    keys: frozenset[str] = frozenset()
+    """Keys of the logs that are taken."""
+    shown: bool = True
+    """Whether metrics that summaries show are all among those of evaluations."""
+
+
+def step_values(plan: Plan) -> StepValues:
+    """What a training of this model_fn has to read."""
+    if _MODE not in plan.specs:
+        return StepValues()
+    entries, derived = metric_entries(plan)
+    named: dict[str, StepValue] = {}
+    for name, places in _named(plan).items():
+        value = _value(plan, entries, *places[0]) if len(places) == 1 else None
+        if value is not None:
+            named[name] = value
+    found = {
+        name: _value(plan, entries, leaf.node.value, leaf)
+        for leaf, name in plan.watched.items()
+        if isinstance(leaf.node, ast.Expr) and _MODE in leaf.modes
+    }
+    keys = {"loss", *(entry.key for entry in entries), *(metric.key for metric in derived)}
+    shown = [leaf for effect in plan.metric_effects for leaf in read_metrics(plan, effect)]
+    known = all(_entry_of(plan, leaf, entries) is not None for leaf in shown)
+    return StepValues(named, {n: v for n, v in found.items() if v is not None}, frozenset(keys), known)
+
+
+def _named(plan: Plan) -> dict[str, list[tuple[ast.expr, Leaf]]]:
+    """The calls that give their op a name."""
+    found: dict[str, list[tuple[ast.expr, Leaf]]] = {}
+    for leaf in plan.flow.leaves:
+        for node in walk(leaf.node) if _MODE in leaf.modes and not leaf.mode_only else ():
+            if isinstance(node, ast.Call) and not plan.is_maker(node):
+                name = op_name(plan, node)
+                if name is not None:
+                    found.setdefault(name, []).append((node, leaf))
+    return found
+
+
+def _value(plan: Plan, entries: list[MetricEntry], node: ast.expr, leaf: Leaf) -> StepValue | None:
+    """What an expression of the training is; None where that is not seen."""
+    last, at = _behind(plan, node, leaf)
+    loss = plan.field(_MODE, "loss")
+    if loss is not None and _same(plan, (last, at), _behind(plan, loss, plan.specs[_MODE].leaf)):
+        return StepValue(LOSS, node=node, leaf=leaf)
+    if plan.is_step(last):
+        return StepValue(STEP)
+    if _is_rate(plan, (last, at)):
+        return StepValue(RATE)
+    made, held = _behind(plan, last.value, at) if isinstance(last, ast.Subscript) else (last, at)
+    if isinstance(made, ast.Subscript):  # `metrics["accuracy"][1]`
+        made, held = _of_key(plan, made, held)
+    if isinstance(made, ast.Call) and plan.metric_call(held) is made:
+        entry = _entry_of(plan, held, entries)
+        return StepValue(METRIC, entry.key) if entry is not None else None
+    if isinstance(made, ast.Name):
+        sources = plan.slicer.reaching(made.id, held.index, _MODE, held)
+        if any(plan.metric_call(source) is not None for source in sources):
+            entry = _entry_of(plan, sources[0], entries) if len(sources) == 1 else None
+            return StepValue(METRIC, entry.key) if entry is not None else None
+    if any(isinstance(part, ast.Call) and plan.is_maker(part) for part in walk(last)):
+        return StepValue(MANY) if id(last) in plan.site_of and at in plan.forward else None
+    if plan.times.of(node) is not Time.DYNAMIC or leaf.loops:
+        return None
+    if _is_scalar(plan, last, at):
+        return StepValue(TENSOR, node=node, leaf=leaf)
+    return StepValue(MANY) if _is_of_examples(plan, last, at) else None
+
+
+def _of_key(plan: Plan, node: ast.Subscript, at: Leaf) -> tuple[ast.expr, Leaf]:
+    """The expression behind a key of a dict that is written as one."""
+    held, where = _behind(plan, node.value, at)
+    if isinstance(held, ast.Dict):
+        for key, value in zip(held.keys, held.values):
+            if key is not None and ast.dump(key) == ast.dump(node.slice):
+                return _behind(plan, value, where)
+    return node, at
+
+
+def _entry_of(plan: Plan, leaf: Leaf, entries: list[MetricEntry]) -> MetricEntry | None:
+    """The metric of the evaluation that is the one which a statement makes."""
+    call = plan.metric_call(leaf)
+    for entry in entries if call is not None else ():
+        single = entry.loop is None and entry.group is None and entry.arm is None and not entry.hidden
+        if single and (entry.call is call or made_alike(plan, call, leaf, entry)):
+            return entry
+    return None
+
+
+def _behind(plan: Plan, node: ast.expr, at: Leaf) -> tuple[ast.expr, Leaf]:
+    """The expression behind names and identities."""
+    for _ in range(8):
+        found, at = plan.followed_in(node, at, _MODE)
+        node = found if found is not None else node
+        if not (isinstance(node, ast.Call) and plan.module.resolve(node.func) == _IDENTITY and node.args):
+            break
+        node = node.args[0]
+    return node, at
+
+
+def _same(plan: Plan, one: tuple[ast.expr, Leaf], other: tuple[ast.expr, Leaf]) -> bool:
+    """Whether two expressions have one value."""
+    if one[0] is other[0]:
+        return True
+    if not (isinstance(one[0], ast.Name) and isinstance(other[0], ast.Name) and one[0].id == other[0].id):
+        return False
+    return len({tuple(plan.slicer.reaching(one[0].id, at.index, _MODE, at)) for _, at in (one, other)}) == 1
+
+
+def _is_rate(plan: Plan, value: tuple[ast.expr, Leaf]) -> bool:
+    """Whether a value is what the one optimizer takes for its learning rate."""
+    rates: dict[str, tuple[ast.expr, Leaf]] = {}
+    for leaf in plan.flow.leaves:
+        for call in walk(leaf.node) if _MODE in leaf.modes else ():
+            rate = rate_of(plan, call) if isinstance(call, ast.Call) else None
+            if rate is not None:
+                rates[ast.dump(rate)] = _behind(plan, rate, leaf)
+    known = next(iter(rates.values())) if len(rates) == 1 else None
+    return known is not None and (_same(plan, known, value) or _is_constant(plan, known[0], value[0]))
+
+
+def _is_constant(plan: Plan, one: ast.expr, other: ast.expr) -> bool:
+    """Whether both are one name or part of it from outside of the model_fn."""
+    local = any(plan.is_local(name) for name in reads(one))
+    return not local and isinstance(one, (ast.Name, ast.Attribute, ast.Subscript)) and ast.dump(one) == ast.dump(other)
+
+
+def _is_scalar(plan: Plan, node: ast.expr, at: Leaf, deep: int = 0) -> bool:
+    """Whether a tensor is seen to be one number."""
+    node, at = _behind(plan, node, at)
+    if deep > 8:
+        return False
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.UnaryOp):
+        return _is_scalar(plan, node.operand, at, deep + 1)
+    if isinstance(node, ast.BinOp):
+        return _is_scalar(plan, node.left, at, deep + 1) and _is_scalar(plan, node.right, at, deep + 1)
+    if isinstance(node, ast.Name):
+        return plan.times.of(node) is not Time.DYNAMIC
+    name = plan.module.resolve(node.func) or "" if isinstance(node, ast.Call) else ""
+    if not isinstance(node, ast.Call) or not name.startswith("tensorflow."):
+        return isinstance(node, (ast.Attribute, ast.Subscript)) and plan.times.of(node) is not Time.DYNAMIC
+    if name in _REDUCED:
+        return len(node.args) <= 1 and not {k.arg for k in node.keywords} & {"axis", "keepdims", "keep_dims"}
+    if name.startswith("tensorflow.losses."):
+        return all(k.arg != "reduction" for k in node.keywords)
+    if name in _SAME_SHAPE:
+        return bool(node.args) and _is_scalar(plan, node.args[0], at, deep + 1)
+    return name in _SCALARS
+
+
+def _is_of_examples(plan: Plan, node: ast.expr, leaf: Leaf) -> bool:
+    """Whether a tensor has values of each example: one of the forward pass, or what it was given."""
+    reduced = any(isinstance(part, ast.Call) and _is_reduction(plan.module.resolve(part.func)) for part in walk(node))
+    return not reduced and (reads(node) <= {plan.features, plan.labels} or leaf in plan.forward)
+
+
+def _is_reduction(name: str | None) -> bool:
+    last = (name or "").rpartition(".")[2]
+    return last.startswith("reduce_") or last in ("l2_loss", "norm", "global_norm")
+
+
+def settle_step_values(plan: Plan, wanted: Mapping[str, StepValue], shown: bool) -> list[ast.stmt]:
+    """Let the model hand out, among the logs of a step, what callbacks `want` by key, and nothing that only gives an op a name.
+
+    If metrics are `shown` by what shows logs, their summaries go as well; these are returned.
+    """
+    idle = {leaf for leaf in plan.flow.leaves if _is_idle(plan, leaf)}
+    summaries = {leaf for leaf in plan.metric_effects if shown and _is_scalar_summary(plan, leaf)}
+    gone = {*idle, *summaries, *plan.watched}
+    if not gone and not wanted:
+        return []
+    plan.watched.clear()
+    plan.spec_hooks.become_logs()
+    for key, value in wanted.items():
+        assert value.leaf is not None
+        at, node = value.leaf, _handed_out(plan, value)
+        statement = ast.copy_location(ast.Expr(node), at.node)
+        leaf = Leaf(at.index, statement, at.modes & {_MODE}, at.guard & {_MODE}, at.frames)
+        plan.watched[leaf] = key
+        plan.flow.leaves.insert(at.index + 1, leaf)
+        plan.flow.renumber()
+    plan.losses -= gone
+    plan.metric_effects[:] = [leaf for leaf in plan.metric_effects if leaf not in gone]
+    drop_unread(plan)
+    plan.tainted = plan.tainted_leaves()
+    call, losses = {leaf for leaf in plan.forward if leaf not in gone}, set(plan.losses)
+    for leaf in plan.watched:
+        place(plan, leaf, call, losses, plan.tainted)
+    plan.losses = losses
+    plan.forward = plan.ordered(leaf for leaf in call if not leaf.mode_only)
+    plan.keep_in_call(plan.forward)
+    return [leaf.node for leaf in plan.ordered(summaries)]
+
+
+def _handed_out(plan: Plan, value: StepValue) -> ast.expr:
+    """A tensor as it is read behind its statement."""
+    assert value.leaf is not None and value.node is not None
+    statement, node = value.leaf.node, value.node
+    if isinstance(statement, ast.Assign) and statement.value is node and isinstance(statement.targets[0], ast.Name):
+        return ast.copy_location(ast.Name(statement.targets[0].id, ast.Load()), statement.targets[0])
+    return node.args[0] if isinstance(node, ast.Call) and plan.module.resolve(node.func) == _IDENTITY else node
+
+
+def _is_idle(plan: Plan, leaf: Leaf) -> bool:
+    """Whether a statement does nothing but to give an op a name."""
+    value = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
+    return isinstance(value, ast.Call) and plan.module.resolve(value.func) == _IDENTITY
+
+
+def _is_scalar_summary(plan: Plan, leaf: Leaf) -> bool:
+    call = summary_call(plan, leaf)
+    return call is not None and plan.module.resolve(call.func) == "tensorflow.summary.scalar"

@@ -1,0 +1,129 @@
+"""What a LoggingTensorHook logs, as values that callbacks of Keras see after a step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.plan import Plan
+from migrator.analyse.function.translate import bind, is_none
+from migrator.analyse.results.stepvalues import LOSS, MANY, METRIC, RATE, STEP, TENSOR, StepValue, StepValues
+from migrator.resolve.module import Module
+
+from .hooks import HOOKS, LOGGING
+from .logged_names import logged_pairs
+
+
+@dataclass(frozen=True)
+class Logged:
+    """The line that one hook logs every so many steps."""
+
+    at: ast.expr
+    """Where the hook is made."""
+    every: ast.expr
+    pairs: tuple[tuple[str, str], ...]
+    """What the values are called, and the text that reads each, with `{model}` for the model."""
+    formatter: ast.expr | None = None
+    wanted: tuple[tuple[str, StepValue], ...] = ()
+    """Tensors that the model hands out for it, by their keys."""
+    left: tuple[str, ...] = ()
+    """What is not logged any more: tensors of many numbers."""
+    tensors: ast.expr | None = None
+    """What lists its tensors, by their names."""
+
+    @property
+    def averaged(self) -> list[str]:
+        """What is called as before, and is the mean of an epoch now."""
+        return [tag for tag, text in self.pairs if text.startswith("logs[") and text[6:-2] not in dict(self.wanted)]
+
+    @property
+    def parts(self) -> tuple[ast.expr, ...]:
+        """Expressions that are written elsewhere."""
+        return (self.every,) if self.formatter is None else (self.every, self.formatter)
+
+
+def logged(
+    tensors: Iterable[tuple[str, str, StepValue | None]],
+    given: Mapping[str, ast.expr],
+    values: StepValues,
+    at: ast.expr,
+) -> Logged | str:
+    """The line of a hook with these arguments, or why it is not understood; `tensors` are what values are called, their names
+    and what is known of them."""
+    told = {name: value for name, value in given.items() if not is_none(value) and not _is_false(value)}
+    if "every_n_iter" not in told or set(told) - {"every_n_iter", "formatter"}:
+        return "a LoggingTensorHook by time, or at the end"
+    pairs, wanted, left = [], [], []
+    for tag, name, value in tensors:
+        if value is None:
+            return "a tensor that is logged, and is not seen"
+        if value.kind == MANY:
+            left.append(tag)
+            continue
+        key = log_key(name, value, values)
+        wanted += [(key, value)] if value.kind == TENSOR else []
+        pairs.append((tag, reading(key, value)))
+    return Logged(at, told["every_n_iter"], tuple(pairs), told.get("formatter"), tuple(wanted), tuple(left))
+
+
+def log_key(name: str, value: StepValue, values: StepValues) -> str:
+    """The key of a value among the logs."""
+    if value.kind in (LOSS, METRIC):
+        return value.key if value.kind == METRIC else "loss"
+    return f"batch_{name}" if name in values.keys else name
+
+
+def reading(key: str, value: StepValue) -> str:
+    """The text that reads a value in a callback."""
+    if value.kind == RATE:
+        return "{model}.optimizer.learning_rate.numpy()"
+    return "{model}.optimizer.iterations.numpy()" if value.kind == STEP else f'logs["{key}"]'
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def logged_of_call(module: Module, call: ast.Call, values: StepValues) -> Logged | str:
+    """The line of a hook that a training is given: its tensors are named."""
+    try:
+        given = bind(call, HOOKS[LOGGING].signature, LOGGING)
+        tensors = given.pop("tensors", None)
+        named = logged_pairs(module, tensors, call)
+    except Unsupported as problem:
+        return problem.reason
+    found = logged(((tag, name, values.named.get(name)) for tag, name in named.items()), given, values, call)
+    return found if isinstance(found, str) else replace(found, tensors=tensors)
+
+
+def logged_of_specs(plan: Plan, values: StepValues) -> tuple[Logged, ...] | str:
+    """The lines of the hooks of its EstimatorSpecs, or why one of them is not understood."""
+    found = []
+    for hook in plan.spec_hooks.hooks:
+        if hook.conditions or hook.made.callback != HOOKS[LOGGING].callback:
+            return "hooks of its model_fn"
+        given = {str(name): value for name, value in hook.made.arguments if isinstance(value, ast.expr)}
+        tensors = ((tag, name, values.given.get(name) or values.named.get(name)) for tag, name in hook.names)
+        line = logged(tensors, given, values, hook.call)
+        if isinstance(line, str):
+            return line
+        if hook.mode != "train" or not all(isinstance(part, ast.Constant) for part in line.parts):
+            return "hooks of its model_fn"
+        found.append(line)
+    return tuple(found)
+
+
+def line_text(line: Logged, model: str, info: str, formatter: str) -> str:
+    """The call that logs; `formatter` is the text of what makes the line, if something does."""
+    pairs = [(tag, text.format(model=model)) for tag, text in line.pairs]
+    if formatter:
+        return f"{info}({formatter}({{{', '.join(f'{_quoted(tag)}: {text}' for tag, text in pairs)}}}))"
+    parts = [f"{tag.replace('%', '%%')} = {'%d' if 'iterations' in text else '%.6g'}" for tag, text in pairs]
+    return f"{info}({', '.join([_quoted(', '.join(parts)), *(text for _, text in pairs)])})"
+
+
+def _quoted(text: str) -> str:
+    plain = not any(mark in text for mark in '"\\\n')
+    return f'"{text}"' if plain else repr(text)

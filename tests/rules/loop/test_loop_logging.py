@@ -1,0 +1,171 @@
+"""LoggingTensorHooks of a training as callbacks of `fit`: what they log, and what the model hands out for them."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+import pytest
+from modelfn.programs import joined, migrate, run
+
+HEAD = """\
+import tensorflow as tf
+
+RATE = 0.1
+
+
+def model_fn(features, labels, mode, params):
+    logits = tf.layers.dense(features["x"], 3)
+    classes = tf.argmax(logits, 1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"class": classes})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    accuracy = tf.metrics.accuracy(labels, classes)
+    metrics = {"accuracy": accuracy}
+    if mode == tf.estimator.ModeKeys.EVAL:
+        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
+    tf.identity(loss, "cross_entropy")
+    tf.identity(accuracy[1], name="train_accuracy")
+    tf.identity(metrics["accuracy"][1], name="same_accuracy")
+    tf.identity(RATE, "rate")
+    tf.identity(tf.train.get_global_step(), "step")
+    tf.identity(logits, "logits_of_all")
+    length = tf.reduce_mean(tf.square(logits), name="length")
+    train_op = tf.train.GradientDescentOptimizer(RATE).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op{hooks})
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensor_slices(({"x": [[1.0]] * 8}, [1] * 8)).repeat().batch(2)
+
+
+estimator = tf.estimator.Estimator(model_fn, params={}{directory})
+"""
+CALLBACK = "tf.keras.callbacks.LambdaCallback"
+
+
+def program(hooks: str = "", spec: str = "", above: str = "", directory: str = "") -> str:
+    head = HEAD.replace("{hooks}", spec).replace("{directory}", directory)
+    given = f", hooks=[{hooks}]" if hooks else ""
+    return head + textwrap.dedent(above) + f"estimator.train(input_fn{given}, steps=200)\n"
+
+
+def logging(tensors: str, more: str = "every_n_iter=10") -> str:
+    return f"tf.train.LoggingTensorHook({tensors}, {more})"
+
+
+def migrated(hooks: str = "", spec: str = "", above: str = "") -> str:
+    return one_line(migrate(program(hooks, spec, above)))
+
+
+def one_line(text: str) -> str:
+    return re.sub(r"\n +and ", " and ", joined(text))
+
+
+def messages(source: str) -> str:
+    return " ".join(d.message for outcome in run(source).values() for d in (*outcome.applied, *outcome.remaining))
+
+
+@pytest.mark.parametrize(
+    ("name", "format_", "reads"),
+    [
+        ("cross_entropy", "%.6g", 'logs["loss"]'),
+        ("cross_entropy:0", "%.6g", 'logs["loss"]'),
+        ("train_accuracy", "%.6g", 'logs["accuracy"]'),
+        ("same_accuracy", "%.6g", 'logs["accuracy"]'),
+        ("rate", "%.6g", "model.optimizer.learning_rate.numpy()"),
+        ("step", "%d", "model.optimizer.iterations.numpy()"),
+        ("length", "%.6g", 'logs["length"]'),
+    ],
+)
+def test_a_value_is_logged_from_what_fit_has(name: str, format_: str, reads: str) -> None:
+    text = migrated(logging(f'{{"v": "{name}"}}'))
+    line = f'logging.info("v = {format_}", {reads})'
+    assert f"callbacks=[{CALLBACK}(on_train_batch_end=lambda batch, logs: batch % 10 == 0 and {line})]" in text
+    assert "from absl import logging" in text and "tf2_training" not in text and "tf.identity" not in text
+
+
+def test_what_fit_lacks_is_handed_out_by_the_step() -> None:
+    text = migrated(logging('["length"]'))
+    assert 'self.step_logs["length"] = length' in text and "self.step_logs = {}" in text
+    assert "return {**super().train_step(data), **self.step_logs}" in text
+    assert "metrics=[tf.keras.metrics.SparseCategoricalAccuracy(" in text and "loss=tf.keras.losses." in text
+
+
+def test_what_fit_has_is_not_handed_out() -> None:
+    text = migrated(logging('{"loss": "cross_entropy", "accuracy": "train_accuracy"}'))
+    assert "step_logs" not in text and "train_step" not in text and "compute_loss" not in text
+
+
+def test_steps_run_together_where_each_hundredth_is_logged() -> None:
+    text = migrated(logging('["cross_entropy"]', "every_n_iter=100"))
+    assert "steps_per_execution=100" in text and "(batch + 1) % 100 == 0 and logging.info(" in text
+
+
+def test_names_that_hold_the_hook_and_its_tensors_go() -> None:
+    above = """\
+        tensors = {"loss": "cross_entropy"}
+        hook = tf.train.LoggingTensorHook(tensors, every_n_iter=10)
+        """
+    text = migrated("hook", above=above)
+    assert "tensors" not in text and "hook" not in text and 'logging.info("loss = %.6g", logs["loss"])' in text
+
+
+def test_a_formatter_gets_the_values() -> None:
+    above = "def shown(values):\n    return str(values)\n\n\n"
+    text = migrated(logging('{"a": "cross_entropy", "s": "step"}', "every_n_iter=10, formatter=shown"), above=above)
+    assert 'logging.info(shown({"a": logs["loss"], "s": model.optimizer.iterations.numpy()}))' in text
+
+
+def test_hooks_of_a_spec() -> None:
+    hook = 'tf.train.LoggingTensorHook({"loss": loss, "acc": accuracy[1], "length": length}, every_n_iter=10)'
+    text = migrated(spec=f", training_hooks=[{hook}, tf.train.NanTensorHook(loss)]")
+    line = 'logging.info("loss = %.6g, acc = %.6g, length = %.6g", logs["loss"], logs["accuracy"], logs["length"])'
+    assert f"{line}), tf.keras.callbacks.TerminateOnNaN()]" in text
+    assert 'self.step_logs["length"] = length' in text and "Hook" not in text
+
+
+def test_tensors_of_many_numbers_are_left_out_and_it_is_said() -> None:
+    source = program(logging('{"loss": "cross_entropy", "all": "logits_of_all"}'))
+    text = one_line(migrate(source))
+    assert 'logging.info("loss = %.6g", logs["loss"])' in text
+    assert "all is not logged any more" in messages(source)
+    alone = program(logging('["logits_of_all"]'))
+    assert "model.fit(input_fn().take(200))" in migrate(alone)
+
+
+def test_that_means_are_logged_is_said() -> None:
+    said = messages(program(logging('{"a": "cross_entropy", "b": "length"}')))
+    assert "means since an epoch began: a" in said and "a, b" not in said
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        logging('["cross_entropy"]', "every_n_secs=10"),
+        logging('["cross_entropy"]', "every_n_iter=10, at_end=True"),
+        'tf.train.LoggingTensorHook(["cross_entropy"], every_n_iter=None, every_n_secs=5)',
+    ],
+)
+def test_what_a_callback_does_not_do_stays_with_helpers(hook: str) -> None:
+    if "at_end" in hook:
+        assert ".fit(" not in run(program(hook))["program.py"].after.decode()
+    else:
+        text = migrate(program(hook))
+        assert ".fit(" not in text and "TensorLogger(" in text
+
+
+def test_a_summary_of_a_metric_is_that_of_a_callback() -> None:
+    spec = program(directory=', model_dir="m"').replace(
+        'tf.identity(RATE, "rate")', 'tf.summary.scalar("train_accuracy", accuracy[1])'
+    )
+    text = migrate(spec)
+    assert "tf.summary" not in text and "TensorBoard(" in text and "tf2_training" not in text
+    assert "TensorBoard shows the metrics of fit" in messages(spec)
+
+
+def test_a_summary_of_a_metric_that_no_evaluation_has_stays_with_helpers() -> None:
+    spec = program(directory=', model_dir="m"').replace(
+        'tf.identity(RATE, "rate")', 'tf.summary.scalar("mean", tf.metrics.mean(logits)[1])'
+    )
+    assert ".fit(" not in run(spec)["program.py"].after.decode()
