@@ -13,6 +13,7 @@ from migrator.resolve.syntax import walk
 from migrator.vocabulary.diagnostics import Edit
 
 from .dataset_attributes import dataset_attribute_edits
+from .elements import are_single
 
 ONE_SHOT = "make_one_shot_iterator"
 INITIALIZABLE = "make_initializable_iterator"
@@ -154,7 +155,8 @@ def _edits(
         raise Unsupported("the dataset of the iterator has no name", made)
     name = name if iterator is not None else module.segment(dataset)
     gone = [*initialized, *([statement] if iterator is not None and isinstance(dataset, ast.Name) else [])]
-    return [*edits, *_mapped(module, line, target, rest, name, gone)]
+    made_single = are_single(module, dataset)
+    return [*edits, *_mapped(module, line, target, rest, name, gone, made_single)]
 
 
 def dataset_name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> str:
@@ -175,15 +177,21 @@ def dataset_name(module: Module, function: ast.FunctionDef | ast.Lambda, stateme
 
 
 def _mapped(
-    module: Module, line: ast.Assign, target: ast.expr, rest: list[ast.stmt], dataset: str, gone: list[ast.stmt]
+    module: Module,
+    line: ast.Assign,
+    target: ast.expr,
+    rest: list[ast.stmt],
+    dataset: str,
+    gone: list[ast.stmt],
+    single: bool,
 ) -> list[Edit]:
     """What was done to the batch becomes a function that the dataset maps; the statements in `gone` are deleted."""
-    if any(isinstance(n, ast.Return) for s in rest[:-1] for n in walk(s)):
+    if not _returns_are_known(module, target, rest):
         raise Unsupported("the function returns in more than one way after it has read the iterator", line)
     elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     if not all(isinstance(e, ast.Name) for e in elements):
         raise Unsupported("the batch of an iterator is unpacked in a way that is not followed", line)
-    if isinstance(target, ast.Name) and not _is_dict(module, rest, target.id):
+    if isinstance(target, ast.Name) and not single and not _is_dict(module, rest, target.id):
         raise Unsupported("whether the batch of the iterator is a tuple or a dict is not seen", line)
     start, end = module.line_span(line)
     at, until = module.span(line)
@@ -212,6 +220,35 @@ def _mapped(
             edits.append(module.insert(begin, unit))
     edits.append(module.insert(body_end, f"\n\n{indent}return {dataset}.map({name})"))
     return edits
+
+
+def _returns_are_known(module: Module, target: ast.expr, rest: list[ast.stmt]) -> bool:
+    """Whether it is known before the batch is which of several statements returns, so that `map` traces that one alone."""
+    computed = {
+        n.id
+        for part in (target, *rest)
+        for n in walk(part)
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+    }
+    for statement in rest[:-1]:
+        for node in walk(statement):
+            if not isinstance(node, ast.Return):
+                continue
+            around = [
+                outer for outer in module.ancestors(node) if outer is statement or module.is_inside(outer, statement)
+            ]
+            if node.value is None or not around or not all(isinstance(outer, ast.If) for outer in around):
+                return False
+            read = {
+                n.id
+                for outer in around
+                if isinstance(outer, ast.If)
+                for n in walk(outer.test)
+                if isinstance(n, ast.Name)
+            }
+            if read & computed:
+                return False
+    return True
 
 
 def _unit(module: Module, line: ast.stmt) -> str:

@@ -207,6 +207,81 @@ def test_a_batch_that_may_be_a_tuple_is_refused(work: str) -> None:
     assert "tuple or a dict" in manual_reason(source)
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "tf.data.TextLineDataset(path).skip(1).batch(2)",
+        "tf.data.TFRecordDataset(path).map(lambda row: tf.parse_single_example(row, SPEC)).batch(2)",
+        'tf.data.Dataset.from_tensor_slices({"x": path}).shuffle(9).repeat()',
+        "tf.data.Dataset.from_tensors([path])",
+        "tf.data.Dataset.from_generator(lambda: path, output_types=tf.float32, output_shapes=(2,)).batch(1)",
+        "tf.data.Dataset.from_generator(lambda: path, {'x': tf.float32})",
+    ],
+)
+def test_a_batch_of_single_values_is_no_tuple(made: str) -> None:
+    after = made.replace("parse_single_example", "io.parse_single_example")
+    one(
+        f"data = {made}\nbatch = data.make_one_shot_iterator().get_next()\nreturn batch, None",
+        f"data = {after}\n\ndef transform(batch):\n    return batch, None\n\nreturn data.map(transform)",
+    )
+
+
+def test_a_dataset_that_is_made_in_steps() -> None:
+    steps = """\
+        data = tf.data.TFRecordDataset(path)
+        if path:
+            data = data.shuffle(9)
+        data = data.map(parse).batch(2)
+        batch = data.make_one_shot_iterator().get_next()
+        return batch, batch
+        """
+    parse = "def parse(row):\n    features = dict(x=row)\n    return features\n\n\n"
+    assert "return data.map(transform)" in migrate(program(steps).replace("def read", f"{parse}def read"))
+    for other in ("return features, row", "return unknown(row)"):
+        source = program(steps).replace("def read", f"{parse.replace('return features', other)}def read")
+        assert "tuple or a dict" in manual_reason(source)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "tf.data.Dataset.from_tensor_slices((path, path)).batch(2)",
+        "tf.data.Dataset.from_tensor_slices(path).batch(2)",
+        "tf.data.Dataset.from_generator(lambda: path, (tf.float32, tf.float32))",
+        "tf.data.TFRecordDataset(path).map(lambda row: (row, row))",
+        "tf.data.TFRecordDataset(path).apply(pairs)",
+        "make(path).batch(2)",
+    ],
+)
+def test_a_batch_that_may_be_one_of_tuples_is_refused(made: str) -> None:
+    source = program(f"data = {made}\nbatch = data.make_one_shot_iterator().get_next()\nreturn batch, None")
+    assert "tuple or a dict" in manual_reason(source)
+
+
+def test_what_is_returned_may_depend_on_the_mode() -> None:
+    one(
+        """
+        data = D(path)
+        batch = data.make_one_shot_iterator().get_next()
+        if path == tf.estimator.ModeKeys.PREDICT:
+            return batch
+        labels = batch.pop("y")
+        return batch, labels
+        """,
+        """
+        data = D(path)
+
+        def transform(batch):
+            if path == ModeKeys.PREDICT:
+                return batch
+            labels = batch.pop("y")
+            return batch, labels
+
+        return data.map(transform)
+        """,
+    )
+
+
 def test_lambdas() -> None:
     source = MODEL + "estimator.train(lambda: data.make_one_shot_iterator().get_next(), steps=1)\n"
     assert "train(estimator, lambda: data, steps=1)" in migrate(source)
@@ -278,7 +353,7 @@ def test_get_next_of_other_objects_stays() -> None:
             """
             data = D(path)
             a, b = data.make_one_shot_iterator().get_next()  # HERE
-            if path:
+            if a:
                 return a
             return a, b
             """,
