@@ -151,12 +151,13 @@ def _edits(
         return [*edits, *shortened, module.edit(gap, "")]
     if after:
         raise Unsupported("an iterator whose initializer is collected after it is read is not followed", after[0])
-    if iterator is None and not isinstance(dataset, ast.Name):
-        raise Unsupported("the dataset of the iterator has no name", made)
-    name = name if iterator is not None else module.segment(dataset)
+    unnamed = [] if iterator is not None or isinstance(dataset, ast.Name) else _only(module, fetch, dataset)
+    if iterator is None:
+        name = dataset_name(module, function, line) if unnamed else module.segment(dataset)
+    edits += unnamed
     gone = [*initialized, *([statement] if iterator is not None and isinstance(dataset, ast.Name) else [])]
     made_single = are_single(module, dataset)
-    return [*edits, *_mapped(module, line, target, rest, name, gone, made_single)]
+    return [*edits, *_mapped(module, line, target, rest, name, gone, made_single, bool(unnamed))]
 
 
 def dataset_name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> str:
@@ -184,8 +185,12 @@ def _mapped(
     dataset: str,
     gone: list[ast.stmt],
     single: bool,
+    unnamed: bool,
 ) -> list[Edit]:
-    """What was done to the batch becomes a function that the dataset maps; the statements in `gone` are deleted."""
+    """What was done to the batch becomes a function that the dataset maps; the statements in `gone` are deleted.
+
+    `line` goes as well, or, if the dataset is `unnamed`, holds it from then on.
+    """
     if not _returns_are_known(module, target, rest):
         raise Unsupported("the function returns in more than one way after it has read the iterator", line)
     elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
@@ -200,7 +205,10 @@ def _mapped(
     while name in module.bound_names:
         name += "_batch"
     head = f"def {name}({', '.join(module.segment(e) for e in elements)}):"
-    edits = [module.insert(start, "\n")] if _follows_code(module, line, gone) else []
+    edits = [module.insert(start, "\n")] if not unnamed and _follows_code(module, line, gone) else []
+    if unnamed:
+        edits.append(module.edit(target, dataset))
+        at, head = until, f"\n\n{indent}{head}"
     first_line = module.line_span(rest[0])[0]
     if not module.source[until:end].strip() and end <= first_line:  # the blank lines below go
         gap = module.source[end:first_line]
@@ -209,7 +217,7 @@ def _mapped(
             gap = module.source[end:first_line]
         edits.append(module.edit((at, end), f"{head}\n"))
     else:
-        edits.append(module.edit(line, head))
+        edits.append(module.edit((at, until), head))
     body_end = module.span(rest[-1])[1]
     frozen = {n for s in rest for n in _inside_strings(s)}
     first = module.location(line).line + (line.end_lineno or line.lineno) - line.lineno + 1

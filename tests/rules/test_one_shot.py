@@ -282,6 +282,44 @@ def test_what_is_returned_may_depend_on_the_mode() -> None:
     )
 
 
+def test_a_dataset_that_is_mapped_gets_a_name() -> None:
+    one(
+        """
+        a, b = tf.data.TFRecordDataset(path).map(parse).batch(2).make_one_shot_iterator().get_next()
+
+        return {"x": a}, b
+        """,
+        """
+        dataset = tf.data.TFRecordDataset(path).map(parse).batch(2)
+
+        def transform(a, b):
+            return {"x": a}, b
+
+        return dataset.map(transform)
+        """,
+    )
+    one(
+        """
+        dataset = D(path)
+        batch = (dataset
+                 .batch(2)
+                 .make_one_shot_iterator()
+                 .get_next())  # a dict
+        return batch, batch["y"]
+        """,
+        """
+        dataset = D(path)
+        dataset = (dataset
+                   .batch(2))
+
+        def transform(batch):  # a dict
+            return batch, batch["y"]
+
+        return dataset.map(transform)
+        """,
+    )
+
+
 def test_lambdas() -> None:
     source = MODEL + "estimator.train(lambda: data.make_one_shot_iterator().get_next(), steps=1)\n"
     assert "train(estimator, lambda: data, steps=1)" in migrate(source)
