@@ -6,10 +6,12 @@ program, such as input, training loop and configuration, moves as in any other p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.text import spans_of
@@ -23,19 +25,23 @@ from ..estimator_calls.estimator_values import ESTIMATOR, Construction
 from ..hooks.prediction_hooks import predicts_with_hooks
 from ..hooks.watched_heads import settle_watched
 from ..inputs.symbolic_inputs import functions_of_specs, refuse_symbolic_inputs
+from ..loop.plan import Loop, NotPlain, loop_of
 from ..model_fns.model_fns import model_fn_behind, refuse_unseen_module
 from ..program.helpers import Helpers
 from ..program.rewrite import ProgramRewrite
 from ..symbols.compat_v1 import SWITCHES
+from . import graph_loops
 from .graph_code import GraphCode
 from .reached import reached
+
+_ELSEWHERE = ("config", "model_dir", "warm_start_from")
+"""Arguments of an Estimator that the model around its model_fn has no use for, where `fit` trains it."""
 
 
 class BridgeRewrite(ProgramRewrite):
     """A rewrite that keeps the model_fns; `reasons` say what stands in the way of the native tier, and where."""
 
     keeps_graphs = True
-    plain_loops = False
 
     def __init__(
         self,
@@ -79,15 +85,27 @@ class BridgeRewrite(ProgramRewrite):
                 if "model_fn" not in construction.arguments:
                     raise Unsupported("the arguments of Estimator are not seen", construction.call)
                 refuse_unseen_module(construction.module, construction.arguments["model_fn"])
-                driver = self._driver(construction.module)
                 if (at := trains_on_tpu(self.project.modules.values())) is not None:
                     raise Unsupported("a model_fn that stays a graph does not train on TPUs", at)
-                if construction.tpu:
+        obstacles.refuse()
+        self.loop = self._loop()
+        for construction in self.constructions:
+            self.at = construction.module
+            if construction.name != ESTIMATOR:
+                continue
+            with obstacles:
+                driver = self._driver(construction.module)
+                if isinstance(self.loop, Loop):
+                    driver.graph_model(construction.call, construction.arguments, graph_loops.MODEL, _ELSEWHERE)
+                elif construction.tpu:
                     tpu.construction(driver, construction.call, construction.arguments)
                 else:
                     warm_starts.graph_model(driver, construction.call, construction.arguments)
         obstacles.refuse()
-        self._methods()
+        if isinstance(self.loop, Loop):
+            self._settle_loop(self.loop)
+        else:
+            self._methods()
         reached = self._reached()
         with obstacles:
             refuse_symbolic_inputs(functions_of_specs(reached))
@@ -101,10 +119,32 @@ class BridgeRewrite(ProgramRewrite):
             driver = self._driver(module)
             with obstacles:
                 self._code(module).specs()
+            driver.plain = isinstance(self.loop, Loop)
             self._module(module)
-            self._edits[module.path] = self._finished(module, driver, self._helpers[module.path])
+        if isinstance(self.loop, Loop):
+            self._write_loop(self.loop)
+        for module in reached:
+            self.at = module
+            self._edits[module.path] = self._finished(module, self._driver(module), self._helpers[module.path])
         obstacles.refuse()
         settle_watched(self._drivers.values(), [], [], self._driver)
+
+    def _loop(self) -> Loop | NotPlain:
+        """How the program trains, if nothing in it asks for the sessions of its graphs."""
+        if any(construction.name != ESTIMATOR or construction.tpu for construction in self.constructions):
+            return NotPlain("it has Estimators of another kind")
+        if self.distributed and not self.alone:
+            return NotPlain("it may train on several devices or machines")
+        modules = self._reached()
+        kind = graph_loops.kind_of_graphs(modules)
+        kinds = {construction.call: kind for construction in self.constructions}
+        loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, {})
+        reason = graph_loops.why_not(loop, modules) if isinstance(loop, Loop) else ""
+        return NotPlain(reason) if reason else loop
+
+    def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
+        calls = (construction.call for construction in self.constructions if construction.module is module)
+        return dict.fromkeys(calls, graph_loops.compiled(grouped))
 
     def _driver(self, module: Module) -> Driver:
         driver = super()._driver(module)

@@ -355,6 +355,10 @@ class ProgramRewrite(Rewritten):
         for module, node, text in (*remarks(loop), *self._classes.remarks()):
             self._driver(module).remark(node, text)
 
+    def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
+        """What writes the statements that compile models which are made in a file, by the calls that make them."""
+        return self._classes.compiled(module, renderer, grouped)
+
     def _write_loop(self, loop: Loop) -> None:
         """The edits of a loop that is understood. Those of names in it are part of them."""
         for module in loop.modules:
@@ -364,7 +368,7 @@ class ProgramRewrite(Rewritten):
             changed = Spans((e.start, e.end) for e in inner)
             base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
             renderer = Renderer(module, [*base, *inner])
-            compiled = self._classes.compiled(module, renderer, loop.grouped)
+            compiled = self._compiled(module, renderer, loop.grouped)
             written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled).edits())
             written += self._classes.edits(module)
             replaced = Spans((e.start, e.end) for e in written if e.start < e.end)

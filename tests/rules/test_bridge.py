@@ -41,7 +41,7 @@ def migrated(text: str, style: str = "bridge", **others: str) -> tuple[str, list
 
 def test_only_names_change_in_a_model_fn() -> None:
     text, _, units = migrated(PROGRAM)
-    body = text[text.index("def model_fn") : text.index("estimator =")]
+    body = text[text.index("def model_fn") : text.index("model =")]
     assert body.splitlines()[1:] == [
         "    w = tf.compat.v1.Variable(2.0)",
         '    prediction = tf.square(w * features["x"][:, 0])',
@@ -50,8 +50,8 @@ def test_only_names_change_in_a_model_fn() -> None:
         "    return EstimatorSpec(mode, prediction, loss, train_op)",
         "",
     ]
-    assert 'estimator = graph_model(model_fn, model_dir="/tmp/model", params=None)' in text
-    assert "train(estimator, input_fn, steps=3)" in text
+    assert "model = GraphModel(model_fn, params=None)" in text
+    assert "model.fit(input_fn().take(3), " in text
     assert units == ["bridge: --style bridge"]
 
 
@@ -124,7 +124,7 @@ def test_an_import_of_version_1_stays() -> None:
     old = PROGRAM.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
     text, _, _ = migrated(old)
     assert "import tensorflow.compat.v1 as tf" in text and "tf.losses.mean_squared_error(labels" in text
-    assert "tf.compat.v1.losses" not in text and "graph_model(model_fn" in text
+    assert "tf.compat.v1.losses" not in text and "GraphModel(model_fn" in text
 
 
 def test_placeholders_of_a_receiver_keep_their_name_of_version_1() -> None:

@@ -20,7 +20,8 @@ from migrator.runtime.exports.serving import (
     build_raw_serving_input_receiver_fn,
 )
 from migrator.runtime.exports.text_exports import export_as_text, exported_as_text
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.training import train
 
 v1 = tf.compat.v1

@@ -15,7 +15,8 @@ from migrator.runtime.checkpoints.checkpoint_names import list_variables, load_v
 from migrator.runtime.cluster import graph as cluster_graph
 from migrator.runtime.graph_contrib.v1_layers import layer_norm
 from migrator.runtime.graph_v1.v1_checkpoints import init_graph_from_checkpoint
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.graph_v1.v1_tpu import tpu_graph_model, tpu_spec
 from migrator.runtime.graph_v1.v1_variables import get_variable_names, get_variable_value
 from migrator.runtime.training.config import RunConfig

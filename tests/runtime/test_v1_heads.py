@@ -14,7 +14,8 @@ from migrator.runtime.canned.heads import BinaryClassHead, MultiClassHead, Regre
 from migrator.runtime.canned.named_heads import named_head
 from migrator.runtime.graph_contrib.v1_heads import create_estimator_spec
 from migrator.runtime.graph_contrib.v1_optimizers import get_optimizer_instance
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.prediction import predict
 from migrator.runtime.training.training import evaluate, train
 

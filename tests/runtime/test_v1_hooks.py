@@ -12,8 +12,9 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, after_reading_the_step, read_events
 
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
 from migrator.runtime.graph_v1.v1_hooks import StepCounterHook, graph_hooks
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.config import RunConfig
 from migrator.runtime.training.training import evaluate, train
 

@@ -9,7 +9,8 @@ import numpy as np
 import tensorflow as tf
 from line_program import input_fn
 
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.training import train
 
 v1 = tf.compat.v1

@@ -14,7 +14,8 @@ from migrator.runtime.canned.multi_label_head import MultiLabelHead
 from migrator.runtime.canned.named_heads import named_head
 from migrator.runtime.canned.regression_heads import logistic_regression_head, poisson_regression_head
 from migrator.runtime.graph_contrib.v1_multi_head import MultiHead, create_head_spec
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.prediction import predict
 from migrator.runtime.training.training import evaluate, train
 

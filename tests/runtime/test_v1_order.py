@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
 from migrator.runtime.graph_v1.v1_order import order_writes
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1

@@ -11,9 +11,10 @@ import pytest
 import tensorflow as tf
 from line_program import X
 
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
 from migrator.runtime.graph_v1.v1_hooks import graph_hooks
 from migrator.runtime.graph_v1.v1_prediction_hooks import predict_with_hooks
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 
 v1 = tf.compat.v1
 needs_estimators = pytest.mark.skipif(not hasattr(tf, "estimator"), reason="TensorFlow without Estimator")

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
 from migrator.runtime.graph_v1.v1_resources import with_resources
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.training import train
 
 v1 = tf.compat.v1

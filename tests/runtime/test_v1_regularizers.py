@@ -12,7 +12,8 @@ import tensorflow as tf
 from line_program import input_fn
 
 from migrator.runtime.cluster import graph as cluster_graph
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.prediction import predict
 from migrator.runtime.training.training import evaluate, train
 

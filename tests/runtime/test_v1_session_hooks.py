@@ -11,8 +11,9 @@ import pytest
 import tensorflow as tf
 from line_program import X, Y, read_events
 
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
 from migrator.runtime.graph_v1.v1_hooks import graph_hooks
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.training.training import evaluate, train
 
 v1 = tf.compat.v1

@@ -13,7 +13,8 @@ from test_exporting import read
 
 from migrator.runtime.exports.exporting import ClassificationOutput, export_saved_model
 from migrator.runtime.exports.serving import build_parsing_serving_input_receiver_fn
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.layers.vocabulary_tables import index_table_from_tensor, index_to_string_table_from_file
 from migrator.runtime.training.prediction import predict
 from migrator.runtime.training.training import train

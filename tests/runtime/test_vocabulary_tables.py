@@ -67,7 +67,8 @@ def test_a_dataset_keeps_its_table() -> None:
 
 @pytest.mark.parametrize("buckets", [0, 2])
 def test_in_the_graph_of_a_model_fn(tmp_path: Path, buckets: int) -> None:
-    from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+    from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+    from migrator.runtime.graph_v1.v1_session_graph import graph_model
     from migrator.runtime.training.prediction import predict
 
     def model_fn(features: Any, mode: str) -> EstimatorSpec:

@@ -11,7 +11,8 @@ import tensorflow as tf
 
 from migrator.runtime.checkpoints.warm_start_settings import WarmStartSettings
 from migrator.runtime.checkpoints.weights_warm_start import begin_warm
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.losses_metrics.metrics import BatchMean
 from migrator.runtime.training.training import configure, train
 

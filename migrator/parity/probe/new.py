@@ -81,6 +81,7 @@ def install(replay: Replay) -> None:
             features, labels, _ = batches.split_spec(spec)
             labels = replay.label_spec(encoded, labels)
             stream.counted = own is not None and own.cardinality() != tf.data.UNKNOWN_CARDINALITY
+            _create_by_training(self, features, labels)
             ready(stream, self, encoded, features)
             generator = replay.training_batches(stream, features, labels, sentinel=own is not None)
             if steps.is_coordinated(self):
@@ -273,6 +274,15 @@ def _adopt_untrained(replay: Replay, model: Any, kind: str, call: int, encoded: 
     stream = replay.streams[replay.call_stream.get((kind, call), 0)]
     if stream.model is None and stream.first_kind != "train":
         replay.adopt(stream, model, replay.conform.tree(encoded[0], features))
+
+
+def _create_by_training(model: Any, features: Any, labels: Any) -> None:
+    """Let a model that keeps the graphs of TensorFlow 1 create the variables that only its trainings have."""
+    import tensorflow as tf
+
+    if hasattr(model, "tf1_variables") and not model.tf1_variables:
+        batch = (features,) if labels is None else (features, labels)
+        tf.function(model.train_step).get_concrete_function(batch)
 
 
 def _flat(result: Any) -> dict[str, Any]:

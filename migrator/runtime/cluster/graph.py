@@ -12,9 +12,10 @@ from migrator.runtime.cluster.strategy import make_strategy
 from migrator.runtime.cluster.training import configure_distributed
 from migrator.runtime.cluster.v1_partitions import restore_any_parts, start_as_parts, start_whole
 from migrator.runtime.cluster.v1_replicas import as_in_graph, call_all, first_copy, in_turn, spec_of_one, step_on
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, Graph, GraphModel
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, Graph
 from migrator.runtime.graph_v1.v1_hooks import GraphRun
 from migrator.runtime.graph_v1.v1_initial_values import outside
+from migrator.runtime.graph_v1.v1_session_graph import SessionGraphModel
 from migrator.runtime.graph_v1.v1_tensors import flat_tensors
 from migrator.runtime.losses_metrics.metrics import BatchMean
 from migrator.runtime.training.config import RunConfig
@@ -25,14 +26,14 @@ def graph_model(
     model_dir: str | None = None,
     config: RunConfig | None = None,
     params: Any = None,
-) -> GraphModel:
+) -> SessionGraphModel:
     """Compiles a `GraphModel` for `train`, `evaluate` and `predict`; checkpoints go to `model_dir`."""
     strategy = make_strategy(config)
     with strategy.scope():
         made = ReplicatedGraphModel if strategy.num_replicas_in_sync > 1 else PartitionedGraphModel
         model = made(model_fn, {} if params is None else params)
         model.compile(steps_per_execution=100)
-    configured: GraphModel = configure_distributed(model, config, params=params, model_dir=model_dir)
+    configured: SessionGraphModel = configure_distributed(model, config, params=params, model_dir=model_dir)
     if strategy.num_replicas_in_sync == 1 and isinstance(configured.run_state.run, ReplicaRun):
         configured.run_state.run = PartitionedGraphRun(configured)
     restore_any_parts(configured)
@@ -43,7 +44,7 @@ class PartitionedGraphRun(GraphRun, ReplicaRun):
     """Counts steps on the one device of a strategy."""
 
 
-class PartitionedGraphModel(GraphModel):
+class PartitionedGraphModel(SessionGraphModel):
     """A `GraphModel` whose `model_fn` may partition variables, as for parameter servers."""
 
     getter = staticmethod(start_as_parts)

@@ -7,14 +7,18 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.graph_v1.v1_graph import Graph, GraphModel
 from migrator.runtime.graph_v1.v1_hooks import GraphHook, GraphHooks, GraphSession
+from migrator.runtime.graph_v1.v1_session_graph import SessionGraph, SessionGraphModel
 from migrator.runtime.graph_v1.v1_tensors import flat_tensors
 from migrator.runtime.training.prediction import predict
 
 
 def predict_with_hooks(
-    model: GraphModel, input_fn: Callable[..., Any], *args: Any, callbacks: Iterable[GraphHook] = (), **named: Any
+    model: SessionGraphModel,
+    input_fn: Callable[..., Any],
+    *args: Any,
+    callbacks: Iterable[GraphHook] = (),
+    **named: Any,
 ) -> Iterator[Any]:
     """`predict` with the hooks that the callbacks bring, and those of the EstimatorSpec. Other arguments are its own."""
     step, state = HookedStep(model, list(callbacks)), model.run_state
@@ -36,7 +40,7 @@ class HookedStep:
 
     graph: HookedGraph
 
-    def __init__(self, model: GraphModel, given: list[GraphHook]) -> None:
+    def __init__(self, model: SessionGraphModel, given: list[GraphHook]) -> None:
         self.model, self.given = model, given
 
     def get_concrete_function(self, spec: Any) -> None:
@@ -50,12 +54,12 @@ class HookedStep:
         return tf.nest.map_structure(tf.convert_to_tensor, values)
 
 
-class HookedGraph(Graph):
+class HookedGraph(SessionGraph):
     """The graph of the predictions for features of these types. `callbacks` bring the first hooks."""
 
     hooks: GraphHooks
 
-    def __init__(self, model: GraphModel, features: Any, callbacks: list[GraphHook]) -> None:
+    def __init__(self, model: SessionGraphModel, features: Any, callbacks: list[GraphHook]) -> None:
         self.callbacks = callbacks
         super().__init__(model, "infer", (features, None))
 
@@ -63,8 +67,8 @@ class HookedGraph(Graph):
         """Those that `predict` was given, then those of the EstimatorSpec."""
         return [*(callback.hook for callback in self.callbacks), *(self.result.prediction_hooks or ())]
 
-    def prepare(self, session: GraphSession, inputs: list[Any]) -> None:
+    def bind(self, session: GraphSession, inputs: list[Any]) -> None:
         """Does what the Scaffold says, and binds the hooks."""
-        super().prepare(session, inputs)
+        super().bind(session, inputs)
         early = [callback.hook for callback in self.callbacks if callback.steps_behind]
         self.hooks = GraphHooks(self.all_hooks(), session, inputs, self.result.predictions, early)

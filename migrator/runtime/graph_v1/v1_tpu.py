@@ -7,7 +7,8 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, GraphModel, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, GraphModel
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.graph_v1.without_tpu import TPUParams
 from migrator.runtime.training.config import RunConfig
 

@@ -16,7 +16,8 @@ from migrator.runtime.checkpoints.warm_start_settings import (
     starting_value,
 )
 from migrator.runtime.graph_v1.v1_checkpoints import part_of
-from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, GraphModel, graph_model
+from migrator.runtime.graph_v1.v1_graph import EstimatorSpec, GraphModel
+from migrator.runtime.graph_v1.v1_session_graph import graph_model
 from migrator.runtime.graph_v1.v1_tpu import tpu_graph_model
 from migrator.runtime.training.config import RunConfig
 

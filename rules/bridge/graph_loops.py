@@ -1,0 +1,79 @@
+"""Programs whose model_fns stay graphs and whose loop is understood: `fit` trains the Keras model around each graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from migrator.analyse.function.specs import SPEC
+from migrator.resolve.module import Module
+
+from ..loop.plan import Loop
+from ..loop.sources import Kind
+
+MODEL = "GraphModel"
+"""The class around a model_fn that `compile` and `fit` know."""
+_SESSIONS = ("tensorflow.train.Scaffold", "tensorflow.train.init_from_checkpoint", "tensorflow.contrib.estimator.")
+_SUMMARIES = ("tensorflow.summary.", "tensorflow.contrib.summary.")
+
+
+def kind_of_graphs(modules: Sequence[Module]) -> Kind:
+    """What a loop has to know of models around the model_fns of some files."""
+    reason = next(_asked(modules), "")
+    kinds = {_is_dict(module, value) for module in modules for value in _predictions(module)}
+    if len(kinds) != 1 or None in kinds:
+        reason = reason or "predictions that are not seen to be a dict"
+    return Kind(has_dicts=True in kinds, refused=reason, compiled=True)
+
+
+def why_not(loop: Loop, modules: Sequence[Module]) -> str:
+    """Why the loop of a program that is understood needs the session of its graphs all the same."""
+    names = (name for module in modules for _, name in module.references())
+    if any(source.settings.directory is not None for source in loop.sources) and any(map(_is_summary, names)):
+        return "summaries of a graph"
+    return ""
+
+
+def compiled(grouped: bool) -> Callable[[str], str]:
+    """What writes the statement that compiles a model; its train_op stands for an optimizer."""
+    return lambda model: f"{model}.compile({'steps_per_execution=100' if grouped else ''})"
+
+
+def _is_summary(name: str) -> bool:
+    return name.startswith(_SUMMARIES)
+
+
+def _asked(modules: Sequence[Module]) -> Iterator[str]:
+    """What of some files asks for a session, or for the configuration."""
+    for module in modules:
+        for _, name in module.references():
+            if name.startswith("tensorflow.") and name.endswith("Hook"):
+                yield "hooks"
+            elif name.startswith(_SESSIONS):
+                yield f"tf.{name.split('.', 1)[1]}"
+        for function in module.nodes(ast.FunctionDef):
+            named = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+            if {"mode", "config"} <= named:
+                yield "the configuration in its model_fn"
+
+
+def _predictions(module: Module) -> Iterator[ast.expr]:
+    """The predictions that each spec of a file is given."""
+    for node, name in module.references():
+        call = module.parent(node)
+        if name != SPEC or not isinstance(call, ast.Call) or call.func is not node:
+            continue
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        value = given.get("predictions", call.args[1] if len(call.args) > 1 else None)
+        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            yield value
+
+
+def _is_dict(module: Module, node: ast.expr) -> bool | None:
+    """Whether predictions are a dict; None: nobody can tell."""
+    statement = module.assignment(node) if isinstance(node, ast.Name) else None
+    value = node if statement is None else statement.value
+    if isinstance(value, ast.Dict):
+        return True
+    name = module.resolve(value.func) if isinstance(value, ast.Call) else None
+    return False if name is not None and name.startswith("tensorflow.") else None

@@ -1,0 +1,86 @@
+"""Programs whose model_fns stay graphs: trained by `fit` where nothing asks for their sessions."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import PATH, run, units
+
+PROGRAM = """\
+import tensorflow as tf
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [1.0]))
+
+
+def model_fn(features, labels, mode, params):
+    w = tf.Variable(2.0)
+    loss = tf.losses.mean_squared_error(labels, w * features["x"][:, 0])
+    train_op = tf.train.FtrlOptimizer(params["rate"]).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, {"p": w}, loss, train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn, "folder", tf.estimator.RunConfig(tf_random_seed=1), {"rate": 0.1})
+estimator.train(input_fn, max_steps=3)
+print(estimator.evaluate(input_fn, steps=1)["loss"])
+print([row["p"] for row in estimator.predict(input_fn)])
+"""
+
+
+def migrated(program: str) -> str:
+    """The program as a graph, which a second run leaves as it is."""
+    outcomes = run(program, style="bridge")
+    assert [unit.tier for unit in units(outcomes)] == ["bridge"]
+    text = outcomes[PATH].after.decode()
+    after = {path: outcome.after.decode() for path, outcome in outcomes.items()}
+    assert run(after, style="bridge")[PATH].after.decode() == text
+    return text
+
+
+def test_fit_trains_it() -> None:
+    text = migrated(PROGRAM)
+    assert "from tf2_training import EstimatorSpec, GraphModel\n" in text
+    assert text.split('"p": w}, loss, train_op)\n\n\n')[1].startswith(
+        "tf.keras.utils.set_random_seed(1)\n"
+        'model = GraphModel(model_fn, params={"rate": 0.1})\n'
+        "model.compile(steps_per_execution=100)\n"
+        "checkpoint = tf.train.Checkpoint(model=model)\n"
+    )
+    assert "steps = 3 - model.optimizer.iterations.numpy()" in text and "    model.fit(input_fn().take(steps), " in text
+    assert 'print(model.evaluate(input_fn().take(1), return_dict=True)["loss"])\n' in text
+    assert 'print([p for p in model.predict(input_fn())["p"]])\n' in text
+
+
+def test_names_of_version_1_are_not_those_of_the_loop() -> None:
+    text = migrated(PROGRAM.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf"))
+    assert "import tensorflow.compat.v1 as tf\n" in text and "tf.losses.mean_squared_error(labels" in text
+    assert "checkpoint = tf.compat.v2.train.Checkpoint(model=model)\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    w =", '    tf.summary.scalar("one", 1.0)\n    w ='),
+        ("mode, params)", "mode, params, config)"),
+        ("loss, train_op)", "loss, train_op, training_hooks=[tf.train.NanTensorHook(loss)])"),
+        ("loss, train_op)", "loss, train_op, scaffold=tf.train.Scaffold())"),
+        ('{"p": w}', "OUTPUTS[0]"),
+        ("steps=1)", 'steps=1, hooks=[tf.train.LoggingTensorHook({"a": "b"}, 1)])'),
+        ("max_steps=3)", "max_steps=3)\nprint(estimator.get_variable_names())"),
+    ],
+)
+def test_what_needs_a_session_keeps_the_helpers(old: str, new: str) -> None:
+    text = migrated(PROGRAM.replace(old, new))
+    assert "estimator = graph_model(model_fn, " in text and "train(estimator, input_fn, max_steps=3)" in text
+
+
+def test_summaries_without_a_folder_go_nowhere() -> None:
+    text = migrated(
+        PROGRAM.replace("    w =", '    tf.summary.scalar("one", 1.0)\n    w =').replace('"folder"', "None")
+    )
+    assert "model = GraphModel(" in text
+
+
+def test_predictions_that_are_a_tensor_are_rows() -> None:
+    text = migrated(PROGRAM.replace('{"p": w}', "tf.square(features['x'])").replace('row["p"] for', "row for"))
+    assert "print([row for row in model.predict(input_fn())])" in text
