@@ -31,10 +31,18 @@ __all__ = [
     "Statement",
     "Unprintable",
     "Written",
+    "code",
     "expr",
     "statements",
     "with_arguments",
 ]
+
+
+def code(text: str, /) -> cst.BaseExpression:
+    """An expression from its source as it is, with braces that are no holes."""
+    from . import templates
+
+    return templates.code(text)
 
 
 def expr(template: str, /, **holes: Hole) -> cst.BaseExpression:

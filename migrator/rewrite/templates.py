@@ -48,6 +48,11 @@ def statements(template: str, /, **holes: Hole) -> list[Statement]:
     return list(block.body)  # type: ignore[arg-type]  # as all that stands in a block
 
 
+def code(text: str) -> cst.BaseExpression:
+    """An expression from its source as it is."""
+    return cst.parse_expression(text, _CONFIG)
+
+
 def name(text: str) -> Union[cst.Name, cst.Attribute]:
     """The expression of a name with or without dots."""
     if not _NAME.fullmatch(text):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.translate import bind, is_none
-from migrator.resolve.calls import delete_arguments, operand, rename_keyword
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Change, Replace, expr, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.contrib_functions import successor
 from ..symbols.tensorflow_names import tensorflow_root
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _PREFIX = "tensorflow.contrib."
 _SUMMARY = f"{_PREFIX}summary."
@@ -103,40 +107,46 @@ def contrib_edits(module: Module, node: ast.expr, name: str) -> list[Edit] | Non
         return []
     call = module.parent(node)
     same = successor(module, call) if isinstance(call, ast.Call) and call.func is node else None
-    target, named = (f"compat.v1.{same[0]}", same[1]) if same else (_MOVED.get(name[len(_PREFIX) :]), [])
+    target = _MOVED.get(name[len(_PREFIX) :])
+    new: cst.BaseExpression | None = None
+    if same is not None and isinstance(call, ast.Call):
+        target, new = f"compat.v1.{same[0]}", with_arguments(module.cst.call(call), named=same[1])
     if target is None and name.startswith(_SUMMARY) and isinstance(call, ast.Call) and call.func is node:
-        target, named = _summary(module, call, name[len(_SUMMARY) :])
+        target, new = _summary(module, call, name[len(_SUMMARY) :])
     if target == "nn.softmax":
         if not (isinstance(call, ast.Call) and len(call.args) == 1 and all(k.arg == "scope" for k in call.keywords)):
             return None
-        named = [*delete_arguments(module, call, call.keywords)]  # a scope names operations only
+        new = with_arguments(module.cst.call(call), drop=["scope"])  # which names operations only
     found = tensorflow_root(module, node) if target else None
     if found is None:
         return None
     root, imports = found
-    return [*module.cst.apply(imports), module.edit(node, f"{root}.{target}"), *named]
+    changes: list[Change] = [*imports, Replace(node, f"{root}.{target}")]
+    if new is not None and call is not None:
+        changes.append(Replace(call, new))
+    return module.cst.apply(changes)
 
 
-def _summary(module: Module, call: ast.Call, short: str) -> tuple[str | None, list[Edit]]:
-    """What a call of `tf.contrib.summary` is in TensorFlow 2, and edits of its arguments; None where it has no match."""
+def _summary(module: Module, call: ast.Call, short: str) -> tuple[str | None, cst.BaseExpression | None]:
+    """What a call of `tf.contrib.summary` is in TensorFlow 2, and the call where that changes; None where it has no match."""
     named = {keyword.arg for keyword in call.keywords}
     if short == "create_file_writer" and None not in named:
-        return "summary.create_file_writer", []
+        return "summary.create_file_writer", None
     if short in ("always_record_summaries", "never_record_summaries") and not call.args + call.keywords:
-        end = module.span(call)[1] - 1
-        return "summary.record_if", [Edit(module.path, end, end, str(short.startswith("always")))]
+        told = {0: expr(str(short.startswith("always")))}
+        return "summary.record_if", with_arguments(module.cst.call(call), insert=told)
     if short == "record_summaries_every_n_global_steps" and None not in named:
         changed = _every_n_steps(module, call)
-        return ("summary.record_if", changed) if changed else (None, [])
+        return ("summary.record_if", changed) if changed is not None else (None, None)
     if short == "all_summary_ops" and not call.args + call.keywords:
-        return "compat.v1.summary.all_v2_summary_ops", []
+        return "compat.v1.summary.all_v2_summary_ops", None
     if short in _VALUES and len(call.args) < 3 and named <= {"name", "tensor", "step"}:
-        return f"summary.{short}", [rename_keyword(module, k, "data") for k in call.keywords if k.arg == "tensor"]
-    return None, []
+        return f"summary.{short}", with_arguments(module.cst.call(call), rename={"tensor": "data"})
+    return None, None
 
 
-def _every_n_steps(module: Module, call: ast.Call) -> list[Edit] | None:
-    """The arguments of `record_summaries_every_n_global_steps(n, global_step)` as a condition.
+def _every_n_steps(module: Module, call: ast.Call) -> cst.BaseExpression | None:
+    """The call `record_summaries_every_n_global_steps(n, global_step)` with a condition.
 
     None where they hold a name of TensorFlow, which others rewrite.
     """
@@ -146,11 +156,11 @@ def _every_n_steps(module: Module, call: ast.Call) -> list[Edit] | None:
     if "n" not in given or root is None or any(node in inside for node, _ in module.references()):
         return None
     tf, _ = root
-    step = f"{tf}.compat.v1.train.get_or_create_global_step()"
+    step = expr("{tf}.compat.v1.train.get_or_create_global_step()", tf=tf)
     if not is_none(given.get("global_step")):
-        step = operand(module, call, given["global_step"])
-    start, end = module.span(call.func)[1], module.span(call)[1]
-    return [module.edit((start, end), f"({tf}.equal({step} % {operand(module, call, given['n'])}, 0))")]
+        step = module.cst.expression(given["global_step"])
+    function, every = module.cst.expression(call.func), module.cst.expression(given["n"])
+    return expr("{function}({tf}.equal({step} % {every}, 0))", function=function, tf=tf, step=step, every=every)
 
 
 def is_module_alias(module: Module, node: ast.expr, name: str) -> bool:

@@ -11,6 +11,7 @@ from migrator.analyse.function.specs import SPEC, SPEC_FIELDS
 from migrator.analyse.function.translate import bind
 from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
+from migrator.rewrite import Replace
 from migrator.vocabulary.diagnostics import Edit, Fix
 
 from ..distribute import tpu
@@ -163,7 +164,4 @@ class GraphCode:
         if found is None:
             raise Unsupported("the file has no name for TensorFlow as a whole", node)
         root, imports = found
-        return [
-            *self.module.cst.apply(imports),
-            self.module.edit(node, f"{root}.compat.v1.{name[len('tensorflow.') :]}"),
-        ]
+        return self.module.cst.apply([*imports, Replace(node, f"{root}.compat.v1.{name[len('tensorflow.') :]}")])

@@ -9,10 +9,10 @@ import ast
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.resolve.calls import add_keyword, delete_arguments, parentheses
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
+from migrator.rewrite import Rename, Replace, expr, with_arguments
 
 from ..canned.canned_heads import HEADS, SEVERAL, SEVERAL_SIGNATURE, head_edits
 from ..estimator_calls.driver import Driver
@@ -56,7 +56,7 @@ def rewrite_heads(project: Project, driver: Driver, spans: Spans | None = None) 
             driver.handled.update((node, *(k.value for k in call.keywords if k.arg == "loss_reduction")))
             if name in SEVERAL:
                 bind(call, SEVERAL_SIGNATURE, "MultiHead")
-                driver.edits.append(module.edit(node, driver.need("MultiHead", node)))
+                driver.change(Replace(node, driver.need("MultiHead", node)))
             else:
                 driver.edits += head_edits(module, call, name, driver.need)
         elif own_head(module, node, name):
@@ -74,7 +74,7 @@ def rewrite_heads(project: Project, driver: Driver, spans: Spans | None = None) 
         heads.add(module.segment(attribute.value))
     for node in module.nodes(ast.Attribute) if heads else ():
         if node.attr == "logits_dimension" and module.segment(node.value) in heads and concerned(node):
-            driver.edits.append(module.edit(node, f"{module.segment(node.value)}.units"))
+            driver.change(Rename(node, "units"))
 
 
 def _is_head(name: str) -> bool:
@@ -98,18 +98,14 @@ def _rewrite_spec(driver: Driver, attribute: ast.Attribute, call: ast.Call, name
         raise Unsupported(
             "`regularization_losses` of several heads are not migrated yet", given["regularization_losses"]
         )
-    start, end = module.span(attribute.value)
-    opening, _ = parentheses(module, call)
-    gap = module.source[opening + 1 : module.skip(opening + 1)].decode()  # before the first argument
     helper = driver.need("create_head_spec" if several else _METHOD, call)
-    driver.edits.append(module.insert(start, f"{helper}({gap}"))
-    driver.edits.append(module.edit((end, opening + 1), "," if gap else ", "))
-    doomed = [k for k in call.keywords if of_2 and k.arg in ("optimizer", "trainable_variables")]
-    driver.edits += delete_arguments(module, call, doomed)
+    old = module.cst.call(call).with_changes(func=expr(helper))
+    doomed = ["optimizer", "trainable_variables"] if of_2 else []
+    updates = {"update_ops": expr("()")} if of_2 and "update_ops" not in given else {}
+    head = {0: module.cst.expression(attribute.value)}
+    driver.change(Replace(call, with_arguments(old, insert=head, drop=doomed, add=updates)))
     if of_2 and "update_ops" in given and is_none(given["update_ops"]):
-        driver.edits.append(module.edit(given["update_ops"], "()"))
-    elif of_2 and "update_ops" not in given:
-        driver.edits.append(add_keyword(module, call, "update_ops=()"))
+        driver.change(Replace(given["update_ops"], expr("()")))
 
 
 def _specs(module: Module) -> list[tuple[ast.Attribute, ast.Call]]:

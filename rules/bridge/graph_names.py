@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.variables.scopes import VARIABLE_SCOPE
+from migrator.engine.fixes import printed_fixes
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import dotted
 from migrator.resolve.syntax import statements, walk
+from migrator.rewrite import Replace, expr
 from migrator.vocabulary.diagnostics import Fix
 
 from ..model_fns.translations import is_refused, needs_graph
 from ..program.unused_code import GRAPH_SCOPES
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 SCOPE = "tensorflow.get_variable_scope"
 
@@ -32,16 +38,26 @@ def graph_name_fixes(module: Module) -> list[Fix]:
     if b"variable_scope" in module.source:
         fixes += scope_fixes(module)
     if b"get_variable_scope" in module.source:
-        fixes += [_fix(module, node) for node in _scope_names(module)]
+        scopes = (Replace(node, _current(node)) for node in _scope_names(module))
+        fixes += printed_fixes(module, "name the scope of the layer", scopes)
     if b"name is None" in module.source:
-        for node in _tensor_names(module):
-            text = f'getattr({module.segment(node.value)}, "name", None)'
-            fixes.append(Fix("tensors may have no name", (module.edit(node, text),)))
+        fixes += printed_fixes(
+            module,
+            "tensors may have no name",
+            (
+                Replace(node, expr('getattr({tensor}, "name", None)', tensor=module.cst.expression(node.value)))
+                for node in _tensor_names(module)
+            ),
+        )
     return fixes
 
 
-def scope_fixes(module: Module) -> Iterator[Fix]:
+def scope_fixes(module: Module) -> list[Fix]:
     """The scopes of functions that make no variables: these name ops alone."""
+    return printed_fixes(module, "name operations", _scopes(module))
+
+
+def _scopes(module: Module) -> Iterator[Replace]:
     graphs = _with_variables(module)
     for statement in statements(module.tree):
         function = module.nearest(statement, ast.FunctionDef) if isinstance(statement, ast.With) else None
@@ -53,23 +69,22 @@ def scope_fixes(module: Module) -> Iterator[Fix]:
                 continue
             name = _name_of_scope(module, call) if module.resolve(call.func) == VARIABLE_SCOPE else None
             if name is not None:
-                text = f"{module.segment(call.func.value)}.name_scope({name})"
-                yield Fix("name operations", (module.edit(call, text),))
+                library = dotted(call.func.value) or "tf"
+                yield Replace(call, expr("{library}.name_scope({name})", library=library, name=name))
 
 
-def _name_of_scope(module: Module, call: ast.Call) -> str | None:
-    """The text of the name that a variable scope gives; None where it is entered anew, or numbered."""
+def _name_of_scope(module: Module, call: ast.Call) -> cst.BaseExpression | None:
+    """The name that a variable scope gives; None where it is entered anew, or numbered."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     given.update(zip(("name_or_scope", "default_name"), call.args))
     name, default = given.get("name_or_scope"), given.get("default_name")
     if name is None or is_none(name):
-        return None if default is None or is_none(default) else module.segment(default)
-    text = module.segment(name)
+        return None if default is None or is_none(default) else module.cst.expression(default)
     if isinstance(name, ast.Call) and module.resolve(name.func) == SCOPE:
         return None
     if default is None or is_none(default) or isinstance(name, (ast.Constant, ast.JoinedStr, ast.BinOp)):
-        return text
-    return f"{text} or {module.segment(default)}"
+        return module.cst.expression(name)
+    return expr("{name} or {default}", name=module.cst.expression(name), default=module.cst.expression(default))
 
 
 def _with_variables(module: Module) -> set[ast.FunctionDef]:
@@ -120,10 +135,10 @@ def said_in_error(module: Module, call: ast.Call) -> bool:
     return any(node.value is call for node in _scope_names(module))
 
 
-def _fix(module: Module, node: ast.Attribute) -> Fix:
+def _current(node: ast.Attribute) -> cst.BaseExpression:
     assert isinstance(node.value, ast.Call)
     library = (dotted(node.value.func) or "tf").rpartition(".")[0]
-    return Fix("name the scope of the layer", (module.edit(node, f"{library}.get_current_name_scope()"),))
+    return expr("{library}.get_current_name_scope()", library=library)
 
 
 def _scope_names(module: Module) -> Iterator[ast.Attribute]:

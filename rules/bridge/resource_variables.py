@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, expr
 
 from ..hooks.session_hooks import has_resources
 
@@ -27,9 +28,8 @@ def mark_resources(driver: FileEdits, model_fn: ast.expr | None) -> None:
     module = driver.module
     if model_fn is None or not has_resources(module) or not _waits(driver.project):
         return
-    start, end = module.span(model_fn)
     helper = driver.need("with_resources", model_fn)
-    driver.edits += [module.edit((start, start), f"{helper}("), module.edit((end, end), ")")]
+    driver.change(Replace(model_fn, expr("{helper}({it})", helper=helper, it=module.cst.expression(model_fn))))
 
 
 def _waits(project: Project) -> bool:

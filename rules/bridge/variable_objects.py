@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from migrator.engine.fixes import printed_fixes
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Edit, Fix
+from migrator.rewrite import Replace, code, expr
+from migrator.vocabulary.diagnostics import Fix
 
 _AVERAGES = b"ExponentialMovingAverage"
 
@@ -17,18 +19,18 @@ def variable_fixes(module: Module) -> list[Fix]:
     ``variable.op.name`` becomes the name without its number of the output; ``average if average else variable``, with what
     an `ExponentialMovingAverage` has for a variable, asks for None, as TensorFlow 2 asks for the value.
     """
-    edits: list[Edit] = []
+    changes: list[Replace] = []
     if b".op.name" in module.source:
-        edits += _names(module)
+        changes += _names(module)
     if _AVERAGES in module.source and b".average(" in module.source:
-        edits += _presence(module)
-    return [Fix("read variables that are outside of the graph", (edit,)) for edit in edits]
+        changes += _presence(module)
+    return printed_fixes(module, "read variables that are outside of the graph", changes)
 
 
-def _names(module: Module) -> list[Edit]:
+def _names(module: Module) -> list[Replace]:
     if any(node.attr == "op" and isinstance(node.ctx, ast.Store) for node in module.nodes(ast.Attribute)):
         return []  # objects of the program have one
-    edits: dict[ast.AST, Edit] = {}
+    changes: dict[ast.AST, Replace] = {}
     for node in module.nodes(ast.Attribute):
         holder = node.value
         if node.attr != "name" or not isinstance(node.ctx, ast.Load):
@@ -40,15 +42,15 @@ def _names(module: Module) -> list[Edit]:
             written = module.segment(text)
             quote = '"' if '"' not in written else "'"
             if quote not in written:
-                edits[text] = module.edit(text, written.replace(".op.name", f".name.split({quote}:{quote})[0]"))
+                new = written.replace(".op.name", f".name.split({quote}:{quote})[0]")
+                changes[text] = Replace(text, code(new))
             continue
-        end = module.span(node)[1]
-        edits[node] = module.edit((module.span(holder.value)[1], end), '.name.split(":")[0]')
-    return list(edits.values())
+        changes[node] = Replace(node, expr('{x}.name.split(":")[0]', x=module.cst.expression(holder.value)))
+    return list(changes.values())
 
 
-def _presence(module: Module) -> list[Edit]:
-    edits = []
+def _presence(module: Module) -> list[Replace]:
+    changes = []
     for node in walk(module.tree):
         if not isinstance(node, (ast.IfExp, ast.If)):
             continue
@@ -56,8 +58,8 @@ def _presence(module: Module) -> list[Edit]:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, sign = test.operand, "is"
         if isinstance(test, ast.Name) and _is_average(module, test):
-            edits.append(module.edit(node.test, f"{test.id} {sign} None"))
-    return edits
+            changes.append(Replace(node.test, expr(f"{test.id} {sign} None")))
+    return changes
 
 
 def _is_average(module: Module, node: ast.Name) -> bool:

@@ -12,6 +12,7 @@ from migrator.analyse.variables.startvalues import ROOTS
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
+from migrator.rewrite import Replace
 from migrator.vocabulary.diagnostics import Edit
 
 from ..bridge.reached import reached
@@ -48,7 +49,7 @@ def reader_edits(module: Module, inside: Spans, need: Callable[[str, ast.AST], s
             call = module.parent(node)
             if isinstance(call, ast.Call) and call.func is node:
                 _check(call)
-            yield module.edit(node, need(READERS[name], node))
+            yield from module.cst.apply([Replace(node, need(READERS[name], node))])
 
 
 def reader_reference(driver: Driver, node: ast.expr, name: str) -> bool:

@@ -19,6 +19,7 @@ from migrator.resolve.calls import (
     parentheses,
     rename_keyword,
 )
+from migrator.rewrite import Rename
 
 from ..bridge.resource_variables import mark_resources
 from ..distribute.strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
@@ -132,8 +133,7 @@ class Driver(FileEdits):
             self.replace(node, self.need("train_and_evaluate", node))
             for keyword in call.keywords:
                 if keyword.arg == "estimator":
-                    start = self.module.span(keyword)[0]
-                    self.edits.append(self.module.edit((start, start + len("estimator")), "model"))
+                    self.change(Rename(keyword, "model"))
             del given
             return True
         known = exporting_reference(self, node, short) or saver_reference(self, node, name)
@@ -144,8 +144,7 @@ class Driver(FileEdits):
         call = self.module.parent(attribute)
         name = attribute.attr
         if name in PROPERTIES and not (isinstance(call, ast.Call) and call.func is attribute):
-            end = self.module.span(attribute)[1]
-            self.edits.append(self.module.edit((end - len(name), end), PROPERTIES[name]))
+            self.change(Rename(attribute, PROPERTIES[name]))
             return
         if name == "latest_checkpoint" and isinstance(call, ast.Call) and not call.args and not call.keywords:
             self._latest_checkpoint(node, call, text)

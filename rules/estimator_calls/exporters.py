@@ -9,6 +9,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.resolve.calls import is_literal
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, expr, with_arguments
 
 if TYPE_CHECKING:
     from migrator.resolve.module import Module
@@ -80,10 +81,8 @@ def export_output(driver: FileEdits, node: ast.expr, name: str) -> None:
     value = bind(call, "outputs", "PredictOutput").get("outputs")
     if value is None:
         raise Unsupported("PredictOutput without outputs", call)
-    (start, end), (first, last) = module.span(call), module.span(value)
-    enclosed = isinstance(value, (ast.Name, ast.Dict, ast.Call)) or value.lineno == value.end_lineno
     driver.handled.add(node)
-    driver.edits += [module.edit((start, first), "" if enclosed else "("), module.edit((last, end), ")"[enclosed:])]
+    driver.change(Replace(call, module.cst.expression(value)))
 
 
 def _placeholders(driver: FileEdits, node: ast.expr, prefix: str | None) -> None:
@@ -140,10 +139,7 @@ def _as_spec(driver: FileEdits, call: ast.Call) -> None:
     names.update({k.arg: k.value for k in call.keywords if k.arg is not None})
     if "shape" not in names or len(names) != len(call.args) + len(call.keywords):
         raise Unsupported("a placeholder without a shape is not migrated", call)
-    text = driver.module.segment
-    parts = [text(names["shape"]), text(names["dtype"])]
-    if "name" in names:
-        parts.append(f"name={text(names['name'])}")
+    given = {name: driver.module.cst.expression(value) for name, value in names.items()}
     driver.handled.update(walk(call))
-    tf = driver.tensorflow()
-    driver.edits.append(driver.module.edit(call, f"{tf}.TensorSpec({', '.join(parts)})"))
+    spec = expr("{tf}.TensorSpec({shape}, {dtype})", tf=driver.tensorflow(), shape=given["shape"], dtype=given["dtype"])
+    driver.change(Replace(call, with_arguments(spec, add={"name": given["name"]} if "name" in given else {})))

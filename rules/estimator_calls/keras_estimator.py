@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.resolve.calls import arguments, delete_arguments, name_argument
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.rewrite import Replace, expr, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from ..canned.canned_optimizers import OptimizerArguments
@@ -45,17 +46,18 @@ def rewrite(
     """The edits of one call. Raises Unsupported."""
     module, call = construction.module, construction.call
     given = given_to(construction)
-    edits = [module.edit(call.func, need("configure_keras_model", call))]
+    named: dict[int, str] = {}
     names = {id(value): name for name, value in given.items()}
-    doomed: list[ast.expr | ast.keyword] = []
-    for argument in arguments(call):
+    doomed: list[int] = []
+    for place, argument in enumerate(arguments(call)):
         name = names[id(argument.value if isinstance(argument, ast.keyword) else argument)]
         if name not in _KEPT:
-            doomed.append(argument)
+            doomed.append(place)
         elif isinstance(argument, ast.expr) and name != "keras_model":
-            edits.append(name_argument(module, call, argument, name))
+            named[place] = name
     remark(call, COPIED)
-    return edits + delete_arguments(module, call, doomed)
+    new = with_arguments(module.cst.call(call), named=named, drop=doomed)
+    return module.cst.apply([Replace(call.func, need("configure_keras_model", call)), Replace(call, new)])
 
 
 def given_to(construction: Construction) -> dict[str, ast.expr]:
@@ -105,11 +107,12 @@ def compile_edits(module: Module, dialect: str, optimizers: OptimizerArguments) 
         if named is not None and optimizer is not None:
             # Estimators trained with the optimizers that Keras calls legacy now.
             legacy = f"{optimizers.tensorflow(module)}.keras.optimizers.legacy."
-            edits += [] if optimizers.is_same(named) else [module.edit(optimizer, f"{legacy}{named}()")]
+            if not optimizers.is_same(named):
+                edits += module.cst.apply([Replace(optimizer, expr(f"{legacy}{named}()"))])
         elif optimizer is not None:
             edits += optimizers.edits(module, optimizer, "`optimizer` of compile")
         metrics = given.get("metrics")
         for metric in metrics.elts if dialect == "v1" and isinstance(metrics, (ast.List, ast.Tuple)) else ():
             if isinstance(metric, ast.Constant) and metric.value in _METRICS:
-                edits.append(module.edit(metric, repr(_METRICS[metric.value])))
+                edits += module.cst.apply([Replace(metric, expr(repr(_METRICS[metric.value])))])
     return edits

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Sequence
 from typing import Union
 
-from migrator.resolve.calls import arguments, delete_arguments
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 _SETTINGS = frozenset({"tensorflow.ConfigProto", "tensorflow.GPUOptions", "tensorflow.OptimizerOptions"})
@@ -21,9 +22,10 @@ def drop_settings(module: Module, call: ast.Call, doomed: Sequence[Argument]) ->
     if (
         replaces and isinstance(call.func, ast.Attribute) and len(doomed) == len(arguments(call))
     ):  # which is nothing now
-        edits = [module.edit((module.span(call.func.value)[1], module.span(call)[1]), "")]
+        edits = module.cst.apply([Replace(call, module.cst.expression(call.func.value))])
     else:
-        edits = delete_arguments(module, call, doomed)
+        gone = [place for place, argument in enumerate(arguments(call)) if argument in doomed]
+        edits = module.cst.apply([Replace(call, with_arguments(module.cst.call(call), drop=gone))]) if gone else []
     for argument in doomed:
         value = argument.value if isinstance(argument, ast.keyword) else argument
         if isinstance(value, ast.Name):

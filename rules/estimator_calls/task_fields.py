@@ -10,6 +10,7 @@ from typing import Any
 from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
+from migrator.rewrite import Rename
 
 from ..distribute.strategies import CONFIG_FIELDS
 from ..distribute.tpu_facts import short_name
@@ -56,9 +57,8 @@ def _field(driver: Driver, node: ast.Attribute, own: bool) -> None:
     if node.attr in TASK_FIELDS and (known or (node.attr in _OWN and not own and _is_called_so(base))):
         driver.replace(node, f"{driver.need('current_task', node)}().{node.attr}")
     elif known and node.attr in CONFIG_FIELDS:
-        start, end = module.span(node)
         driver.handled.add(node)
-        driver.edits.append(module.edit((end - len(node.attr), end), CONFIG_FIELDS[node.attr]))
+        driver.change(Rename(node, CONFIG_FIELDS[node.attr]))
     elif known and node.attr not in TASK_FIELDS:
         driver.replace(node, "''")
 

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from migrator.engine.rule import Rule
-from migrator.resolve.calls import bind, call_of, value_span
+from migrator.resolve.calls import bind, call_of
 from migrator.resolve.module import Module
+from migrator.rewrite import Change, Rename, Replace, with_arguments
 from migrator.vocabulary.diagnostics import Diagnostic
 
 
@@ -44,8 +45,7 @@ class BatchAndDropRemainder(Rule):
             return
         if not isinstance(apply.func, ast.Attribute) or apply.func.attr != "apply":
             return
-        start, stop = value_span(module, call, given["batch_size"])
-        end = module.span(apply.func)[1]
-        before = module.edit((end - len("apply"), start), "batch(")
-        after = module.edit((stop, module.span(apply)[1]), ", drop_remainder=True)")
-        yield self.diagnostic(module, node, "tf.contrib is gone; datasets have a method for it", [before, after])
+        size = module.cst.expression(given["batch_size"])
+        new = with_arguments(module.cst.call(apply), values={0: size}, add={"drop_remainder": "True"})
+        changes: list[Change] = [Rename(apply.func, "batch"), Replace(apply, new)]
+        yield self.diagnostic(module, node, "tf.contrib is gone; datasets have a method for it", changes=changes)

@@ -6,6 +6,7 @@ import ast
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
+from migrator.rewrite import Replace, expr
 from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.tensorflow_names import whole_name
@@ -32,9 +33,9 @@ def dataset_attribute_edits(module: Module) -> list[Edit]:
             continue
         if not is_dataset(module, node.value):
             raise Unsupported(f"it is not seen whether that of which `.{node.attr}` is read is a dataset", node)
-        start, end = module.outer_span(node.value)
-        edits.append(module.insert(start, f"{_tensorflow(module, node)}.compat.v1.data.get_{node.attr}("))
-        edits.append(module.edit((end, module.span(node)[1]), ")"))
+        shown = f"{_tensorflow(module, node)}.compat.v1.data.get_{node.attr}"
+        new = expr("{shown}({dataset})", shown=shown, dataset=module.cst.expression(node.value))
+        edits += module.cst.apply([Replace(node, new)])
     return edits
 
 

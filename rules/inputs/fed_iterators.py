@@ -14,16 +14,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.lift import removal
-from migrator.resolve.calls import delete_arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Rename, Replace, expr, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from .one_shot import INITIALIZABLE, ONE_SHOT
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _HOOKS = frozenset(f"tensorflow.{place}.SessionRunHook" for place in ("train", "estimator"))
 _PLACEHOLDER = "tensorflow.placeholder"
@@ -58,12 +62,12 @@ class _Fed:
     """What gives it the function that runs the initializer."""
     made: ast.Call
     """What makes the iterator."""
-    values: dict[ast.Assign, str]
+    values: dict[ast.Assign, str | cst.BaseExpression]
     """Statements that make placeholders, and what is fed."""
 
     def changes(self, project: Project) -> list[Change] | None:
         """The edits; None where the hook is used in another way than to be handed to trainings."""
-        module, edits = self.module, []
+        module, edits = self.module, list[Edit]()
         holder = module.scope(self.hook).lookup(self.hook.id)
         for load in module.loads_of(self.hook.id, holder):
             parent = module.parent(load)
@@ -79,17 +83,16 @@ class _Fed:
         edits += [_without(module, module.statement(self.hook)), _without(module, self.statement)]
         function = self.made.func
         assert isinstance(function, ast.Attribute)
-        end = module.span(function)[1]
-        edits.append(module.edit((end - len(function.attr), end), ONE_SHOT))
+        edits += module.cst.apply([Rename(function, ONE_SHOT)])
         for statement, value in self.values.items():
             name, placeholder = statement.targets[0], statement.value
             loads = module.loads_of(name.id, module.scope(name)) if isinstance(name, ast.Name) else []
             inside = {id(node) for node in walk(self.statement)}
-            if value.isidentifier():
+            if isinstance(value, str):
                 edits.append(_without(module, statement))
-                edits += [module.edit(load, value) for load in loads if id(load) not in inside]
+                edits += module.cst.apply(Rename(load, value) for load in loads if id(load) not in inside)
             else:
-                edits.append(module.edit(placeholder, value))
+                edits += module.cst.apply([Replace(placeholder, value)])
         return [Change(edit) for edit in dict.fromkeys(edits)]
 
     def _returned(self, project: Project, pair: ast.Tuple, load: ast.Name) -> list[Edit] | None:
@@ -104,7 +107,7 @@ class _Fed:
             > 1
         ):
             return None
-        edits = [module.edit(pair, module.segment(pair.elts[1 - index]))]
+        edits = module.cst.apply([Replace(pair, module.cst.expression(pair.elts[1 - index]))])
         for other in project.modules.values():
             for use in project.uses(Definition(module, function), other):
                 call = other.parent(use)
@@ -119,7 +122,7 @@ class _Fed:
                     or len(statement.targets) > 1
                 ):
                     return None
-                edits.append(other.edit(target, other.segment(target.elts[1 - index])))
+                edits += other.cst.apply([Replace(target, other.cst.expression(target.elts[1 - index]))])
                 for read in other.loads_of(hook.id, other.scope(hook).lookup(hook.id)):
                     changed = _left_out(other, read) if len(other.bindings(read)) == 1 else None
                     if changed is None:
@@ -154,9 +157,9 @@ def _left_out(module: Module, hook: ast.Name) -> list[Edit] | None:
     if not isinstance(call, ast.Call) or not isinstance(keyword, ast.keyword) or not isinstance(listed, ast.List):
         return None
     if len(listed.elts) == 1:
-        return delete_arguments(module, call, [keyword])
-    rest = [module.segment(element) for element in listed.elts if element is not hook]
-    return [module.edit(listed, f"[{', '.join(rest)}]")]
+        return module.cst.apply([Replace(call, with_arguments(module.cst.call(call), drop=["hooks"]))])
+    rest = [module.cst.expression(element) for element in listed.elts if element is not hook]
+    return module.cst.apply([Replace(listed, expr("[{rest}]", rest=rest))])
 
 
 def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None:
@@ -184,19 +187,19 @@ def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None
     made = iterator.value if iterator is not None else None
     if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != INITIALIZABLE:
         return None
-    values: dict[ast.Assign, str] = {}
+    values: dict[ast.Assign, str | cst.BaseExpression] = {}
     for key, value in zip(feeds.keys, feeds.values):
         placeholder = module.assignment(key) if key is not None else None
-        text = _array(module, placeholder.value, value) if placeholder is not None else None
-        if placeholder is None or text is None:
+        array = _array(module, placeholder.value, value) if placeholder is not None else None
+        if placeholder is None or array is None:
             return None
-        values[placeholder] = text
+        values[placeholder] = array
     name = hook.targets[0]
     return _Fed(module, name, owner, statement, made, values) if isinstance(name, ast.Name) and values else None
 
 
-def _array(module: Module, placeholder: ast.expr, value: ast.expr) -> str | None:
-    """What stands for a placeholder: the array, of the placeholder's type where that is another than the array's own."""
+def _array(module: Module, placeholder: ast.expr, value: ast.expr) -> str | cst.BaseExpression | None:
+    """What stands for a placeholder: the array, of the placeholder's type where that is another than its own."""
     if not isinstance(placeholder, ast.Call) or module.resolve(placeholder.func) != _PLACEHOLDER:
         return None
     names = [node for node in walk(value) if isinstance(node, ast.Name)]
@@ -206,9 +209,17 @@ def _array(module: Module, placeholder: ast.expr, value: ast.expr) -> str | None
     if kind is None:
         return None
     if isinstance(kind, ast.Attribute) and kind.attr == "dtype" and ast.dump(kind.value) == ast.dump(value):
-        return module.segment(value)
-    module_name = module.segment(placeholder.func).rpartition(".")[0]
-    return f"{module_name}.constant({module.segment(value)}, dtype={module.segment(kind)})" if module_name else None
+        return value.id if isinstance(value, ast.Name) else module.cst.expression(value)
+    owner = placeholder.func.value if isinstance(placeholder.func, ast.Attribute) else None
+    if owner is None:
+        return None
+    template = "{owner}.constant({value}, dtype={kind})"
+    return expr(
+        template,
+        owner=module.cst.expression(owner),
+        value=module.cst.expression(value),
+        kind=module.cst.expression(kind),
+    )
 
 
 def _only_initializes(owner: Definition, attribute: str) -> bool:

@@ -10,6 +10,7 @@ import ast
 from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Rename, Replace, expr
 from migrator.vocabulary.diagnostics import Edit
 
 from .dataset_attributes import dataset_attribute_edits
@@ -96,9 +97,7 @@ def _fetched(node: ast.AST | None) -> ast.AST | None:
 
 def _only(module: Module, whole: ast.expr, part: ast.expr) -> list[Edit]:
     """Cut `whole` down to `part`."""
-    start, end = module.span(whole)
-    first, last = module.outer_span(part)
-    return [e for e in (module.edit((start, first), ""), module.edit((last, end), "")) if e.start < e.end]
+    return module.cst.apply([Replace(whole, module.cst.expression(part))])
 
 
 def _edits(
@@ -112,12 +111,12 @@ def _edits(
     if isinstance(statement, ast.Assign) and statement.value is made and isinstance(statement.targets[0], ast.Name):
         iterator = statement.targets[0].id
         if isinstance(dataset, ast.Name):
-            edits.append(module.delete_statement(statement))
+            edits += module.cst.apply([Remove(statement)])
             name = dataset.id
             _check_kept(module, function, statement, name)
         else:
             name = dataset_name(module, function, statement)
-            edits += [module.edit(statement.targets[0], name), *_only(module, made, dataset)]
+            edits += [*module.cst.apply([Rename(statement.targets[0], name)]), *_only(module, made, dataset)]
     fetches = [
         n
         for n in walk(function)
@@ -129,8 +128,10 @@ def _edits(
     fetch = fetches[0]
     assert isinstance(fetch, ast.Call)
     after = [statement for statement in initialized if statement.lineno > fetch.lineno]
-    edits += [module.delete_statement(statement) for statement in initialized if statement not in after]
-    shortened = [module.edit(fetch, name)] if iterator is not None else _only(module, fetch, dataset)
+    edits += module.cst.apply(Remove(statement) for statement in initialized if statement not in after)
+    shortened = (
+        module.cst.apply([Replace(fetch, expr(name))]) if iterator is not None else _only(module, fetch, dataset)
+    )
     line = module.statement(fetch)
     if isinstance(function, ast.Lambda) and function.body is fetch:
         return [*edits, *shortened]

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
-from migrator.resolve.calls import arguments, delete_arguments, is_literal, keyword_insertions
+from migrator.resolve.calls import arguments, is_literal
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import dotted
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
+from migrator.rewrite import Remove, Replace, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from ..bridge.reached import reached
@@ -128,7 +129,7 @@ def idle_imports(module: Module, rewritten: list[Rewritten]) -> Iterator[Edit]:
         if all((entry.target + ".").startswith((_PREFIX, _OF_CONTRIB)) for entry in entries) and gone.issuperset(
             map(id, read)
         ):
-            yield module.delete_statement(statement)
+            yield from module.cst.apply([Remove(statement)])
 
 
 def idle_aliases(module: Module, rewritten: list[Rewritten], project: Project) -> Iterator[Edit]:
@@ -148,7 +149,7 @@ def idle_aliases(module: Module, rewritten: list[Rewritten], project: Project) -
         if elsewhere or any(other.star_import for other in others) or "__all__" in module.analysis.root.bindings:
             continue
         if all(use is target or id(use) in gone for use in uses):
-            yield module.delete_statement(statement)
+            yield from module.cst.apply([Remove(statement)])
 
 
 def _column_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterator[Rewritten]:
@@ -156,22 +157,22 @@ def _column_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterat
         if ".python.feature_column" in name:
             raise Unsupported("--features preprocessing: the program looks at the inside of feature columns", node)
         if name in _OTHERS:
-            yield node, [module.edit(node, need(_OTHERS[name], node))]
+            yield node, module.cst.apply([Replace(node, need(_OTHERS[name], node))])
         elif name.startswith((_PREFIX, _OF_CONTRIB)) and name not in PREPROCESSED:
             short = name.rpartition(".")[2]
             if short not in _COLUMNS:
                 raise Unsupported(f"--features preprocessing has no match for tf.feature_column.{short}", node)
-            edits = list(_arguments(module, node, short))
-            yield node, [module.edit(node, need(_COLUMNS[short], node)), *edits]
+            named = list(_arguments(module, node, short))
+            yield node, module.cst.apply([Replace(node, need(_COLUMNS[short], node)), *named])
 
 
 def _shared_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterator[Rewritten]:
     for node, name in module.references():
         if name == SHARED_COLUMNS:
-            yield node, [module.edit(node, need(_SHARED, node)), *_arguments(module, node, _SHARED)]
+            yield node, module.cst.apply([Replace(node, need(_SHARED, node)), *_arguments(module, node, _SHARED)])
 
 
-def _arguments(module: Module, node: ast.expr, short: str) -> Iterator[Edit]:
+def _arguments(module: Module, node: ast.expr, short: str) -> Iterator[Replace]:
     """Names for arguments by position that the column does not take in this place."""
     version = "v2" if module.dialect(node) == "v2" else "v1"
     signature = _SIGNATURES.get(short) or _SIGNATURES.get(f"{version} {short}")
@@ -181,14 +182,16 @@ def _arguments(module: Module, node: ast.expr, short: str) -> Iterator[Edit]:
     if not isinstance(call, ast.Call) or call.func is not node:
         raise Unsupported(f"tf.feature_column.{short} is more than called, which is not migrated yet", node)
     given = bind(call, signature, f"tf.feature_column.{short}")
-    doomed: list[ast.expr | ast.keyword] = []
+    named: dict[int, str] = {}
+    doomed: list[int] = []
     for place, argument in enumerate(arguments(call)):
         value = argument.value if isinstance(argument, ast.keyword) else argument
         name = next(key for key, each in given.items() if each is value)
         if name in _GONE:
             if not is_literal(value, _GONE[name]):
                 raise Unsupported(f"`{name}` of tf.feature_column.{short} is not migrated yet", value)
-            doomed.append(argument)
+            doomed.append(place)
         elif isinstance(argument, ast.expr) and place >= _IN_PLACE:
-            yield from keyword_insertions(module, call, argument, name)
-    yield from delete_arguments(module, call, doomed) if doomed else ()
+            named[place] = name
+    if named or doomed:
+        yield Replace(call, with_arguments(module.cst.call(call), named=named, drop=doomed))

@@ -20,6 +20,7 @@ from migrator.normalise.draft.returns import own_returns
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Replace, expr, statements
 
 from ..estimator_calls.following import Follower
 from .array_inputs import ARRAY_INPUTS
@@ -48,7 +49,7 @@ def refuse_read_batches(project: Project, modules: Iterable[Module]) -> None:
 
 def _changes(project: Project, modules: list[Module]) -> list[Change]:
     found = list(_taken_apart(project, modules))
-    edits = []
+    changes: list[Change] = []
     for module, node in found:
         line = _assignment(module, node)
         function = module.nearest(node, (ast.FunctionDef, ast.Lambda))
@@ -62,19 +63,16 @@ def _changes(project: Project, modules: list[Module]) -> list[Change]:
             continue
         value = line.value
         if isinstance(value, ast.Name):
-            edits.append(module.edit(value, f"{value.id}.{ONE_SHOT}().get_next()"))
+            changes += Change.of(module, Replace(value, expr(f"{value.id}.{ONE_SHOT}().get_next()")))
             continue
         try:
             name = dataset_name(module, function, line)
         except Unsupported:
             continue
-        start, at = module.line_span(line)[0], module.span(line)[0]
-        indent = module.source[start:at].decode()
-        if indent.strip():
-            continue
-        edits.append(module.insert(at, f"{name} = {module.segment(value)}{module.newline}{indent}"))
-        edits.append(module.edit(value, f"{name}.{ONE_SHOT}().get_next()"))
-    return [Change(edit) for edit in dict.fromkeys(edits)]
+        made = statements("{name} = {value}", name=name, value=module.cst.expression(value))
+        fetch = expr(f"{name}.{ONE_SHOT}().get_next()")
+        changes += Change.of(module, Insert(made, before=line), Replace(value, fetch))
+    return list(dict.fromkeys(changes))
 
 
 def _assignment(module: Module, node: ast.expr) -> ast.Assign | None:

@@ -10,10 +10,12 @@ import ast
 import copy
 from collections.abc import Iterator
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.calls import argument_span, delete_arguments
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace, expr, statements
 from migrator.vocabulary.diagnostics import Edit
 
 from .optimizer_classes import BASES
@@ -66,22 +68,28 @@ def _changes(drafts: Drafts, module: Module, node: ast.ClassDef) -> list[Change]
     starts = [s for s in made.body if isinstance(s, ast.Expr) and s.value in calls]
     if held is None or len(calls) != 1 or len(starts) != 1 or (name in BASES and len(above) > 1):
         return []
-    edits = [module.edit(base, "object")]
-    this = made.args.args[0].arg
+    replaced: list[rewrite.Change] = [Replace(base, expr("object"))]
     if name in BASES:
-        edits.append(module.delete_statement(starts[0]))
+        replaced.append(Remove(starts[0]))
     else:
-        edits.append(module.edit(calls[0].func, f"{this}.{held} = {module.segment(base)}"))
+        new = module.cst.call(calls[0]).with_changes(func=module.cst.expression(base))
+        replaced.append(
+            Replace(starts[0], statements("{holder} = {new}", holder=f"{made.args.args[0].arg}.{held}", new=new))
+        )
     for call, method in above:
         if call is not calls[0] and isinstance(call.func, ast.Attribute):
-            edits.append(module.edit(call.func.value, f"{method.args.args[0].arg}.{held}"))
+            replaced.append(Replace(call.func.value, expr(f"{method.args.args[0].arg}.{held}")))
+    edits: list[Edit] = []
     for method in methods.values():
         own = _without_others(module, method)
         if own is None:
             return []
         edits += own
     here = drafts.origin(module, node.lineno)
-    changes = [Change(edit) for edit in edits]
+    changes = Change.of(module, *replaced)
+    if not changes:
+        return []
+    changes += map(Change, edits)
     indent = " " * made.col_offset
     lines = []
     for step, (parameters, body) in _DEFAULTS.items():

@@ -11,6 +11,7 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.training.optimizerclass import OptimizerClass
 from migrator.emit.render import Renderer
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, code, expr
 
 from ..estimator_calls.driver import Driver
 
@@ -61,13 +62,12 @@ class _Rewrite:
         if not isinstance(first, ast.Call) or not _is_super(first):
             raise Unsupported("the constructor of an optimizer class does not begin with that of its base", constructor)
         name = bind(first, "use_locking name", "Optimizer").get("name")
-        text = repr(self.found.node.name) if name is None else self.module.segment(name)
-        arguments = f"({self.found.rate}, {text}, **kwargs)"
+        shown = code(repr(self.found.node.name)) if name is None else self.module.cst.expression(name)
+        function, rate = self.module.cst.expression(first.func), code(self.found.rate)
+        made = expr("{function}({rate}, {name}, **kwargs)", function=function, rate=rate, name=shown)
         last = max(self.module.span(n)[1] for n in (*constructor.args.args, *constructor.args.defaults))
         self.driver.edits.append(self.module.insert(last, ", **kwargs"))
-        self.driver.edits.append(
-            self.module.edit((self.module.span(first.func)[1], self.module.span(first)[1]), arguments)
-        )
+        self.driver.change(Replace(first, made))
         if "kwargs" in self.found.parameters:
             raise Unsupported("`kwargs` is a name that the generated constructor needs", constructor)
         for statement in (*body[:begin], *body[begin + 1 :]):

@@ -13,7 +13,7 @@ from migrator.analyse.function.translate import bind
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Replace, expr, with_arguments
 
 from .tensorflow_names import PLAIN, VERSION_1, root_name, whole_name
 
@@ -66,8 +66,8 @@ _OF_EXAMPLES = frozenset({"softmax_cross_entropy", "sparse_softmax_cross_entropy
 _PACKAGES = ("tensorflow.contrib.", "tensorflow.contrib.slim.")
 
 
-def successor(module: Module, call: ast.Call) -> tuple[str, list[Edit]] | None:
-    """The function that a call is of in truth, such as ``metrics.accuracy``, and edits that name the arguments; None for
+def successor(module: Module, call: ast.Call) -> tuple[str, dict[int, str]] | None:
+    """The function that a call is of in truth, such as ``metrics.accuracy``, and the names of its arguments; None for
     other calls. Raises Unsupported where the arguments are hidden, or mean something else there."""
     package, _, short = (module.resolve(call.func) or "").rpartition(".")
     if package in [f"{start}metrics" for start in _PACKAGES] and short.startswith("streaming_"):
@@ -86,7 +86,7 @@ def successor(module: Module, call: ast.Call) -> tuple[str, list[Edit]] | None:
         if weights is not None and not isinstance(weights, ast.Constant):
             raise Unsupported("weights of tf.contrib.losses broadcast otherwise than those of tf.losses", weights)
     names = {id(value): parameter for parameter, value in given.items()}
-    return target, [module.insert(module.span(a)[0], f"{names[id(a)]}=") for a in call.args]
+    return target, {place: names[id(value)] for place, value in enumerate(call.args)}
 
 
 def spelled_out(module: Module, call: ast.Call) -> list[Change]:
@@ -97,10 +97,11 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         raise Stuck(problem.reason, call) from problem
     if found is None:
         return []
-    name, edits = found
+    name, named = found
     tf = whole_name(module)
     if tf is None and module.raw_names(root_name(call.func)) <= PLAIN | {VERSION_1}:
         tf = root_name(call.func).id
     if tf is None:
         raise Stuck("the file has no name for TensorFlow as a whole", call)
-    return [Change(edit) for edit in (module.edit(call.func, f"{tf}.{name}"), *edits)]
+    new = with_arguments(module.cst.call(call), named=named)
+    return Change.of(module, Replace(call.func, expr(f"{tf}.{name}")), Replace(call, new))
