@@ -60,7 +60,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Returns:
-    """A function of a library, without parameters, that returns a dataset."""
+    """A function without parameters that returns a dataset: of a library, or one of several."""
 
     data: Data
 
@@ -170,6 +170,10 @@ class Reader:
         if statement is not None:
             return self.value(module, statement.value)
         given = [self.value(where, value) for where, value in given_to(self.project, module, node)]
+        if len(given) > 1 and all(_is_whole(value) for value in given):
+            data: list[Value] = [self.result(value) for value in given]
+            both = functools.reduce(either, data) if None not in data else None
+            return Returns(both) if isinstance(both, Data) else None
         return functools.reduce(either, given) if given else None
 
     # -- calls --------------------------------------------------------------------------------------------------------
@@ -354,6 +358,11 @@ class _Body:
         env.clear()
         env.update(merged)
         return True
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether a value is a function that needs no more arguments."""
+    return isinstance(value, Returns) or (isinstance(value, Function) and not value.parameters())
 
 
 def either(one: Value, other: Value) -> Value:

@@ -79,6 +79,9 @@ def settings_of(project: Project, construction: Construction, others: Collection
     if more:
         return f"`{sorted(more)[0]}` of its Estimator"
     module = construction.module
+    handed = given_to(project, module, given["config"]) if "config" in given else []
+    if handed and all(is_none(value) for _, value in handed):
+        del given["config"]  # which nobody gives
     found = _configured(module, given["config"], construction, others) if "config" in given else Settings()
     if isinstance(found, str):
         return found
@@ -92,17 +95,19 @@ def settings_of(project: Project, construction: Construction, others: Collection
         if found.directory is not None:
             return "two folders of checkpoints"
         found = replace(found, fields={**found.fields, "model_dir": given["model_dir"]})
-    if found.directory is not None and _is_nothing(module, found.directory):
+    if found.directory is not None and _is_nothing(project, module, found.directory):
         return replace(found, fields={n: v for n, v in found.fields.items() if n != "model_dir"})
     return replace(found, temporary=found.directory is not None and not _is_given(project, module, found.directory))
 
 
-def _is_nothing(module: Module, node: ast.expr) -> bool:
+def _is_nothing(project: Project, module: Module, node: ast.expr) -> bool:
     """Whether an expression is seen to be None or empty."""
     while isinstance(node, ast.Name) and (statement := module.assignment(node)) is not None:
         node = statement.value
     bindings = module.bindings(node) if isinstance(node, ast.Name) else []
     none = bool(bindings) and all(binding.is_none for binding in bindings)
+    handed = given_to(project, module, node)
+    none = none or (bool(handed) and all(is_none(value) for _, value in handed))
     return none or (isinstance(node, ast.Constant) and not node.value)
 
 

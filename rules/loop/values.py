@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.method_callers import given_by_method_callers
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
@@ -19,6 +21,12 @@ def given_to(project: Project, module: Module, node: ast.expr) -> list[tuple[Mod
     bindings = module.bindings(node) if isinstance(node, ast.Name) else []
     if len(bindings) != 1 or not isinstance(bindings[0].node, ast.arg):
         return []
+    function = module.parent(module.parent(bindings[0].node) or module.tree)
+    if function is not None and isinstance(module.parent(function), ast.ClassDef):
+        try:
+            return given_by_method_callers(project, module, bindings[0].node)
+        except Stuck:
+            return []
     return callers_values(project, module, bindings[0]) or []
 
 

@@ -1,0 +1,233 @@
+"""Classes derived from an Estimator that do more than to make one: they hold it instead.
+
+    class Net(tf.estimator.Estimator):
+        def __init__(self, units):
+            super().__init__(model_fn, params={"units": units})
+
+        def fit(self, input_fn):
+            self.train(input_fn, steps=100)
+
+holds ``self.estimator = tf.estimator.Estimator(…)``, and says ``self.estimator.train(…)``; so does whoever has a `Net`.
+TensorFlow lets no such class define anew what an Estimator has, so each attribute belongs to one of both.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.stuck import Stuck
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import walk
+
+from ..estimator_calls.estimator_kinds import KINDS
+from ..estimator_calls.estimator_values import Construction
+from ..estimator_calls.following import Follower
+
+_OF_ESTIMATORS = frozenset(
+    "train evaluate predict export_savedmodel export_saved_model experimental_export_all_saved_models model_dir params "
+    "config model_fn latest_checkpoint get_variable_names get_variable_value eval_dir".split()
+)
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+
+
+def hold_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
+    """Lets classes of the program hold the Estimators that they are. What cannot stays, with the obstacle noted."""
+    for path in paths:
+        tried: set[str] = set()
+        while (found := next(_classes(drafts.project.modules[path], tried), None)) is not None:
+            node, base = found
+            tried.add(node.name)
+            module = drafts.project.modules[path]
+            try:
+                drafts.apply(_Derived(drafts.project, module, node, base).changes())
+            except Stuck as stuck:
+                drafts.obstacles[path, module.segment(base)] = stuck.reason
+
+
+def _classes(module: Module, tried: set[str]) -> Iterator[tuple[ast.ClassDef, ast.expr]]:
+    for node in module.tree.body if b"stimator" in module.source or b"lassifier" in module.source else ():
+        if isinstance(node, ast.ClassDef) and node.name not in tried:
+            yield from ((node, base) for base in node.bases if module.resolve(base) in KINDS)
+
+
+class _Derived:
+    """One such class."""
+
+    def __init__(self, project: Project, module: Module, node: ast.ClassDef, base: ast.expr) -> None:
+        self.project = project
+        self.module = module
+        self.node = node
+        self.base = base
+        self.methods = [s for s in node.body if isinstance(s, ast.FunctionDef)]
+        self.own = {method.name for method in self.methods}
+        for part in walk(node):
+            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name):
+                self.own.add(part.attr)
+        for statement in node.body:
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            self.own |= {target.id for target in targets if isinstance(target, ast.Name)}
+        self.name = "_estimator" if "estimator" in self.own else "estimator"
+        self.fluent: set[str] = set()
+        """Methods that return their object."""
+
+    def changes(self) -> list[Change]:
+        """All changes of the program. Raises Stuck."""
+        node, module = self.node, self.module
+        if len(node.bases) > 1 or node.keywords or node.decorator_list:
+            raise Stuck("it has other bases, keywords or decorators", node)
+        if self.project.subclasses(Definition(module, node)):
+            raise Stuck("other classes are derived from it", node)
+        for name in sorted(self.own & _OF_ESTIMATORS):
+            raise Stuck(f"it has `{name}` anew, which TensorFlow refuses", node)
+        start = module.source.index(b"(", module.span(node)[0])
+        colon = module.source.index(b":", module.span(self.base)[1])
+        changes = [Change(module.edit((start, colon), "")), self._made()]
+        for method in self.methods:
+            changes += self._method(method)
+        return [*changes, *self._outside()]
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _made(self) -> Change:
+        """The statement that makes what the object holds, instead of the call of the base's `__init__`."""
+        made = next((method for method in self.methods if method.name == "__init__"), None)
+        if made is None or made.decorator_list or not made.args.args:
+            raise Stuck("it has no plain `__init__`", self.node)
+        if any(isinstance(part, ast.Return) and self.module.nearest(part, _FUNCTIONS) is made for part in walk(made)):
+            raise Stuck("its `__init__` returns early", made)
+        own, module = made.args.args[0].arg, self.module
+        text = f"{own}.{self.name} = {module.segment(self.base)}"
+        for statement in made.body:
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            if call.func.attr != "__init__":
+                continue
+            if self._is_super(call.func.value, own):
+                return Change(module.edit(call.func, text))
+            first = call.args[0] if call.args else None
+            if module.resolve(call.func.value) in KINDS and isinstance(first, ast.Name) and first.id == own:
+                rest = [*call.args[1:], *(keyword for keyword in call.keywords)]
+                stop = module.span(rest[0])[0] if rest else module.span(call)[1] - 1
+                return Change(module.edit((module.span(call)[0], stop), f"{text}("))
+        raise Stuck("its `__init__` does not call that of the Estimator, or does by a condition", made)
+
+    def _method(self, method: ast.FunctionDef) -> Iterator[Change]:
+        """What a method does with its object."""
+        module = self.module
+        kinds = {module.segment(decorator) for decorator in method.decorator_list}
+        if "classmethod" in kinds:
+            raise Stuck("it has a class method", method)
+        if "staticmethod" in kinds or not method.args.args:
+            return
+        own = method.args.args[0].arg
+        for load in module.loads_of_parameter(own, method):
+            yield from self._load(method, load)
+        for call in (part for part in walk(method) if _is_super(part)):
+            attribute = module.parent(call)
+            if not isinstance(attribute, ast.Attribute) or attribute.attr == "__init__" and method.name != "__init__":
+                raise Stuck("it uses `super` for more than methods of an Estimator", call)
+            if attribute.attr in _OF_ESTIMATORS and self._is_super(call, own):
+                yield Change(module.edit(call, f"{own}.{self.name}"))
+            elif attribute.attr != "__init__":
+                raise Stuck(f"it uses `{attribute.attr}` of the Estimator", call)
+
+    def _load(self, method: ast.FunctionDef, load: ast.Name) -> Iterator[Change]:
+        module, parent = self.module, self.module.parent(load)
+        if isinstance(parent, ast.Attribute):
+            if parent.attr in _OF_ESTIMATORS:
+                yield self._inner(module, load)
+            elif parent.attr not in self.own:
+                raise Stuck(f"it uses `{parent.attr}` of the Estimator", parent)
+        elif isinstance(parent, ast.Return):
+            self.fluent.add(method.name)
+        elif isinstance(parent, ast.Call) and (_is_super(parent) or _is_initializer(module, parent)):
+            return
+        elif _is_given_to_library(module, load):
+            yield self._inner(module, load)
+        else:
+            raise Stuck("it hands itself on", parent or load)
+
+    def _inner(self, module: Module, node: ast.expr) -> Change:
+        return Change(module.insert(module.span(node)[1], f".{self.name}"))
+
+    def _is_super(self, node: ast.AST, own: str) -> bool:
+        """``super()`` or ``super(Net, self)``."""
+        given = [ast.unparse(argument) for argument in node.args] if isinstance(node, ast.Call) else []
+        return _is_super(node) and given in ([], [self.node.name, own])
+
+    # -- outside ------------------------------------------------------------------------------------------------------
+
+    def _outside(self) -> Iterator[Change]:
+        """What is done with objects of the class."""
+        calls = dict(self._calls())
+        if not calls:
+            raise Stuck("nothing makes one here", self.node)
+        values = Follower(self.project, [Construction(m, c, {}) for c, m in calls.items()]).run()
+        for _, node, reason in values.lost:
+            raise Stuck(f"an object of it is not followed: {reason}", node)
+        others = {node for _, node in Follower(self.project, self._others()).run().reads}
+        for module, node in values.reads:
+            if node in others:
+                raise Stuck("something may be an object of it, or another Estimator", node)
+            yield from self._read(module, node, calls)
+
+    def _read(self, module: Module, node: ast.expr, calls: dict[ast.Call, Module]) -> Iterator[Change]:
+        parent = module.parent(node)
+        if isinstance(node, ast.Call) and node not in calls and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "train":  # which returns the Estimator
+                if not isinstance(parent, ast.Expr):
+                    raise Stuck("what `train` returns is read", node)
+                return
+        if isinstance(parent, ast.Attribute):
+            outer = module.parent(parent)
+            if parent.attr in _OF_ESTIMATORS:
+                yield self._inner(module, node)
+            elif parent.attr in self.fluent and not isinstance(module.parent(outer or parent), ast.Expr):
+                raise Stuck("what a method returns is the object itself", node)
+        elif _is_given_to_library(module, node):
+            yield self._inner(module, node)
+        elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "isinstance":
+            raise Stuck("its class is asked for", node)
+
+    def _calls(self) -> Iterator[tuple[ast.Call, Module]]:
+        """The calls that make objects of the class."""
+        for module in self.project.modules.values():
+            for use in self.project.uses(Definition(self.module, self.node), module):
+                call = module.parent(use)
+                if isinstance(call, ast.Call) and call.func is use:
+                    yield call, module
+                elif not (isinstance(call, ast.Call) and _is_super(call)):
+                    raise Stuck("it is used for more than making Estimators", use)
+
+    def _others(self) -> list[Construction]:
+        """Other Estimators of the program."""
+        found = []
+        for module in self.project.modules.values():
+            for node, name in module.references() if b"stimator" in module.source else ():
+                call = module.parent(node)
+                if name in KINDS and isinstance(call, ast.Call) and call.func is node:
+                    found.append(Construction(module, call, {}))
+        return found
+
+
+def _is_super(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _is_initializer(module: Module, call: ast.Call) -> bool:
+    """``tf.estimator.Estimator.__init__(self, …)``."""
+    function = call.func
+    whole = isinstance(function, ast.Attribute) and function.attr == "__init__"
+    return whole and isinstance(function, ast.Attribute) and module.resolve(function.value) in KINDS
+
+
+def _is_given_to_library(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is an argument of a function of TensorFlow."""
+    outer = module.parent(node)
+    call = module.parent(outer) if isinstance(outer, ast.keyword) else outer
+    known = isinstance(call, ast.Call) and call.func is not node
+    return known and isinstance(call, ast.Call) and (module.resolve(call.func) or "").startswith("tensorflow.")

@@ -1,0 +1,96 @@
+"""Classes derived from an Estimator with methods and attributes of their own."""
+
+from __future__ import annotations
+
+import pytest
+from desugared import MODEL, below
+from modelfn.programs import manual_reason
+
+CLASS = """class Line(tf.estimator.Estimator):
+    \"\"\"A line.\"\"\"
+
+    def __init__(self, units, model_dir=None, config=None):
+        self.units = units
+        super(Line, self).__init__(model_fn, model_dir=model_dir, params={"units": units}, config=config)
+        print(self.model_dir)
+
+    def fit(self, input_fn, steps):
+        self.train(input_fn, steps=steps)
+
+    def score(self, input_fn):
+        return self.evaluate(input_fn)["loss"]
+
+
+"""
+HEAD = CLASS.partition("        print(")[0] + "\n\n"
+USE = """line = Line(1, "here")
+line.fit(make_input_fn(8, None), 20)
+print(line.score(make_input_fn(8, 1)), line.units)
+"""
+
+
+def test_a_class_holds_its_model() -> None:
+    text = below(MODEL + CLASS + USE)
+    assert text.startswith('class Line:\n    """A line."""\n') and text.endswith(USE.strip())
+    assert "        self.estimator = create_model(" in text
+    assert "        self.estimator.fit(input_fn().take(steps)" in text
+    assert "return self.estimator.evaluate(input_fn(), return_dict=True)" in text
+
+
+def test_what_others_do_with_an_object_is_done_with_what_it_holds() -> None:
+    use = """line = Line(1)
+line.train(make_input_fn(8, None), steps=20)
+print(line.evaluate(make_input_fn(8, 1)))
+"""
+    text = below(MODEL + HEAD + use)
+    assert "line.estimator.fit(make_input_fn(8, None)().take(20))\n" in text
+
+
+def test_train_and_evaluate() -> None:
+    use = """line = Line(1)
+train_spec = tf.estimator.TrainSpec(make_input_fn(8, None), max_steps=20)
+eval_spec = tf.estimator.EvalSpec(make_input_fn(8, 1), steps=None)
+tf.estimator.train_and_evaluate(line, train_spec, eval_spec)
+"""
+    text = below(MODEL + HEAD + use)
+    assert "line.estimator.fit(make_input_fn(8, None)().take(steps), validation_data=make_input_fn(8, 1)())" in text
+
+
+def test_a_model_fn_that_is_a_method() -> None:
+    model_fn, _, rest = MODEL.partition("def make_input_fn")
+    method = model_fn.replace("import tensorflow as tf\n\n\n", "").replace("def model_fn(", "def _model_fn(self, ")
+    body = "".join(f"    {line}\n" if line else "" for line in method.rstrip().splitlines())
+    text = f"""import tensorflow as tf
+
+
+def make_input_fn{rest}class Line(tf.estimator.Estimator):
+    def __init__(self):
+        tf.estimator.Estimator.__init__(self, model_fn=self._model_fn, params={{"units": 1}})
+
+{body}
+
+line = Line()
+line.train(make_input_fn(8, None), steps=20)
+"""
+    after = below(text)
+    assert "tf.estimator" not in after and "line.estimator.fit(make_input_fn(8, None)().take(20))" in after
+
+
+@pytest.mark.parametrize(
+    ("lines", "use", "reason"),
+    [
+        ("    def train(self, input_fn):\n        pass\n", USE, "anew"),
+        ("    @classmethod\n    def make(cls):\n        return cls(1)\n", USE, "class method"),
+        ("    def own(self):\n        return self._model_fn\n", USE, "_model_fn"),
+        ("    def own(self):\n        load(self)\n", USE, "hands itself on"),
+        ("    def own(self):\n        return super().own()\n", USE, "`own` of the Estimator"),
+        ("", "load(Line)\n" + USE, "used for more"),
+        ("", USE + "load(line)\n", "not followed"),
+        ("", USE + "print(isinstance(line, tf.estimator.Estimator))\n", "its class is asked for"),
+        ("", USE + "class Steep(Line):\n    pass\n", "other classes"),
+        ("", USE.replace("Line(1", "Line(1) if load() else tf.estimator.Estimator(model_fn"), "or another Estimator"),
+    ],
+)
+def test_what_is_not_seen_stays(lines: str, use: str, reason: str) -> None:
+    said = manual_reason(MODEL + CLASS.rstrip("\n") + "\n\n" + lines + "\n\n" + use)
+    assert reason in said and "derived from" in said
