@@ -13,6 +13,7 @@ from migrator.resolve.project import Project
 from ..estimator_calls.estimator_values import Construction
 from ..inputs.feature_columns import SHARED
 from ..inputs.foreign_columns import refuse_foreign_columns
+from ..loop.values import values_of
 from .canned import arguments_of
 from .canned_heads import loss_reduction
 
@@ -119,7 +120,8 @@ def network_of(project: Project, construction: Construction) -> Network | str:
     units, classifies = 1, short.endswith("Classifier")
     counted = told.get("n_classes" if classifies else "label_dimension")
     if counted is not None:
-        number = whole_number(module, counted)
+        numbers = {whole_number(*value) for value in values_of(project, module, counted)}
+        number = numbers.pop() if len(numbers) == 1 else None
         if number is None or number < 1:
             return f"a number of outputs of {short} that is not seen"
         units = 1 if classifies and number == 2 else number
@@ -140,14 +142,13 @@ def _is_text(module: Module, told: dict[str, ast.expr]) -> bool:
 _FALSE = ast.Constant(False)
 
 
-def whole_number(module: Module, node: ast.expr, depth: int = 0) -> int | None:
-    """A number that the source says, also as a name's or as the length of a list."""
+def whole_number(module: Module, node: ast.expr) -> int | None:
+    """A number that the source says, also as the length of a list."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
         return _length(module, node.args[0])
-    statement = module.assignment(node) if isinstance(node, ast.Name) and depth < 4 else None
-    return whole_number(module, statement.value, depth + 1) if statement is not None else None
+    return None
 
 
 def _length(module: Module, node: ast.expr) -> int | None:

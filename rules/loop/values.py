@@ -30,6 +30,23 @@ def given_to(project: Project, module: Module, node: ast.expr) -> list[tuple[Mod
     return callers_values(project, module, bindings[0]) or []
 
 
+def values_of(project: Project, module: Module, node: ast.expr, depth: int = 0) -> list[tuple[Module, ast.expr]]:
+    """The expressions that a name may stand for, with their files, through parameters and imports; none if one is not seen."""
+    if depth > _DEEP or not isinstance(node, (ast.Name, ast.Attribute)):
+        return [(module, node)] if depth <= _DEEP else []
+    statement = module.assignment(node) or None
+    places = [(module, statement.value)] if statement is not None else given_to(project, module, node)
+    if not places:
+        head, _, name = (project.qualified(module, node) or "").rpartition(".")
+        home = project.module_behind(head, module) if head.strip(".") else None
+        bound = home.analysis.root.bindings.get(name, []) if home is not None else []
+        target = bound[0].node if len(bound) == 1 else None
+        statement = home.assignment(target) if home is not None and isinstance(target, ast.Name) else None
+        places = [(home, statement.value)] if home is not None and statement is not None else []
+    found = [values_of(project, *place, depth + 1) for place in places]
+    return [value for values in found for value in values] if all(found) else []
+
+
 def are_tensors(module: Module, node: ast.expr | None, depth: int = 0) -> bool:
     """Whether an expression is seen to be such a value, or a dict of such."""
     if node is None or depth > _DEEP:

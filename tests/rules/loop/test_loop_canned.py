@@ -213,6 +213,28 @@ def test_what_is_not_understood_stays_with_helpers(made: str, uses: str) -> None
     kept(made, uses, before="CLASSES = load()\n")
 
 
+def test_a_number_of_classes_that_travels() -> None:
+    def made(*calls: str, head: str = "classes=2") -> str:
+        uses = (
+            f"def train(columns, {head}):\n    estimator = tf.estimator.LinearClassifier(columns, n_classes=classes)\n"
+        )
+        uses += f"    {TRAIN}\n\n" + "\n".join(calls) + "\n"
+        return joined(migrate(INPUT.format(tf="tensorflow.compat.v1") + uses))
+
+    assert "SparseCategoricalCrossentropy" in made("train(COLUMNS, classes=3)")
+    assert "BinaryCrossentropy" in made("train(COLUMNS)")
+    assert "SparseCategoricalCrossentropy" in made("N = 4\ntrain(COLUMNS, N)", head="classes")
+    for calls in (["train(COLUMNS)", "train(COLUMNS, 3)"], ["train(COLUMNS, count())"], []):
+        assert ".fit(" not in made(*calls)
+
+
+def test_a_number_of_classes_of_another_file() -> None:
+    text = INPUT.format(tf="tensorflow.compat.v1")
+    text += "import metadata\nestimator = tf.estimator.LinearClassifier(COLUMNS, n_classes=metadata.CLASSES)\n" + TRAIN
+    after = run({"program.py": text, "metadata.py": "LABELS = ['a', 'b', 'c']\nCLASSES = len(LABELS)\n"})
+    assert "SparseCategoricalCrossentropy" in after["program.py"].after.decode()
+
+
 def test_columns_that_share_a_table_stay_with_helpers() -> None:
     word = 'tf.feature_column.categorical_column_with_identity("{}", 3)'
     shared = f"tf.feature_column.shared_embedding_columns([{word.format('x')}, {word.format('w')}], 2)"
