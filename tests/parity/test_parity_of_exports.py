@@ -154,6 +154,36 @@ def test_what_is_missing_is_a_difference(tmp_path: Path, old: Any, new: Any, sai
     assert [str(difference) for difference in recordings(tmp_path, old, new).differences] == ([said] if said else [])
 
 
+def test_an_old_program_that_ran_again_has_values_of_its_own(tmp_path: Path) -> None:
+    path = saved(tmp_path, 2.0, "raw")
+    for side in ("old", "again"):
+        writer = Writer(str(tmp_path / side))
+        writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
+        exports.record(writer, 1, path.encode(), FEATURES, print)
+        writer.close()
+    report = CaseReport("case")
+    compare(report, Reader(str(tmp_path / "old")), Reader(str(tmp_path / "again")))
+    assert report.verdict == EQUAL and len(report.exports) == 1
+
+
+def test_what_is_the_same_for_all_examples_may_be_left_out(tmp_path: Path) -> None:
+    def verdict(folder: Path, canned: bool) -> CaseReport:
+        for side, outputs in (("old", {"logits": "float32", "all_classes": "string"}), ("new", {"logits": "float32"})):
+            writer = Writer(str(folder / side))
+            writer.event("begin", kind="train", call=1, **({"canned": True} if canned and side == "old" else {}))
+            writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
+            told = {"predict": {"inputs": {}, "outputs": outputs, "values": {}}}
+            writer.event("export", call=1, folder="best", signatures=told)
+            writer.close()
+        report = CaseReport("case")
+        compare(report, Reader(str(folder / "old")), Reader(str(folder / "new")))
+        return report
+
+    report = verdict(tmp_path / "canned", True)
+    assert report.verdict == EQUAL and "also gives all_classes; the new program does not" in report.notes[0]
+    assert verdict(tmp_path / "own", False).verdict == DIFFERENT
+
+
 def test_a_new_program_that_exports_in_another_way_is_noted(tmp_path: Path) -> None:
     report = recordings(tmp_path, [ONE], [], others=True)
     assert report.verdict == EQUAL and "tf.saved_model.save" in report.notes[0]
