@@ -6,7 +6,9 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..exports.exports import Export
 from ..loop.plan import Loop
+from ..loop.sources import Place
 from ..loop.uses import Use
 from .network_classes import NetworkWriter, head_of, metrics_of, predictions_of
 from .networks import Network
@@ -38,12 +40,21 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
         every += [None for use in uses if use.validation is not None]
         metrics = metrics_of(network, all_of(every))
         alike = [use for use in loop.uses if use.method == "predict" and _may_be(use, network, networks)]
-        predictions = predictions_of(network, all_of(map(_predicted, alike)))
+        read = [_predicted(use) for use in alike]
+        read += [None for place in (*loop.exports, *uses) if _is_served(place, call)]
+        predictions = predictions_of(network, all_of(read))
         if isinstance(metrics, str) or isinstance(predictions, str):
             return metrics if isinstance(metrics, str) else str(predictions)
         gone = (*(metrics[1] if every else ()), *(predictions[1] if predictions[0] else ()))
         found[call] = CannedModel(network, tuple(metrics[0] if every else ()), tuple(predictions[0]), gone)
     return found
+
+
+def _is_served(place: Place, call: ast.Call) -> bool:
+    """Whether a place makes SavedModels of an Estimator, which give all of its predictions."""
+    validation = place.validation if isinstance(place, Use) else None
+    served = isinstance(place, Export) or (validation is not None and bool(validation.exporters))
+    return served and any(source.construction.call is call for source in place.sources)
 
 
 def _may_be(use: Use, network: Network, networks: Mapping[ast.Call, Network]) -> bool:

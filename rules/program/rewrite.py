@@ -53,6 +53,7 @@ from ..estimator_calls.other_estimators import OtherEstimators
 from ..estimator_calls.task_fields import configuration_edits, task_reference
 from ..estimator_calls.variable_readers import variable_readers
 from ..estimator_calls.warm_starts import start_reference
+from ..exports.signatures import Signatures
 from ..hooks.hook_makers import check_makers
 from ..hooks.hooks import hook_of
 from ..hooks.spec_hooks import take_over_classes, watched_names
@@ -587,7 +588,9 @@ class ProgramRewrite(Rewritten):
 
 def _kind_of(network: Network | str) -> Kind:
     """What is to be known of the model of a canned Estimator; a text says why it is none."""
-    return Kind(refused=network) if isinstance(network, str) else Kind(compiled=True)
+    if isinstance(network, str):
+        return Kind(refused=network)
+    return Kind(compiled=True, signatures=Signatures(('"predict"',), classifies=True))
 
 
 def _same(node: ast.expr | None, other: ast.expr) -> bool:

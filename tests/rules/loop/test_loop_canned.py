@@ -336,3 +336,36 @@ def test_the_border_of_a_cell_is_no_comment() -> None:
     start = text.index("x = 1")
     assert text[Module("a.ipynb", text).above_comments(start) :] == "# Why.\nx = 1\n"
     assert text[Module("a.py", text).above_comments(start) :].startswith("# %% migrate: cell 2")
+
+
+RECEIVER = """
+def receiver():
+    fed = {"x": tf.placeholder(tf.float32, [None])}
+    return tf.estimator.export.ServingInputReceiver(fed, fed)
+
+
+"""
+
+
+def test_a_served_model_predicts_all() -> None:
+    uses = TRAIN + 'estimator.export_saved_model("out", receiver)\n'
+    text = written("DNNClassifier([8], COLUMNS, n_classes=3, model_dir='dir')", uses, before=RECEIVER)
+    assert '"probabilities": tf.nn.softmax(logits)' in text and '"class_ids": class_ids' in text
+    assert "serve = tf.function(model.predict_step, input_signature=[receiver()])" in text
+    assert 'signatures={"predict": serve}' in text
+    text = written("DNNRegressor([8], COLUMNS, model_dir='dir')", uses, before=RECEIVER)
+    assert 'return {"predictions": super().predict_step(data)}' in text
+
+
+def test_an_exporter_serves_all_predictions() -> None:
+    uses = (
+        "tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(lambda: input_fn(None), max_steps=20),\n"
+        "    tf.estimator.EvalSpec(input_fn, exporters=tf.estimator.FinalExporter('final', receiver)))\n"
+    )
+    text = written("LinearRegressor(COLUMNS, model_dir='dir')", uses, before=RECEIVER)
+    assert 'return {"predictions": super().predict_step(data)}' in text and 'signatures={"predict": serve}' in text
+
+
+def test_signatures_of_examples_stay_with_helpers() -> None:
+    receiver = "tf.estimator.export.build_parsing_serving_input_receiver_fn({'x': tf.FixedLenFeature([], tf.float32)})"
+    kept("DNNRegressor([8], COLUMNS, model_dir='dir')", TRAIN + f'estimator.export_saved_model("out", {receiver})\n')
