@@ -22,6 +22,7 @@ from migrator.analyse.statements.effects import effects
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.support import static_support
+from migrator.analyse.variables.precision import has_double_variables
 from migrator.analyse.variables.scopes import scope_calls
 from migrator.emit.buildwriter import BuildWriter
 from migrator.emit.callwriter import CallWriter
@@ -174,7 +175,8 @@ class ClassWriter:
         if not re.search(r"\bconfig\b", written):  # what it says about the cluster is asked for elsewhere
             wanted -= {"config"}
         self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
-        lines = [f"{indent}super().__init__({self.super_arguments()})"]
+        given = [self.super_arguments(), "autocast=False" if has_double_variables(plan) else ""]
+        lines = [f"{indent}super().__init__({', '.join(filter(None, given))})"]
         for name in self.init_statics:
             stays = name in self.read_statics and (name != "config" or self.base != "Model")
             if stays and f"name={self.static_attribute(name)}" != self.super_arguments():  # Keras keeps that
