@@ -17,6 +17,7 @@ from .manifest import Program
 
 TIERS = ("plain fit", "helpers", "bridge", "manual")
 EQUAL, DIFFERENT, CRASHED, OLD_FAILS = "equal", "different", "does not run", "old side does not run"
+SLOW = "not ended in time"
 _PLACE = re.compile(r" \((?P<path>[^()\s]+):(?P<line>\d+)\)")
 
 
@@ -28,7 +29,7 @@ class Row:
     program: str
     tier: str = ""
     result: str = ""
-    """One of the four words above, or empty for a program that stays manual."""
+    """One of the words above, or empty for a program that stays manual."""
     exit_status: int = 0
     """Of `migrate --apply`: 0 promises that nothing is left to do."""
     runs: str = ""
@@ -113,7 +114,7 @@ def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
     status = _run([sys.executable, *program.start], folder / "run", folder / "run.log", limit)
     row.runs = "still training" if status is None else "ended" if status == 0 else _last_error(folder / "run.log")
     status = _run([sys.executable, "-m", "migrator", "parity", *_compared(program, before, after)],
-                  folder, folder / "parity.log", 600)  # fmt: skip
+                  folder, folder / "parity.log", 1000)  # fmt: skip
     row.result = {0: EQUAL, 1: DIFFERENT}.get(2 if status is None else status) or _blame(folder, row)
     if row.result == EQUAL and row.runs not in ("ended", "still training"):
         row.result = CRASHED
@@ -125,7 +126,7 @@ def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
 
 def _compared(program: Program, before: Path, after: Path) -> list[str]:
     start = ["-m", program.module] if program.module else ["--entry", program.entry]
-    options = ["--steps", str(program.steps), "-q", "--json", "parity.json", "--timeout", "240"]
+    options = ["--steps", str(program.steps), "-q", "--json", "parity.json", "--timeout", "400"]
     return [before.name, after.name, *start, *options, "--", *program.args]
 
 
@@ -146,6 +147,9 @@ def _difference(folder: Path) -> str:
 
 def _blame(folder: Path, row: Row) -> str:
     """Which side could not run, by what the comparison says of it."""
-    problem = str(_case(folder).get("problem", "")) or "the comparison took too long"
+    problem = str(_case(folder).get("problem", ""))
+    if not problem or "ran longer than" in problem.split("\n")[0]:
+        row.reasons.insert(0, "the comparison took too long")
+        return SLOW
     row.reasons.insert(0, " ".join(problem.split())[:300])
     return OLD_FAILS if "old" in problem.split("\n")[0][:60] else CRASHED
