@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from migrator.parity.judge.compare import compare
+from migrator.parity.judge.drift import Again
 from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
 from migrator.parity.probe import exports
 from migrator.parity.probe.recorded.store import Reader, Writer
@@ -162,7 +163,7 @@ def test_an_old_program_that_ran_again_has_values_of_its_own(tmp_path: Path) -> 
         exports.record(writer, 1, path.encode(), FEATURES, print)
         writer.close()
     report = CaseReport("case")
-    compare(report, Reader(str(tmp_path / "old")), Reader(str(tmp_path / "again")))
+    compare(report, Reader(str(tmp_path / "old")), Again(str(tmp_path / "again")))
     assert report.verdict == EQUAL and len(report.exports) == 1
 
 
@@ -244,5 +245,5 @@ def test_a_file_beside_the_model_on_one_side(tmp_path: Path) -> None:
     exports.record_kept(writer := Writer(str(tmp_path / "again")), [str(tmp_path / "new" / "best" / "0")])
     writer.close()
     report = CaseReport("case")
-    compare(report, Reader(str(tmp_path / "old" / "recording")), Reader(str(tmp_path / "again")))
+    compare(report, Reader(str(tmp_path / "old" / "recording")), Again(str(tmp_path / "again")))
     assert "the file one beside the model is on one side only" in [d.message for d in report.differences]

@@ -94,11 +94,9 @@ def _export(
             side = "new" if name not in theirs else "old"
             found.append(Difference("exports", where, f"the signature {name!r} is missing in the {side} program"))
         else:
-            values = theirs[name]["values"]  # by the call that they answer; of the old program run again, its own
-            values = values if "fed" in theirs[name] else values.get(str(a["call"]), {})
-            again = {**theirs[name], "values": values}
-            mine = _without_repeated(report, f"{where}, {name}", ours[name], again, old)
-            found += _signature(report, f"{where}, {name}", mine, again, old, new, drift)
+            values = {**theirs[name], "values": theirs[name]["values"].get(str(a["call"]), {})}
+            kept = _without_repeated(report, f"{where}, {name}", ours[name], values, old)
+            found += _signature(report, f"{where}, {name}", kept, values, old, new, drift)
     return found
 
 
