@@ -15,20 +15,6 @@ from .module import Module, Span
 
 Argument = Union[ast.expr, ast.keyword]
 
-_CLOSED = (
-    ast.Name,
-    ast.Attribute,
-    ast.Call,
-    ast.Subscript,
-    ast.List,
-    ast.Dict,
-    ast.Set,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.JoinedStr,
-)
-
 
 def call_of(module: Module, node: ast.expr) -> Optional[ast.Call]:
     """The call whose function is `node`, or None where the name is only mentioned."""
@@ -84,15 +70,6 @@ def argument_span(module: Module, call: ast.Call, argument: Argument) -> Span:
         inner = module.span(argument.value)
         stop = _widen(module, inner, start, closing)[1]
         return start, max(end, stop)
-    return _widen(module, (start, end), opening + 1, closing)
-
-
-def value_span(module: Module, call: ast.Call, value: ast.expr) -> Span:
-    """Span of an argument's value with parentheses of its own, without its keyword."""
-    opening, closing = parentheses(module, call)
-    start, end = module.span(value)
-    if start <= opening:
-        return opening + 1, closing
     return _widen(module, (start, end), opening + 1, closing)
 
 
@@ -193,29 +170,6 @@ def add_keyword(module: Module, call: ast.Call, text: str) -> Edit:
             return module.insert(comma + 1, f"{module.newline}{indent.decode()}{text},")
         return module.insert(comma + 1, f" {text}")
     return module.insert(end, f", {text}")
-
-
-def first_argument(module: Module, call: ast.Call, text: str, more: bool) -> Edit:
-    """Put `text` before all arguments, of which some stay if there are `more`: on a line of its own if they are so, too."""
-    opening, _ = parentheses(module, call)
-    every = arguments(call)
-    if not more or not every:
-        return module.insert(opening + 1, text)
-    start = argument_span(module, call, every[0])[0]
-    blanks = module.source[opening + 1 : start].decode("utf-8", "surrogatepass")
-    if "\n" not in blanks or blanks.strip():
-        return module.insert(opening + 1, f"{text}," + ("" if blanks[:1].isspace() else " "))
-    packed = len(every) > 1 and every[1].lineno == every[0].lineno
-    return module.edit((opening + 1, start), f"{blanks}{text}," + (" " if packed else blanks))
-
-
-def operand(module: Module, call: ast.Call, value: ast.expr) -> str:
-    """Source of an argument's value, in parentheses if an operator beside it could bind tighter."""
-    text = module.segment(value_span(module, call, value))
-    if text.startswith("(") and value_span(module, call, value) != module.span(value):
-        return text
-    closed = isinstance(value, _CLOSED) or (isinstance(value, ast.Constant) and not isinstance(value.value, str))
-    return text if closed else f"({text})"
 
 
 def is_literal(value: ast.expr, *expected: object) -> bool:

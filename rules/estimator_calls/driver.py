@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
+from typing import TypedDict
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_empty, is_none
@@ -13,13 +14,11 @@ from migrator.resolve.calls import (
     argument_span,
     arguments,
     delete_arguments,
-    first_argument,
     is_literal,
     name_argument,
     parentheses,
-    rename_keyword,
 )
-from migrator.rewrite import Rename
+from migrator.rewrite import Rename, Replace, code, expr, with_arguments
 
 from ..bridge.resource_variables import mark_resources
 from ..distribute.strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
@@ -100,6 +99,14 @@ TASK_FIELDS = frozenset(
 PROPERTIES = {"model_dir": "run_config.model_dir", "config": "run_config", "params": "params"}
 
 
+class _Changes(TypedDict):
+    """What becomes of the arguments of a call, as `with_arguments` takes it."""
+
+    named: dict[int, str]
+    rename: dict[str, str]
+    drop: list[int]
+
+
 class Driver(FileEdits):
     """Edits the code around model_fns in one module."""
 
@@ -159,25 +166,19 @@ class Driver(FileEdits):
                 attribute, "the names are those of the weights and the global step, without slots of optimizers"
             )
         self.exports |= name in EXPORTS
-        kept = self.arguments(call, METHODS[name], _KEPT[name], f"Estimator.{name}", _NEUTRAL)
-        start, end = self.module.outer_span(node)
-        opening, _ = parentheses(self.module, call)
-        if text:
-            self.edits.append(self.module.edit((start, self.module.span(attribute)[1]), helper))
-            self.edits.append(first_argument(self.module, call, text, kept > 0))
-        else:  # `make(…).train(…)`: the Estimator stays where it is, other edits may lie in it
-            self.edits.append(self.module.insert(start, f"{helper}("))
-            self.edits.append(self.module.edit((end, opening + 1), ", " if kept else ""))
+        # In `make(…).train(…)` the Estimator stays where it is: other edits may lie in it.
+        estimator = code(text) if text else self.module.cst.expression(node)
+        moved = self.module.cst.call(call).with_changes(func=expr(helper))
+        first = len(self.edits)  # of what is inserted at one place, names come before what hooks become
+        changes = self._arguments(call, METHODS[name], _KEPT[name], f"Estimator.{name}", _NEUTRAL)
+        new = with_arguments(moved, insert={0: estimator}, **changes)
+        self.edits[first:first] = self.module.cst.apply([Replace(call, new)])
 
     def _latest_checkpoint(self, node: ast.expr, call: ast.Call, text: str) -> None:
         """``estimator.latest_checkpoint()``, of a name or of anything else."""
-        start, end = self.module.outer_span(node)
-        opening = f"{self.tensorflow()}.train.latest_checkpoint("
-        if text:
-            self.edits.append(self.module.edit(call, f"{opening}{text}.run_config.model_dir)"))
-        else:
-            self.edits.append(self.module.insert(start, opening))
-            self.edits.append(self.module.edit((end, self.module.span(call)[1]), ".run_config.model_dir)"))
+        estimator = code(text) if text else self.module.cst.expression(node)
+        template = "{tf}.train.latest_checkpoint({estimator}.run_config.model_dir)"
+        self.change(Replace(call, expr(template, tf=self.tensorflow(), estimator=estimator)))
 
     def arguments(
         self,
@@ -186,41 +187,52 @@ class Driver(FileEdits):
         kept: Iterable[str],
         what: str,
         neutral: Mapping[str, tuple[object, ...]] = MappingProxyType({}),
-    ) -> int:
-        """Drop what is empty or neutral, refuse the rest, name what moves. Returns the number of arguments that stay."""
+    ) -> None:
+        """Drop what is empty or neutral, refuse the rest, name what moves."""
+        first = len(self.edits)
+        changes = self._arguments(call, signature, kept, what, neutral)
+        if any(changes.values()):
+            new = with_arguments(self.module.cst.call(call), **changes)
+            self.edits[first:first] = self.module.cst.apply([Replace(call, new)])
+
+    def _arguments(
+        self,
+        call: ast.Call,
+        signature: str,
+        kept: Iterable[str],
+        what: str,
+        neutral: Mapping[str, tuple[object, ...]],
+    ) -> _Changes:
+        """What becomes of the arguments of a call; see `arguments`."""
         kept = list(kept)
-        given = bind(call, signature, what)
-        doomed: list[ast.expr | ast.keyword] = []
-        names = {id(value): name for name, value in given.items()}
+        found: _Changes = {"named": {}, "rename": {}, "drop": []}
+        names = {id(value): name for name, value in bind(call, signature, what).items()}
         place, named = 0, False
-        for argument in arguments(call):
+        for at, argument in enumerate(arguments(call)):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
             if name not in kept or name in (*_LISTS, "exporters"):
                 if is_empty(value) or neutral.get(name) is ANY or is_literal(value, *neutral.get(name, ())):
-                    doomed.append(argument)
+                    found["drop"].append(at)
                     continue
                 if name == "hooks" and take_fed(self, call, value):
-                    doomed.append(argument)
+                    found["drop"].append(at)
                     continue
                 if name in _LISTS and name in kept:
                     named = True  # and so are the arguments behind it
-                    self.edits.append(
-                        rename_keyword(self.module, argument, "callbacks")
-                        if isinstance(argument, ast.keyword)
-                        else name_argument(self.module, call, argument, "callbacks")
-                    )
+                    if isinstance(argument, ast.keyword):
+                        found["rename"][name] = "callbacks"
+                    else:
+                        found["named"][at] = "callbacks"
                     _LISTS[name](self, value, what)
                     continue
                 if name not in kept:
                     raise Unsupported(f"`{name}` of {what} is not migrated yet", value)
             if isinstance(argument, ast.expr):
                 if named or kept.index(name) != place:
-                    self.edits.append(name_argument(self.module, call, argument, name))
+                    found["named"][at] = name
                 place += 1
-        if doomed:
-            self.edits += delete_arguments(self.module, call, doomed)
-        return len(given) - len(doomed)
+        return found
 
     def run_config(
         self, node: ast.expr, call: ast.Call, dropped: Mapping[str, str] = MappingProxyType({})

@@ -90,8 +90,8 @@ class FileEdits(abc.ABC):
         kept: Iterable[str],
         what: str,
         neutral: Mapping[str, tuple[object, ...]] = MappingProxyType({}),
-    ) -> int:
-        """Drop what is empty or neutral, refuse the rest, name what moves. Returns the number of arguments that stay."""
+    ) -> None:
+        """Drop what is empty or neutral, refuse the rest, name what moves."""
 
     @abc.abstractmethod
     def run_config_arguments(self, call: ast.Call, dropped: Mapping[str, str] = MappingProxyType({})) -> list[ast.expr]:

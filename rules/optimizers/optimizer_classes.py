@@ -80,10 +80,7 @@ class _ClassRewrite:
         self.driver.replace(node.bases[0], self.driver.need(_BASE, node))
         self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
         indent = self.renderer.indent_of(method)
-        start = self.module.span(method)[0]
-        self.driver.edits.append(
-            self.module.edit((start, self.module.span(method)[1]), "\n".join(lines)[len(indent) :])
-        )
+        self.driver.edits.append(self.module.edit(method, "\n".join(lines)[len(indent) :]))
 
     def _check_rate(self) -> None:
         for node in walk(self.found.node):
