@@ -53,7 +53,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     validations = [use.validation for use in loop.uses if use.validation is not None]
     if loop.first.recorded:
         return NotPlain("summaries of its model_fn, on several devices or machines")
-    if loop.exports or any(v.exporters for v in validations) or any(use.hooks != Hooks() for use in loop.uses):
+    hooked = any(use.hooks != Hooks() or use.own or use.wanted for use in loop.uses)
+    if loop.exports or any(v.exporters for v in validations) or hooked:
         return NotPlain("hooks or exports, on several devices or machines")
     if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
         return NotPlain("arrays of an input function, on several devices or machines")

@@ -10,10 +10,12 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.results.stepvalues import StepValues
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
 
 from ..loop.page import Page
 from ..loop.places import has_its_line, moves
+from .callback_classes import OwnHook, own_hook_of
 from .hooks import HOOKS, LOGGING, hook_of
 from .logged_values import Logged, logged_of_call
 
@@ -47,6 +49,8 @@ class Hooks:
     hooks: tuple[Hook, ...] = ()
     logged: tuple[Logged, ...] = ()
     """What others log."""
+    own: tuple[OwnHook, ...] = ()
+    """Those of classes of the program."""
     statements: tuple[ast.Assign, ...] = ()
     """What holds them, and goes."""
     limit: dict[str, ast.expr] = field(default_factory=dict)
@@ -61,7 +65,7 @@ class Hooks:
     @property
     def single(self) -> bool:
         """Whether callbacks wait for each step."""
-        return any(hook.short in (_COUNTER, _PROFILER) for hook in self.hooks)
+        return bool(self.own) or any(hook.short in (_COUNTER, _PROFILER) for hook in self.hooks)
 
     @property
     def profiles(self) -> bool:
@@ -72,7 +76,7 @@ class Hooks:
     def parts(self) -> tuple[ast.expr, ...]:
         """Expressions that are written elsewhere."""
         values = (value for hook in self.hooks if hook.short != _NAN for value in hook.arguments.values())
-        return (*values, *(part for line in self.logged for part in line.parts))
+        return (*values, *(part for line in self.logged for part in line.parts), *(own.node for own in self.own))
 
     @property
     def terminates(self) -> bool:
@@ -102,14 +106,19 @@ class Hooks:
         return []
 
 
-def hooks_of(module: Module, node: ast.expr, call: ast.Call, values: StepValues) -> Hooks | str:
-    """The hooks that a training is given by `node`, or why they are not understood; `call` is where it trains, `values` are
-    what its steps have for them."""
+def hooks_of(
+    project: Project, module: Module, node: ast.expr, call: ast.Call, values: StepValues, evaluated: bool
+) -> Hooks | str:
+    """The hooks that a training or an evaluation is given by `node`, or why they are not understood; `call` is where it runs,
+    `values` are what its steps have for them."""
     statements: list[ast.Assign] = []
     made = _held(module, node, call, statements)
     if not isinstance(made, (ast.List, ast.Tuple)):
         return _UNSEEN
-    found = [_seen(module, _held(module, element, call, statements), values) for element in made.elts]
+    found: list[Hook | Logged | OwnHook | str] = []
+    for element in made.elts:
+        own = own_hook_of(project, module, element, values, evaluated)
+        found.append(own or _seen(module, _held(module, element, call, statements), values))
     for line in found:
         if isinstance(line, Logged) and line.tensors is not None:
             _held(module, line.tensors, call, statements)
@@ -118,11 +127,14 @@ def hooks_of(module: Module, node: ast.expr, call: ast.Call, values: StepValues)
             return each
     hooks = [hook for hook in found if isinstance(hook, Hook)]
     logged = tuple(line for line in found if isinstance(line, Logged))
+    own_hooks = tuple(own for own in found if isinstance(own, OwnHook))
+    if evaluated and len(own_hooks) < len(found):
+        return "`hooks` of evaluate"
     limits = [hook.arguments for hook in hooks if hook.short == _STOP]
     if len(limits) > 1:
         return _UNSEEN
     limit = {{"num_steps": "steps", "last_step": "max_steps"}[n]: v for each in limits for n, v in each.items()}
-    result = Hooks(tuple(hooks), logged, tuple(statements), limit)
+    result = Hooks(tuple(hooks), logged, own_hooks, tuple(statements), limit)
     if len({hook.short for hook in hooks}) < len(hooks) or len(result.boards) > 1:
         return _UNSEEN
     if not all(moves(module, statement, call, result.parts) for statement in statements):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.results.stepvalues import LOSS, MANY, METRIC, RATE, STEP, TENSOR, StepValue, StepValues
 from migrator.resolve.module import Module
@@ -96,23 +95,6 @@ def logged_of_call(module: Module, call: ast.Call, values: StepValues) -> Logged
         return problem.reason
     found = logged(((tag, name, values.named.get(name)) for tag, name in named.items()), given, values, call)
     return found if isinstance(found, str) else replace(found, tensors=tensors)
-
-
-def logged_of_specs(plan: Plan, values: StepValues) -> tuple[Logged, ...] | str:
-    """The lines of the hooks of its EstimatorSpecs, or why one of them is not understood."""
-    found = []
-    for hook in plan.spec_hooks.hooks:
-        if hook.conditions or hook.made.callback != HOOKS[LOGGING].callback:
-            return "hooks of its model_fn"
-        given = {str(name): value for name, value in hook.made.arguments if isinstance(value, ast.expr)}
-        tensors = ((tag, name, values.given.get(name) or values.named.get(name)) for tag, name in hook.names)
-        line = logged(tensors, given, values, hook.call)
-        if isinstance(line, str):
-            return line
-        if hook.mode != "train" or not all(isinstance(part, ast.Constant) for part in line.parts):
-            return "hooks of its model_fn"
-        found.append(line)
-    return tuple(found)
 
 
 def line_text(line: Logged, model: str, info: str, formatter: str) -> str:

@@ -35,6 +35,11 @@ def _is(name: str | None, short: str) -> bool:
     return name in [family + short for family in _FAMILIES]
 
 
+def is_of_protocol(name: str) -> bool:
+    """Whether a name is one that classes of hooks are written with."""
+    return name in _ALLOWED and not name.endswith(LOGGING)
+
+
 def reads_step_before(module: Module) -> bool:
     """Whether a fetch of the global step beside a train op gave its value before the step.
 

@@ -21,7 +21,9 @@ from ..exports.exporters import NAMES as EXPORTERS
 from ..exports.exports import Export, export_of, of_exports
 from ..exports.receivers import NAMES as RECEIVERS
 from ..exports.receivers import Receiver
+from ..hooks.callback_classes import BATCH_LOSS, OwnHook, of_own_hooks
 from ..hooks.keras_callbacks import is_known, of_hooks
+from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
 from .datasets import Reader
@@ -122,8 +124,15 @@ class Loop:
     def wanted(self, plan: Plan) -> dict[str, StepValue]:
         """Tensors of a model_fn that its model hands out for callbacks, by their keys."""
         leaves = set(plan.flow.leaves)
-        lines = (line for use in self.uses for line in use.logged)
-        return {key: value for line in lines for key, value in line.wanted if value.leaf in leaves}
+        return {key: value for use in self.uses for key, value in use.wanted if value.leaf in leaves}
+
+    @property
+    def own_hooks(self) -> dict[ast.ClassDef, list[OwnHook]]:
+        """Hooks of classes of the program, by these."""
+        found: dict[ast.ClassDef, list[OwnHook]] = {}
+        for own in (own for use in self.uses for own in use.own):
+            found.setdefault(own.hook.definition, []).append(own)
+        return found
 
     def source(self, construction: Construction) -> Source:
         """The Estimator that is made at a place."""
@@ -168,16 +177,16 @@ def loop_of(
     loop = _followed(project, modules, sources, inside, draws)
     if isinstance(loop, Loop):
         reason = of_hooks(modules, inside, {name for use in loop.uses for name in use.names}) or _of_logs(loop.uses)
+        reason = reason or of_own_hooks(project, [own for use in loop.uses for own in use.own])
     return NotPlain(reason) if reason else loop
 
 
 def _of_logs(uses: Sequence[Use]) -> str:
     """Why callbacks cannot read what hooks log."""
     values: dict[str, StepValue] = {}
-    for line in (line for use in uses for line in use.logged):
-        for key, value in line.wanted:
-            if values.setdefault(key, value).node is not value.node:
-                return "two tensors of one name that hooks log"
+    for key, value in (pair for use in uses for pair in use.wanted):
+        if key != BATCH_LOSS and values.setdefault(key, value).node is not value.node:
+            return "two tensors of one name that hooks read"
     return ""
 
 
@@ -201,7 +210,9 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
                 if name.startswith(step_summaries.PREFIX) and saves and node not in written:
                     return "summaries of its layers, or of metrics"
                 continue
-            if node in calls or is_known(name) or name in _LOOKED_AT:  # what `_followed` looks at
+            if (
+                node in calls or is_known(name) or is_of_protocol(name) or name in _LOOKED_AT
+            ):  # what `_followed` looks at
                 continue
             if describes_tpu(name):  # and goes with its configuration
                 continue
@@ -302,7 +313,7 @@ def _goes_on(use: Use, uses: Collection[Use]) -> bool:
 
 def _divides(uses: list[Use]) -> bool:
     """Whether callbacks see each step that they wait for, where they are called every hundred steps."""
-    if any(use.stops(_goes_on(use, uses)) or use.hooks.single for use in uses):
+    if any(use.stops(_goes_on(use, uses)) or use.hooks.single or use.own for use in uses):
         return False  # one waits for the last step
     for use in (use for use in uses if use.method == "train"):
         numbers = [

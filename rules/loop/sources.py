@@ -6,10 +6,8 @@ import ast
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
-from migrator.analyse.results.stepvalues import StepValues, step_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
@@ -17,12 +15,10 @@ from migrator.resolve.symbols import Scope
 from ..estimator_calls.estimator_values import Construction
 from ..estimator_calls.keras_estimator import given_to
 from ..exports.signatures import Signatures, signatures_of
-from ..hooks.logged_values import Logged, logged_of_specs
+from ..hooks.model_hooks import ModelHooks, model_hooks
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
-
-_SPEC_HOOKS = "hooks of its model_fn"
 
 
 @dataclass(frozen=True)
@@ -38,12 +34,7 @@ class Kind:
     recorded: bool = False
     """Whether some of them show how it trains."""
     signatures: Signatures = Signatures(refused="signatures of its SavedModels")
-    values: StepValues = StepValues()
-    """What its steps have for callbacks."""
-    logged: tuple[Logged, ...] = ()
-    """What hooks of its model_fn log."""
-    terminates: bool = False
-    """Whether one of these ends a training whose loss is not a number."""
+    hooks: ModelHooks = ModelHooks()
     compiled: bool = False
     """Whether it is compiled below the statement that makes it."""
     model: ast.expr | None = None
@@ -67,12 +58,7 @@ class Source:
     """That of the name that it is assigned to, if it is one, and holds nothing but Estimators that are made there."""
     model: ast.expr | None = None
     """The Keras model of the program that it was made of."""
-    values: StepValues = StepValues()
-    """What steps of its model have for callbacks."""
-    logged: tuple[Logged, ...] = ()
-    """What hooks of its model_fn log."""
-    terminates: bool = False
-    """Whether one of these ends a training whose loss is not a number."""
+    hooks: ModelHooks = ModelHooks()
     params: str = ""
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
 
@@ -139,21 +125,11 @@ def kind_of(plans: list[Plan]) -> Kind:
     dicts = kinds.pop()
     served = {signatures_of(plan, dicts) for plan in plans}
     signatures = served.pop() if len(served) == 1 else Signatures(refused="model_fns that serve differently")
-    values = _values(plans[0]) if len(plans) == 1 else StepValues()
-    summaries = frozenset().union(*map(written, plans), *(shown_metrics(plan) for plan in plans if values.shown))
-    lines = logged_of_specs(plans[0], values) if len(plans) == 1 or not plans[0].spec_hooks.hooks else _SPEC_HOOKS
-    if isinstance(lines, str):
-        refused, lines = refused or lines, ()
-    terminates = any(plan.spec_hooks.checks_loss for plan in plans)
-    return Kind(dicts, refused, summaries, any(map(recorded, plans)), signatures, values, lines, terminates)
-
-
-def _values(plan: Plan) -> StepValues:
-    """What its steps have for callbacks; nothing where the model cannot be written anyway."""
-    try:
-        return step_values(plan)
-    except Unsupported:
-        return StepValues(shown=False)
+    hooks = model_hooks(plans)
+    if isinstance(hooks, str):
+        refused, hooks = refused or hooks, ModelHooks()
+    summaries = frozenset().union(*map(written, plans), *(shown_metrics(p) for p in plans if hooks.values.shown))
+    return Kind(dicts, refused, summaries, any(map(recorded, plans)), signatures, hooks)
 
 
 def kind_of_keras(construction: Construction) -> Kind:
@@ -204,8 +180,7 @@ def sources_of(
         name = "" if params is None or is_none(params) or stays(module, params) else "params"
         name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
         scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.recorded, kind.signatures)
-        hooks = (kind.values, kind.logged, kind.terminates)
-        source = Source(construction, settings, *own, target, scope, kind.model, *hooks, name)
+        source = Source(construction, settings, *own, target, scope, kind.model, kind.hooks, name)
         if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"
         if target is None and source.returned is None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_empty, is_none
+from migrator.analyse.results.stepvalues import StepValue
 from migrator.resolve.module import Module
 
+from ..hooks.callback_classes import OwnHook
 from ..hooks.keras_callbacks import Hooks, hooks_of
 from ..hooks.logged_values import Logged
 from .datasets import Data, Reader
@@ -116,12 +118,23 @@ class Use(Place):
     @property
     def logged(self) -> tuple[Logged, ...]:
         """What hooks log while it trains: those of the model_fn, and its own."""
-        return (*self.sources[0].logged, *self.hooks.logged) if self.method == "train" else ()
+        return (*self.sources[0].hooks.logged, *self.hooks.logged) if self.method == "train" else ()
+
+    @property
+    def own(self) -> tuple[OwnHook, ...]:
+        """Its hooks of classes of the program."""
+        return (*(self.sources[0].hooks.own if self.method == "train" else ()), *self.hooks.own)
+
+    @property
+    def wanted(self) -> list[tuple[str, StepValue]]:
+        """Tensors that the model hands out for hooks, by their keys."""
+        lines = [pair for line in self.logged for pair in line.wanted]
+        return lines + [pair for own in self.own for pair in own.wanted]
 
     @property
     def terminates(self) -> bool:
         """Whether a hook ends it where its loss is not a number."""
-        return self.hooks.terminates or any(source.terminates for source in self.sources)
+        return self.hooks.terminates or any(source.hooks.terminates for source in self.sources)
 
     def stops(self, goes_on: bool) -> bool:
         """Whether the last of its epochs may have to end early: one that goes on may start from any step."""
@@ -205,7 +218,7 @@ def _evaluated(
     validation = validation_of(reader, module, specs, _params(module, node, sources, "evaluate"), call)
     if isinstance(found, str) or isinstance(validation, str):
         return found if isinstance(found, str) else str(validation)
-    hooks = _hooks(module, call, told, sources)
+    hooks = _hooks(reader, module, call, told, sources)
     if isinstance(hooks, str) or "steps" in told:
         return hooks if isinstance(hooks, str) else "a StopAtStepHook that counts from where it starts"
     use = Use(module, call, "train", node, sources, found, told, validation, hooks)
@@ -245,7 +258,8 @@ def _method(
     except Unsupported as problem:
         return problem.reason
     told = {name: value for name, value in given.items() if not is_none(value) and not _says_nothing(name, value)}
-    hooks = _hooks(module, call, told, sources) if method == "train" else Hooks()
+    evaluated = method == "evaluate"
+    hooks = _hooks(reader, module, call, told, sources, evaluated) if evaluated or method == "train" else Hooks()
     if isinstance(hooks, str):
         return hooks
     more = sorted(set(told) - _UNDERSTOOD[method])
@@ -264,13 +278,20 @@ def _method(
     return _refused(module, call, method, found.data) or use
 
 
-def _hooks(module: Module, call: ast.Call, told: dict[str, ast.expr], sources: tuple[Source, ...]) -> Hooks | str:
-    """The hooks of a training, whose limit becomes one of the arguments that are `told`."""
+def _hooks(
+    reader: Reader,
+    module: Module,
+    call: ast.Call,
+    told: dict[str, ast.expr],
+    sources: tuple[Source, ...],
+    evaluated: bool = False,
+) -> Hooks | str:
+    """The hooks of a training or an evaluation, whose limit becomes one of the arguments that are `told`."""
     if "hooks" not in told:
         return Hooks()
-    if any(source.values is not sources[0].values for source in sources):
+    if any(source.hooks != sources[0].hooks for source in sources):
         return "hooks of one of several Estimators"
-    found = hooks_of(module, told.pop("hooks"), call, sources[0].values)
+    found = hooks_of(reader.project, module, told.pop("hooks"), call, sources[0].hooks.values, evaluated)
     if not isinstance(found, str) and found.limit:
         if told.keys() & {"steps", "max_steps"}:
             return "a StopAtStepHook beside a number of steps"

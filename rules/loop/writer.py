@@ -68,7 +68,8 @@ class LoopWriter:
             elif use.method == "evaluate":
                 served = self.spread is not None and self.spread.distribution.servers
                 data = self.spread.evaluation(use, data) if self.spread and served else data + self._taken(use)
-                yield module.edit(use.call, f"{model}.evaluate({data}, return_dict=True)")
+                callbacks = f", callbacks=[{', '.join(self._own(use))}]" if use.own else ""
+                yield module.edit(use.call, f"{model}.evaluate({data}{callbacks}, return_dict=True)")
             else:
                 yield from predictions.edits(use, model, data)
         for array in (array for array in self.loop.arrays if array.module is module):
@@ -144,7 +145,8 @@ class LoopWriter:
             first = f"initial_epoch={done} // {every}, "
         parts = []
         if use.stops(goes_on):
-            stop = f'setattr({model}, "stop_training", {steps}.numpy() >= {last})'
+            asked = f"{model}.stop_training or " if use.own else ""
+            stop = f'setattr({model}, "stop_training", {asked}{steps}.numpy() >= {last})'
             parts.append(f"on_train_batch_end=lambda batch, logs: {stop}")
         if use.saves:
             parts.append(f"on_epoch_end=lambda epoch, logs: {self._checkpoints(use, model)}.save({steps})")
@@ -202,6 +204,7 @@ class LoopWriter:
         found = [f"{callbacks}.LambdaCallback({', '.join(parts)})"] if parts else []
         hooks = use.hooks
         found += [f"{callbacks}.LambdaCallback({self._logging(use, line, model)})" for line in use.logged if line.pairs]
+        found += self._own(use)
         found += [f"{callbacks}.TerminateOnNaN()"] if use.terminates else []
         if node is None:
             found += hooks.board(self.page, f"{callbacks}.TensorBoard")
@@ -210,6 +213,10 @@ class LoopWriter:
         frequency = "100" if every is None else self.page.text(every)
         options = [self._folder(use, model), f"update_freq={frequency}", *hooks.options(self.page)]
         return f", callbacks=[{', '.join([*found, f'{callbacks}.TensorBoard(' + ', '.join(options) + ')'])}]"
+
+    def _own(self, use: Use) -> list[str]:
+        """Callbacks of classes of the program."""
+        return [self.page.text(own.node, dict(own.instead)) for own in use.own]
 
     def _logging(self, use: Use, line: Logged, model: str) -> str:
         """The argument of a LambdaCallback that logs every so many steps, from the first one on where each is seen."""

@@ -54,6 +54,7 @@ from ..estimator_calls.task_fields import configuration_edits, task_reference
 from ..estimator_calls.variable_readers import variable_readers
 from ..estimator_calls.warm_starts import start_reference
 from ..exports.signatures import Signatures
+from ..hooks.callback_classes import CallbackClass, OwnHook
 from ..hooks.hook_makers import check_makers
 from ..hooks.hooks import hook_of
 from ..hooks.spec_hooks import take_over_classes, watched_names
@@ -336,11 +337,13 @@ class ProgramRewrite(Rewritten):
 
     def _settle_loop(self, loop: Loop) -> None:
         """What is taken over from a loop that is understood, and what it leaves to say."""
-        shown = all(source.values.shown for source in loop.sources)
+        shown = all(source.hooks.values.shown for source in loop.sources)
         for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
             for summary in settle_step_values(plan, loop.wanted(plan), shown):
                 if any(use.saves for use in loop.uses):
                     self._driver(plan.module).remark(summary, OF_METRICS)
+        for hooks in loop.own_hooks.values():
+            self._callback_class(hooks)
         for source in loop.sources:
             driver = self._driver(source.module)
             driver.handled.update(source.settings.calls)
@@ -359,6 +362,17 @@ class ProgramRewrite(Rewritten):
     def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
         """What writes the statements that compile models which are made in a file, by the calls that make them."""
         return self._classes.compiled(module, renderer, grouped)
+
+    def _callback_class(self, hooks: list[OwnHook]) -> None:
+        """Let the class of hooks become one of callbacks."""
+        module = hooks[0].hook.module
+        driver = self._driver(module)
+        evaluates = any(own.evaluated for own in hooks)
+        trains = any(not own.evaluated for own in hooks)
+        written = CallbackClass(hooks[0], driver.tensorflow(), trains, evaluates)
+        driver.handled.update(written.references)
+        driver.spell(written.kept)
+        driver.edits += written.edits()
 
     def _write_loop(self, loop: Loop) -> None:
         """The edits of a loop that is understood. Those of names in it are part of them."""

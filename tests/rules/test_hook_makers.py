@@ -86,10 +86,12 @@ def test_a_class_of_another_file() -> None:
     hook = FACTORY.split("\n\n\ndef stop_hook")[0]
     files = {
         "rates.py": f"import tensorflow as tf\n\n\n{hook}\n",
-        "task.py": program("import rates\n", "e.train(input_fn, hooks=[rates.Rate(3)])"),
+        "task.py": program(
+            "import rates\n", "e.train(input_fn, hooks=[tf.train.GlobalStepWaiterHook(0), rates.Rate(3)])"
+        ),
     }
     after = migrate_all(files)
-    assert "callbacks=[HookCallback(rates.Rate(3))]" in after["task.py"]
+    assert "callbacks=[StepWaiter(0), HookCallback(rates.Rate(3))]" in after["task.py"]
     assert "class Rate(tf.compat.v1.train.SessionRunHook):" in after["rates.py"]
 
 

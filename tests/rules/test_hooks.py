@@ -29,6 +29,7 @@ e = tf.estimator.Estimator(model_fn)
 """
 LOG = "tf.train.LoggingTensorHook(['softmax_tensor'], every_n_secs=5)"  # by time: which keeps the helpers
 STOP = "tf.train.StopAtStepHook(last_step=9)"
+WAIT = "tf.train.GlobalStepWaiterHook(0)"  # for which Keras has no callback: with it, the helpers stay
 
 
 def used(use: str) -> str:
@@ -248,10 +249,13 @@ FETCH = "def before_run(self, run_context):\n    return tf.train.SessionRunArgs(
 @pytest.mark.parametrize(
     ("use", "new"),
     [
-        ("e.train(input_fn, hooks=[H(3)])", "train(e, input_fn, callbacks=[HookCallback(H(3))])"),
         (
-            f"h = H()\ne.train(input_fn, hooks=[{STOP}, h])\nprint(h.timer)",
-            "h = H()\ntrain(e, input_fn, callbacks=[StopAtStep(last_step=9), HookCallback(h)])\nprint(h.timer)",
+            f"e.train(input_fn, hooks=[{WAIT}, H(3)])",
+            "train(e, input_fn, callbacks=[StepWaiter(0), HookCallback(H(3))])",
+        ),
+        (
+            f"h = H()\ne.train(input_fn, hooks=[{WAIT}, {STOP}, h])\nprint(h.timer)",
+            "h = H()\ntrain(e, input_fn, callbacks=[StepWaiter(0), StopAtStep(last_step=9), HookCallback(h)])\nprint(h.timer)",
         ),
         (
             "hooks = [H()]\nhooks.append(H(2))\ne.train(input_fn, hooks=hooks)\ne.train(input_fn, hooks=hooks)",
@@ -280,7 +284,8 @@ def after_run(self, run_context, run_values):
     ("use", "new"),
     [
         (
-            "e.evaluate(input_fn, 5, [H()], None, 'x')",
+            f"e.train(input_fn, hooks=[{WAIT}])\ne.evaluate(input_fn, 5, [H()], None, 'x')",
+            "train(e, input_fn, callbacks=[StepWaiter(0)])\n"
             "evaluate(e, input_fn, 5, callbacks=[HookCallback(H())], name='x')",
         ),
         ("s = tf.estimator.EvalSpec(input_fn, hooks=[H()])", "s = EvalSpec(input_fn, callbacks=[HookCallback(H())])"),
@@ -294,7 +299,9 @@ def test_own_hooks_of_evaluations(use: str, new: str) -> None:
 
 
 def test_own_hooks_see_the_global_step_that_they_saw() -> None:
-    behind = custom(STEP_HOOK).replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
+    behind = custom(STEP_HOOK, f"e.train(input_fn, hooks=[{WAIT}, H()])").replace(
+        "import tensorflow as tf", "import tensorflow.compat.v1 as tf"
+    )
     assert "HookCallback(H(), steps_behind=1)" in migrate(behind)
     switched = behind.replace("\nclass H", "\ntf.disable_v2_behavior()\n\nclass H")
     assert "HookCallback(H())" in migrate(switched)

@@ -1,0 +1,344 @@
+"""Hooks of classes of a program as callbacks of Keras: which can be, and what their classes become."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.results.stepvalues import LOSS, MANY, TENSOR, StepValue, StepValues
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
+
+from .logged_names import assigned_value
+from .logged_values import log_key, reading
+from .session_hooks import SessionHook, hook_class, reads_step_before
+
+BATCH_LOSS = "batch_loss"
+"""The key of the loss of one batch: `loss` is the mean of several."""
+_OF_KERAS = frozenset({"model", "params", "validation_data", "set_model", "set_params"})
+"""Attributes that a callback has of itself."""
+_MOMENTS = {
+    "begin": ("on_{}_begin", "self, logs=None"),
+    "before_run": ("on_{}_batch_begin", "self, batch, logs=None"),
+    "after_run": ("on_{}_batch_end", "self, batch, logs=None"),
+    "end": ("on_{}_end", "self, logs=None"),
+}
+_CREATED = "after_create_session"
+_TIMER = "SecondOrStepTimer"
+_STEP = "self.model.optimizer.iterations"
+_HEAD = re.compile(r"def\s+\w+\s*\(.*?\)\s*(->[^:]*)?:", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class OwnHook:
+    """A hook of a class of the program, which becomes a callback."""
+
+    node: ast.expr
+    """What stands for it in the list of hooks."""
+    made: ast.Call
+    hook: SessionHook
+    evaluated: bool
+    """Whether it is for evaluations."""
+    readings: Mapping[str, str]
+    """How a callback reads what is fetched by a name."""
+    wanted: tuple[tuple[str, StepValue], ...]
+    """Tensors that the model hands out for it, by their keys."""
+    instead: tuple[tuple[ast.expr, str], ...] = ()
+    """Tensors that it is made from, and the keys that it gets in their places."""
+
+    @property
+    def fetched(self) -> ast.expr | None:
+        """What it asks for before each step."""
+        method = self.hook.methods.get("before_run")
+        returned = [n for n in walk(method) if isinstance(n, ast.Return)] if method is not None else []
+        value = returned[0].value if returned else None
+        if not isinstance(value, ast.Call):
+            return None
+        return value.args[0] if value.args else value.keywords[0].value
+
+
+def own_hook_of(
+    project: Project, module: Module, node: ast.expr | None, values: StepValues, evaluated: bool
+) -> OwnHook | str | None:
+    """The hook of a class of the program that an expression stands for, or why it is not understood; None if it is none."""
+    made = assigned_value(module, node)
+    found = hook_class(project, module, made)
+    if node is None or found is None or not isinstance(found.node, ast.ClassDef) or not isinstance(made, ast.Call):
+        return None
+    hook = SessionHook(found.module, found.node, made=made)
+    return _understood(OwnHook(node, made, hook, evaluated, {}, ()), values)
+
+
+def own_hook_of_spec(
+    module: Module,
+    made: ast.Call,
+    tensors: Mapping[str, ast.expr],
+    given: Mapping[str, StepValue | None],
+    values: StepValues,
+) -> OwnHook | str:
+    """That of an EstimatorSpec, made from `tensors`, of which `given` is known; both by their parameters."""
+    found = hook_class(None, module, made)
+    assert found is not None and isinstance(found.node, ast.ClassDef)
+    hook = SessionHook(module, found.node, given_tensors=True)
+    instead, wanted = [], []
+    for name, value in given.items():
+        if value is None or value.kind not in (LOSS, TENSOR):
+            return "a tensor that a hook of its model_fn reads"
+        key = _key(name, value, values)
+        instead.append((tensors[name], f'"{key}"'))
+        wanted.append((key, replace(value, kind=TENSOR)))
+    constant = all(
+        isinstance(part, ast.Constant) or part in tensors.values()
+        for part in (*made.args, *(keyword.value for keyword in made.keywords))
+    )
+    if not constant:
+        return "hooks of its model_fn"
+    return _understood(OwnHook(made, made, hook, False, {}, tuple(wanted), tuple(instead)), values)
+
+
+def of_own_hooks(project: Project, hooks: Collection[OwnHook]) -> str:
+    """Why classes of hooks cannot be those of callbacks: something else uses them."""
+    made = {own.made.func for own in hooks}
+    for hook in {own.hook.definition: own.hook for own in hooks}.values():
+        module = hook.module
+        scope = module.scope(module.parent(hook.definition) or module.tree)
+        inside = set(walk(hook.definition))
+        for _, node in project.readers.of(module, scope, hook.definition.name):
+            if node not in made and node not in inside:
+                return "a class of hooks that is used elsewhere"
+    return ""
+
+
+def _key(name: str, value: StepValue, values: StepValues) -> str:
+    """The key of a tensor among the logs; that of the loss of one batch is another one than that of its mean."""
+    return BATCH_LOSS if value.kind == LOSS else log_key(name, value, values)
+
+
+def _understood(own: OwnHook, values: StepValues) -> OwnHook | str:
+    hook = own.hook
+    try:
+        hook.check(own.evaluated)
+        _check(hook)
+    except Unsupported as problem:
+        return problem.reason
+    readings, wanted = {}, list(own.wanted)
+    for name in hook.names:
+        value = values.named.get(name)
+        if value is None or value.kind == MANY:
+            return "a tensor that a hook reads by its name"
+        key = _key(name, value, values)
+        if value.kind in (LOSS, TENSOR):
+            value = replace(value, kind=TENSOR)
+            wanted.append((key, value))
+        readings[name] = reading(key, value).format(model="self.model")
+    return replace(own, readings=readings, wanted=tuple(wanted))
+
+
+def _check(hook: SessionHook) -> None:
+    """Refuse what the class of a callback cannot have, or what is not written anew."""
+    definition = hook.definition
+    if hook.logs:
+        raise Unsupported("a class derived from LoggingTensorHook", definition)
+    if any(name.startswith("on_") for name in hook.methods):
+        raise Unsupported("a hook with methods that callbacks have", definition)
+    for node in walk(definition):
+        own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+        if isinstance(node, ast.Attribute) and own and node.attr in {*_OF_KERAS, *_MOMENTS, _CREATED}:
+            raise Unsupported("a hook with attributes that callbacks have", node)
+    for method in hook.methods.values():
+        if method.name in _MOMENTS and not _HEAD.match(_text(hook.module, method)):
+            raise Unsupported("a method of a hook whose head is not seen", method)
+    if set(hook.methods) <= {"before_run"}:
+        raise Unsupported("a hook that does nothing", definition)
+    before = hook.methods.get("before_run")
+    returned = [node for node in walk(before) if isinstance(node, ast.Return)] if before is not None else []
+    if before is not None and returned and (len(returned) > 1 or before.body[-1] is not returned[0]):
+        raise Unsupported("a hook that does not always ask for the same", before)
+    for name in ("before_run", "after_run"):
+        part = hook.methods.get(name)
+        for node in walk(part) if part is not None else ():
+            if isinstance(node, ast.Attribute) and node.attr == "request_stop":
+                call = hook.module.parent(node)
+                if not isinstance(call, ast.Call) or not isinstance(hook.module.parent(call), ast.Expr):
+                    raise Unsupported("a hook that stops in this way", node)
+            if isinstance(node, ast.Return) and name == "after_run" and node.value is not None:
+                raise Unsupported("a hook whose `after_run` returns something", node)
+
+
+def _text(module: Module, node: ast.AST) -> str:
+    start, end = module.span(node)
+    return module.source[start:end].decode()
+
+
+class CallbackClass:
+    """Writes the class of a hook as that of a callback. `tf` is how its file calls TensorFlow; `trains` and `evaluates` say
+    what it is for."""
+
+    def __init__(self, own: OwnHook, tf: str, trains: bool, evaluates: bool) -> None:
+        self.own, self.hook, self.module = own, own.hook, own.hook.module
+        self.tf, self.trains, self.evaluates = tf, trains, evaluates
+        self.behind = " - 1" if trains and reads_step_before(self.module) else ""
+
+    @property
+    def references(self) -> Iterator[ast.expr]:
+        """References to the library that go."""
+        yield from (node for node, name in self.hook.spelled() if not name.endswith(_TIMER))
+
+    @property
+    def kept(self) -> Iterator[tuple[ast.expr, str]]:
+        """Those that stay, with their names in `tf.compat.v1`."""
+        yield from (pair for pair in self.hook.spelled() if pair[1].endswith(_TIMER))
+
+    def edits(self) -> Iterator[Edit]:
+        """All edits of the class."""
+        module, methods = self.module, self.hook.methods
+        yield module.edit(self.hook.definition.bases[0], f"{self.tf}.keras.callbacks.Callback")
+        yield from self._constructor()
+        for node in self._calls_of_step():
+            yield module.edit(node, _STEP)
+        when, written = ("train" if self.trains else "test"), []
+        if _CREATED in methods and "begin" not in methods:
+            yield self._head(methods[_CREATED], _MOMENTS["begin"][0].format(when), _MOMENTS["begin"][1])
+            written.append(_MOMENTS["begin"][0])
+        elif _CREATED in methods:
+            yield self._head(methods[_CREATED], _CREATED, "self")
+            yield self._below(methods["begin"].body[-1], f"self.{_CREATED}()")
+        for name, (new, parameters) in _MOMENTS.items():
+            if name not in methods or (name == "before_run" and self._only_asks()):
+                continue
+            yield self._head(methods[name], new.format(when), parameters)
+            written.append(new)
+        yield from self._asking()
+        yield from self._results()
+        if self.trains and self.evaluates:
+            lines = "".join(f"\n{self._indent}{name.format('test')} = {name.format('train')}" for name in written)
+            yield module.insert(module.span(self.hook.definition.body[-1])[1], f"\n{lines}")
+
+    @property
+    def _indent(self) -> str:
+        first = self.hook.definition.body[0]
+        start = self.module.span(first)[0]
+        return self.module.source[self.module.line_span(first)[0] : start].decode()
+
+    def _head(self, method: ast.FunctionDef, name: str, parameters: str) -> Edit:
+        start = self.module.span(method)[0]
+        found = _HEAD.match(_text(self.module, method))
+        assert found is not None
+        return self.module.edit((start, start + len(found.group().encode())), f"def {name}({parameters}):")
+
+    def _below(self, statement: ast.stmt, line: str) -> Edit:
+        start, end = self.module.span(statement)
+        indent = self.module.source[self.module.line_span(statement)[0] : start].decode()
+        return self.module.insert(end, f"\n{indent}{line}")
+
+    def _constructor(self) -> Iterator[Edit]:
+        """Keras asks for a call of the constructor of callbacks."""
+        init = self.hook.methods.get("__init__")
+        if init is None or any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in walk(init)):
+            return
+        body = init.body[1:] if ast.get_docstring(init) is not None and len(init.body) > 1 else init.body
+        start = self.module.span(body[0])[0]
+        indent = self.module.source[self.module.line_span(body[0])[0] : start].decode()
+        yield self.module.insert(start, f"super().__init__()\n{indent}")
+
+    def _calls_of_step(self) -> Iterator[ast.Call]:
+        """Calls that give the global step to attributes."""
+        for node in self.hook.steps:
+            call = self.module.parent(node)
+            statement = self.module.parent(call) if call is not None else None
+            if isinstance(call, ast.Call) and isinstance(statement, ast.Assign):
+                yield call
+
+    # -- what is fetched ----------------------------------------------------------------------------------------------
+
+    def _only_asks(self) -> bool:
+        body = [n for n in self.hook.methods["before_run"].body if not isinstance(n, (ast.Pass,)) and not _is_text(n)]
+        return all(isinstance(node, ast.Return) for node in body)
+
+    def _asking(self) -> Iterator[Edit]:
+        method = self.hook.methods.get("before_run")
+        if method is None:
+            return
+        if self._only_asks():
+            yield self._without(method)
+            return
+        for node in walk(method):
+            if isinstance(node, ast.Return):
+                yield self.module.delete_statement(node)
+
+    def _without(self, method: ast.FunctionDef) -> Edit:
+        """The class without a method and the blank lines on one side of it."""
+        body, module = self.hook.definition.body, self.module
+        place, (start, end) = body.index(method), module.line_span(method)
+        if place + 1 < len(body):
+            after = module.line_span(body[place + 1])[0]
+            return module.edit((start, after if not module.source[end:after].strip() else end), "")
+        before = module.line_span(body[place - 1])[1]
+        return module.edit((before if not module.source[before:start].strip() else start, end), "")
+
+    def _value(self, node: ast.expr) -> str:
+        """What a callback has for something that is fetched."""
+        if isinstance(node, ast.Constant):
+            return self.own.readings[str(node.value).partition(":")[0].rpartition("/")[2]]
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values)
+            return f"{{{', '.join(f'{_text(self.module, k)}: {self._value(v)}' for k, v in pairs if k is not None)}}}"
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return f"[{', '.join(map(self._value, node.elts))}]"
+        if isinstance(node, ast.Attribute) and node.attr in self.hook.tensors:
+            return f"logs[self.{node.attr}]"
+        if isinstance(node, ast.Attribute):
+            return f"self.{node.attr}.numpy(){self.behind}"
+        return f"{_STEP}.numpy(){self.behind}"
+
+    def _results(self) -> Iterator[Edit]:
+        """What was fetched, where the hook reads it; and requests to stop."""
+        for name in ("before_run", "after_run"):
+            method = self.hook.methods.get(name)
+            for node in walk(method) if method is not None else ():
+                if isinstance(node, ast.Attribute) and node.attr == "request_stop":
+                    call = self.module.parent(node)
+                    assert call is not None
+                    yield self.module.edit(call, "self.model.stop_training = True")
+        method, fetched = self.hook.methods.get("after_run"), self.own.fetched
+        given = method.args.args[2].arg if method is not None else ""
+        for node in walk(method) if method is not None else ():
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == given:
+                yield self._result(node, fetched)
+
+    def _result(self, node: ast.Attribute, fetched: ast.expr | None) -> Edit:
+        outer = self.module.parent(node)
+        if fetched is None:
+            return self.module.edit(node, "None")
+        if isinstance(outer, ast.Subscript) and isinstance(outer.slice, ast.Constant):
+            part = _part(fetched, outer.slice.value)
+            if part is not None:
+                return self.module.edit(outer, self._operand(part, outer))
+        several = isinstance(fetched, (ast.List, ast.Tuple)) and len(fetched.elts) > 1
+        if several and isinstance(outer, ast.Assign) and isinstance(outer.targets[0], ast.Tuple):
+            return self.module.edit(node, ", ".join(map(self._value, fetched.elts)))  # type: ignore[attr-defined]
+        return self.module.edit(node, self._operand(fetched, node))
+
+    def _operand(self, fetched: ast.expr, node: ast.expr) -> str:
+        text = self._value(fetched)
+        loose = text.endswith(" - 1") and isinstance(self.module.parent(node), (ast.BinOp, ast.Attribute, ast.UnaryOp))
+        return f"({text})" if loose else text
+
+
+def _part(fetched: ast.expr, key: object) -> ast.expr | None:
+    """The part of a structure under a key."""
+    if isinstance(fetched, ast.Dict):
+        pairs = zip(fetched.keys, fetched.values)
+        return next((v for k, v in pairs if isinstance(k, ast.Constant) and k.value == key), None)
+    if isinstance(fetched, (ast.List, ast.Tuple)) and isinstance(key, int) and key < len(fetched.elts):
+        return fetched.elts[key]
+    return None
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -1,0 +1,216 @@
+"""Hooks of classes of a program as callbacks of `fit`."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from modelfn.programs import joined, migrate, migrate_all
+
+HEAD = """\
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    predictions = tf.layers.dense(features["x"], 1)
+    loss = tf.reduce_mean(tf.square(labels - predictions), name="mse")
+    error = tf.reduce_mean(tf.abs(labels - predictions), name="mae")
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op{hooks})
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensor_slices(({"x": [[1.0]] * 8}, [[1.0]] * 8)).repeat().batch(2)
+
+
+"""
+AFTER = "def after_run(self, run_context, run_values):\n    print(run_values.results)\n"
+TRAIN = "estimator.train(input_fn, hooks=[H()], steps=20)\n"
+
+
+def program(body: str, use: str = TRAIN, spec: str = "", base: str = "tf.train.SessionRunHook") -> str:
+    hook = f"class H({base}):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n\n"
+    made = "estimator = tf.estimator.Estimator(model_fn)\n"
+    head, _, rest = HEAD.replace("{hooks}", spec).partition("def model_fn")
+    return f"{head}{hook}def model_fn{rest}{made}{use}"
+
+
+def asking(fetched: str, body: str = AFTER) -> str:
+    return f"def before_run(self, run_context):\n    return tf.train.SessionRunArgs({fetched})\n\n{body}"
+
+
+def hook(text: str) -> str:
+    """The class of the hook."""
+    return text[text.index("class H") : text.index("\n\n\nclass Model")]
+
+
+STEP = "self.model.optimizer.iterations.numpy()"
+
+
+@pytest.mark.parametrize(
+    ("fetched", "read"),
+    [
+        ('"mse"', 'logs["batch_loss"]'),
+        ('fetches="net/mae:0"', 'logs["mae"]'),
+        ("tf.train.get_global_step()", STEP),
+        ('{"loss": "mse", "step": tf.train.get_global_step()}', f'{{"loss": logs["batch_loss"], "step": {STEP}}}'),
+        ('["mae", "mse"]', '[logs["mae"], logs["batch_loss"]]'),
+    ],
+)
+def test_what_a_hook_fetches_is_read_from_logs(fetched: str, read: str) -> None:
+    text = migrate(program(asking(fetched)))
+    expected = f"    def on_train_batch_end(self, batch, logs=None):\n        print({read})"
+    assert hook(text) == f"class H(tf.keras.callbacks.Callback):\n{expected}"
+    assert "model.fit(input_fn().take(20), callbacks=[H()])" in joined(text) and "tf2_training" not in text
+
+
+@pytest.mark.parametrize(
+    ("fetched", "reads", "read"),
+    [
+        ('{"a": "mse", "b": "mae"}', 'run_values.results["b"]', 'logs["mae"]'),
+        ('["mse", "mae"]', "run_values.results[0]", 'logs["batch_loss"]'),
+        ("tf.train.get_global_step()", "run_values.results + 1", f"{STEP} + 1"),
+    ],
+)
+def test_parts_of_what_is_fetched(fetched: str, reads: str, read: str) -> None:
+    assert f"print({read})" in hook(migrate(program(asking(fetched, AFTER.replace("run_values.results", reads)))))
+
+
+def test_several_values_are_taken_apart() -> None:
+    body = AFTER.replace("print(run_values.results)", "loss, step = run_values.results")
+    text = hook(migrate(program(asking('["mse", tf.train.get_global_step()]', body))))
+    assert f'loss, step = logs["batch_loss"], {STEP}' in text
+
+
+def test_each_moment_has_its_method() -> None:
+    text = hook(
+        migrate(
+            program(
+                '''\
+                """Counts."""
+
+                def __init__(self, n=1):
+                    """Notes a number."""
+                    self.n = n
+
+                def begin(self):
+                    self.step = tf.train.get_or_create_global_step()
+
+                def after_create_session(self, session, coord):
+                    print("ready")
+
+                def before_run(self, run_context):
+                    self.asked = True
+                    return tf.train.SessionRunArgs(self.step)
+
+                def after_run(self, run_context, run_values):
+                    if run_values.results > self.n:
+                        run_context.request_stop()
+
+                def end(self, session):
+                    print("end")
+                '''
+            )
+        )
+    )
+    assert text == textwrap.dedent(
+        '''\
+        class H(tf.keras.callbacks.Callback):
+            """Counts."""
+
+            def __init__(self, n=1):
+                """Notes a number."""
+                super().__init__()
+                self.n = n
+
+            def on_train_begin(self, logs=None):
+                self.step = self.model.optimizer.iterations
+                self.after_create_session()
+
+            def after_create_session(self):
+                print("ready")
+
+            def on_train_batch_begin(self, batch, logs=None):
+                self.asked = True
+
+            def on_train_batch_end(self, batch, logs=None):
+                if self.step.numpy() > self.n:
+                    self.model.stop_training = True
+
+            def on_train_end(self, logs=None):
+                print("end")'''
+    )
+
+
+COUNTS = "def begin(self):\n    self.n = 0\n\ndef after_run(self, run_context, run_values):\n    self.n += 1\n"
+
+
+def test_a_hook_of_evaluations() -> None:
+    text = migrate(program(COUNTS, "estimator.evaluate(input_fn, steps=2, hooks=[H()])\n"))
+    assert "def on_test_begin(" in text and "def on_test_batch_end(" in text and "on_train" not in text
+    assert "model.evaluate(input_fn().take(2), callbacks=[H()], return_dict=True)" in joined(text)
+
+
+def test_a_hook_of_trainings_and_evaluations() -> None:
+    use = (
+        "h = H()\nestimator.train(input_fn, hooks=[h], steps=20)\nestimator.evaluate(input_fn, steps=2, hooks=[H()])\n"
+    )
+    text = migrate(program(COUNTS, use + "print(h.n)\n"))
+    assert hook(text).endswith(
+        "self.n += 1\n\n    on_test_begin = on_train_begin\n    on_test_batch_end = on_train_batch_end"
+    )
+    assert "h = H()\nmodel.fit(" in text and "callbacks=[h]" in text and "print(h.n)" in text
+
+
+def test_a_hook_of_a_spec_is_made_from_keys() -> None:
+    init = "def __init__(self, loss, n):\n    self.loss = loss\n    self.n = n\n\n"
+    text = migrate(
+        program(init + asking("self.loss"), TRAIN.replace(", hooks=[H()]", ""), ", training_hooks=[H(loss, 3)]")
+    )
+    assert 'callbacks=[H("batch_loss", 3)]' in joined(text) and "print(logs[self.loss])" in text
+    assert 'self.step_logs["batch_loss"] = loss' in text
+
+
+def test_the_step_of_programs_of_tensorflow_2_is_that_before() -> None:
+    source = program(asking("tf.train.get_global_step()")).replace(
+        "import tensorflow as", "import tensorflow.compat.v1 as"
+    )
+    assert f"print({STEP} - 1)" in migrate(source)
+
+
+def test_a_class_of_another_file() -> None:
+    whole = program(asking('"mae"'))
+    own, _, rest = whole.partition("def model_fn")
+    files = {
+        "own_hooks.py": own,
+        "program.py": f"import tensorflow as tf\nfrom own_hooks import H\n\n\ndef model_fn{rest}",
+    }
+    after = migrate_all(files)
+    assert 'print(logs["mae"])' in after["own_hooks.py"] and "callbacks=[H()]" in joined(after["program.py"])
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        (program("def after_run(self, run_context, run_values):\n    self.model = 1\n"), "an attribute of callbacks"),
+        (
+            program(
+                "def before_run(self, run_context):\n    if self.x:\n        return tf.train.SessionRunArgs('mse')\n\n"
+                + AFTER
+            ),
+            "asks sometimes",
+        ),
+        (program(COUNTS, TRAIN + "other(H)\n"), "the class is used elsewhere"),
+        (program(COUNTS, TRAIN, base="tf.train.LoggingTensorHook"), "a class of the library with more to it"),
+        (program(COUNTS, "estimator.predict(input_fn, hooks=[H()])\n"), "predictions"),
+        (
+            program(COUNTS, TRAIN.replace("[H()]", "[H(), tf.train.GlobalStepWaiterHook(0)]")),
+            "another hook that is not understood",
+        ),
+    ],
+)
+def test_what_stays_with_helpers(source: str, why: str) -> None:
+    from modelfn.programs import run
+
+    text = run(source)["program.py"].after.decode()
+    assert ".fit(" not in text and "keras.callbacks.Callback" not in text, why
