@@ -16,6 +16,7 @@ from migrator.resolve.text import Spans
 from ..loop.page import Page
 from ..loop.places import has_its_line, moves
 from .callback_classes import OwnHook, own_hook_of
+from .early_stops import EarlyStop, early_stop_of, stops_early
 from .hooks import HOOKS, LOGGING, hook_of
 from .logged_values import Logged, logged_of_call
 
@@ -51,7 +52,9 @@ class Hooks:
     """What others log."""
     own: tuple[OwnHook, ...] = ()
     """Those of classes of the program."""
-    statements: tuple[ast.Assign, ...] = ()
+    stops: tuple[EarlyStop, ...] = ()
+    """Those that stop by what evaluations gave."""
+    statements: tuple[ast.stmt, ...] = ()
     """What holds them, and goes."""
     limit: dict[str, ast.expr] = field(default_factory=dict)
     """How many steps it has, or the step to which it trains, as an argument of `train`."""
@@ -60,7 +63,7 @@ class Hooks:
     def names(self) -> tuple[ast.expr, ...]:
         """References to names of the library that go."""
         logging = (line.at.func for line in self.logged if isinstance(line.at, ast.Call))
-        return (*(hook.name for hook in self.hooks), *logging)
+        return (*(hook.name for hook in self.hooks), *logging, *(stop.name for stop in self.stops))
 
     @property
     def single(self) -> bool:
@@ -75,8 +78,14 @@ class Hooks:
     @property
     def parts(self) -> tuple[ast.expr, ...]:
         """Expressions that are written elsewhere."""
+        limits = (part for stop in self.stops for part in stop.parts)
         values = (value for hook in self.hooks if hook.short != _NAN for value in hook.arguments.values())
-        return (*values, *(part for line in self.logged for part in line.parts), *(own.node for own in self.own))
+        return (
+            *values,
+            *(part for line in self.logged for part in line.parts),
+            *(own.node for own in self.own),
+            *limits,
+        )
 
     @property
     def terminates(self) -> bool:
@@ -111,12 +120,12 @@ def hooks_of(
 ) -> Hooks | str:
     """The hooks that a training or an evaluation is given by `node`, or why they are not understood; `call` is where it runs,
     `values` are what its steps have for them."""
-    statements: list[ast.Assign] = []
-    made = _held(module, node, call, statements)
-    if not isinstance(made, (ast.List, ast.Tuple)):
+    statements: list[ast.stmt] = []
+    elements = _elements(module, node, call, statements)
+    if elements is None:
         return _UNSEEN
-    found: list[Hook | Logged | OwnHook | str] = []
-    for element in made.elts:
+    found: list[Hook | Logged | OwnHook | EarlyStop | str] = []
+    for element in elements:
         own = own_hook_of(project, module, element, values, evaluated)
         found.append(own or _seen(module, _held(module, element, call, statements), values))
     for line in found:
@@ -134,15 +143,45 @@ def hooks_of(
     if len(limits) > 1:
         return _UNSEEN
     limit = {{"num_steps": "steps", "last_step": "max_steps"}[n]: v for each in limits for n, v in each.items()}
-    result = Hooks(tuple(hooks), logged, own_hooks, tuple(statements), limit)
+    stops = tuple(stop for stop in found if isinstance(stop, EarlyStop))
+    result = Hooks(tuple(hooks), logged, own_hooks, stops, tuple(statements), limit)
     if len({hook.short for hook in hooks}) < len(hooks) or len(result.boards) > 1:
         return _UNSEEN
-    if not all(moves(module, statement, call, result.parts) for statement in statements):
+    above = all(module.span(statement) < module.span(call) for statement in statements)
+    if not above or not all(moves(module, statement, call, result.parts) for statement in statements):
         return "hooks that are made elsewhere"
     return result
 
 
-def _held(module: Module, node: ast.expr, call: ast.Call, statements: list[ast.Assign]) -> ast.expr | None:
+def _elements(module: Module, node: ast.expr, call: ast.Call, statements: list[ast.stmt]) -> list[ast.expr] | None:
+    """The hooks of a list that is written, or of one with a name to which calls of `append` above add more."""
+    held = module.assignment(node) if isinstance(node, ast.Name) else None
+    made = node if held is None else held.value
+    if not isinstance(made, (ast.List, ast.Tuple)):
+        return None
+    if not isinstance(node, ast.Name) or held is None:
+        return list(made.elts)
+    found = list(made.elts)
+    lines: list[ast.stmt] = [held]
+    for load in module.loads_of(node.id, module.scope(node).lookup(node.id)):
+        if load is node:
+            continue
+        statement = module.statement(load)
+        added = statement.value if isinstance(statement, ast.Expr) else None
+        method = module.parent(load)
+        plain = isinstance(added, ast.Call) and added.func is method and len(added.args) == 1 and not added.keywords
+        if not plain or not isinstance(method, ast.Attribute) or method.attr != "append":
+            return None
+        assert isinstance(added, ast.Call)
+        found.append(added.args[0])
+        lines.append(statement)
+    if not all(has_its_line(module, line) for line in lines):
+        return None
+    statements += lines
+    return found
+
+
+def _held(module: Module, node: ast.expr, call: ast.Call, statements: list[ast.stmt]) -> ast.expr | None:
     """What a name stands for that is read here alone; an expression that is no name itself."""
     if not isinstance(node, ast.Name):
         return node
@@ -155,10 +194,12 @@ def _held(module: Module, node: ast.expr, call: ast.Call, statements: list[ast.A
     return statement.value
 
 
-def _seen(module: Module, node: ast.expr | None, values: StepValues) -> Hook | Logged | str:
+def _seen(module: Module, node: ast.expr | None, values: StepValues) -> Hook | Logged | EarlyStop | str:
     """What a hook is, or why that is not understood."""
     if isinstance(node, ast.Call) and hook_of(module.resolve(node.func)) == LOGGING:
         return logged_of_call(module, node, values)
+    if isinstance(node, ast.Call) and stops_early(module.resolve(node.func)):
+        return early_stop_of(module, node, values)
     return _hook(module, node) or _UNSEEN
 
 
@@ -187,7 +228,7 @@ def _short(name: str | None) -> str | None:
 
 def is_known(name: str) -> bool:
     """Whether a qualified name is that of such a hook."""
-    return _short(name) is not None or hook_of(name) == LOGGING
+    return _short(name) is not None or hook_of(name) == LOGGING or stops_early(name)
 
 
 def of_hooks(modules: Sequence[Module], inside: Mapping[str, Spans], known: set[ast.expr]) -> str:

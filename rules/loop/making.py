@@ -56,6 +56,7 @@ class Names:
     def _are_seen(self, source: Source) -> bool:
         """Whether all places that read its name are seen to become another one."""
         read = {place.receiver for place in self.loop.places if source in place.sources}
+        read |= {stop.estimator for use in self.loop.uses for stop in use.hooks.stops}
         return set(source.module.loads_of(str(source.name), source.scope)) <= read
 
     def receiver(self, source: Source, node: ast.expr) -> str:

@@ -119,6 +119,12 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         text = "models that are fed integers cannot be saved by tf.saved_model.save: install tf_keras, and set"
         yield module, at, f"with Keras 3 {text} TF_USE_LEGACY_KERAS=1"
     for use in loop.uses:
+        for stop in use.hooks.stops:
+            yield (
+                use.module,
+                stop.name,
+                "the evaluation that says so ends the training now; an Estimator looked at it some steps later",
+            )
         if use.hooks.profiles:
             yield use.module, use.call, "the profile is for TensorBoard now, and that of one step"
         if use.saves and use.hooks.boards:

@@ -12,6 +12,7 @@ from migrator.analyse.results.stepvalues import StepValue
 from migrator.resolve.module import Module
 
 from ..hooks.callback_classes import OwnHook
+from ..hooks.early_stops import stops_early
 from ..hooks.keras_callbacks import Hooks, hooks_of
 from ..hooks.logged_values import Logged
 from .datasets import Data, Reader
@@ -156,6 +157,7 @@ class Use(Place):
         return len(told) == 1 and len({source.has_dicts for source in self.sources}) == 1
 
 
+_STOPS = "hooks that stop early by evaluations amid a training"
 _MATTER = ("save_checkpoints_steps", "save_summary_steps")
 
 
@@ -182,6 +184,8 @@ def use_of(reader: Reader, module: Module, node: ast.expr, sources: tuple[Source
         found = _evaluated(reader, module, node, call, sources)
     elif isinstance(outer, ast.Attribute):
         found = _method(reader, module, node, outer, sources)
+    elif stops_early(name):  # one of the hooks of a training
+        return None
     elif name is not None and name.startswith("tensorflow."):
         return f"its Estimator is given to tf.{name.split('.', 1)[1]}"
     else:
@@ -229,7 +233,7 @@ def _evaluated(
         if not (is_simple(use.limit) and is_simple(every)) and not has_its_line(module, call):
             return "a number of steps that is computed, in a line with other code"
         use = replace(use, every=every)
-    reason = _of_exporters(use)
+    reason = _of_exporters(use) or (_STOPS if hooks.stops and use.every is None else "")
     if reason:
         return reason
     return _refused(module, call, "train", found.data) or use
@@ -260,8 +264,8 @@ def _method(
     told = {name: value for name, value in given.items() if not is_none(value) and not _says_nothing(name, value)}
     evaluated = method == "evaluate"
     hooks = _hooks(reader, module, call, told, sources, evaluated) if evaluated or method == "train" else Hooks()
-    if isinstance(hooks, str):
-        return hooks
+    if isinstance(hooks, str) or hooks.stops:
+        return hooks if isinstance(hooks, str) else _STOPS
     more = sorted(set(told) - _UNDERSTOOD[method])
     if more:
         return f"`{more[0]}` of {method}"

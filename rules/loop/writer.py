@@ -15,6 +15,7 @@ from ..distribute import tpu_facts
 from ..distribute.spread import Spread
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
+from ..hooks.early_stops import EarlyStop, epochs
 from ..hooks.logged_values import Logged, line_text
 from .comments import comments
 from .inputs import Input
@@ -204,7 +205,7 @@ class LoopWriter:
         found = [f"{callbacks}.LambdaCallback({', '.join(parts)})"] if parts else []
         hooks = use.hooks
         found += [f"{callbacks}.LambdaCallback({self._logging(use, line, model)})" for line in use.logged if line.pairs]
-        found += self._own(use)
+        found += self._own(use) + [self._stop(use, stop, model) for stop in use.hooks.stops]
         found += [f"{callbacks}.TerminateOnNaN()"] if use.terminates else []
         if node is None:
             found += hooks.board(self.page, f"{callbacks}.TensorBoard")
@@ -213,6 +214,20 @@ class LoopWriter:
         frequency = "100" if every is None else self.page.text(every)
         options = [self._folder(use, model), f"update_freq={frequency}", *hooks.options(self.page)]
         return f", callbacks=[{', '.join([*found, f'{callbacks}.TensorBoard(' + ', '.join(options) + ')'])}]"
+
+    def _stop(self, use: Use, stop: EarlyStop, model: str) -> str:
+        """The callback that ends a training by its evaluations."""
+        assert use.every is not None
+        callbacks, limit = f"{self.page.tf}.keras.callbacks", self.page.closed(stop.limit)
+        if stop.mode in "<>":
+            ends = f'logs["val_{stop.metric}"] {stop.mode} {limit} and setattr({model}, "stop_training", True)'
+            return f"{callbacks}.LambdaCallback(on_epoch_end=lambda epoch, logs: {ends})"
+        every = self.page.closed(use.every)
+        told = [f'monitor="val_{stop.metric}", mode="{stop.mode}"']
+        told.append(f"patience={epochs(stop.limit, use.every, limit, every)}")
+        if stop.first is not None:
+            told.append(f"start_from_epoch={epochs(stop.first, use.every, self.page.closed(stop.first), every, 1)}")
+        return f"{callbacks}.EarlyStopping({', '.join(told)})"
 
     def _own(self, use: Use) -> list[str]:
         """Callbacks of classes of the program."""

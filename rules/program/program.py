@@ -322,7 +322,7 @@ class EstimatorProgram(ProgramRule):
                 try:
                     rewrite.run()
                 except (KeepsHelpers, Unsupported) as problem:
-                    if isinstance(problem, Unsupported) and not rewrite.is_spread:
+                    if isinstance(problem, Unsupported) and not rewrite.may_keep_helpers:
                         raise
                     rewrite = self._rewrite(functools.partial(native, plain=False), drafts, group)
                     rewrite.run()

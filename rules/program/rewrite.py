@@ -277,6 +277,12 @@ class ProgramRewrite(Rewritten):
         """Whether its loop is understood, and that of several devices or machines."""
         return isinstance(self.loop, Loop) and (self.loop.distribution is not None or self.loop.on_tpu)
 
+    @property
+    def may_keep_helpers(self) -> bool:
+        """Whether a model that cannot be written for such a loop can be for the helpers: it hands out tensors, or is spread."""
+        wanted = isinstance(self.loop, Loop) and any(use.wanted for use in self.loop.uses)
+        return wanted or self.is_spread
+
     def _loop(self) -> Loop | NotPlain:
         """How the program trains, if all of it is understood."""
         if not self.plain_loops:

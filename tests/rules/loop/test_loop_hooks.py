@@ -104,7 +104,7 @@ def test_hooks_beside_a_folder_of_checkpoints_and_evaluations() -> None:
         "estimator.train(lambda: input_fn(None), hooks=[tf.train.ProfilerHook(save_secs=5)], steps=20)\n",
         "estimator.train(lambda: input_fn(None), hooks=[tf.train.StepCounterHook(every_n_secs=5)], steps=20)\n",
         f"estimator.train(lambda: input_fn(None), hooks=[{COUNTER}, {PROFILER}], steps=20)\n",
-        f"hooks = []\nhooks.append({COUNTER})\nestimator.train(lambda: input_fn(None), hooks=hooks, steps=20)\n",
+        f"hooks = []\nif 1 > 0:\n    hooks.append({COUNTER})\nestimator.train(lambda: input_fn(None), hooks=hooks, steps=20)\n",
     ],
 )
 def test_hooks_that_stay_with_helpers(loop: str) -> None:

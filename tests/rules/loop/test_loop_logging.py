@@ -169,3 +169,19 @@ def test_a_summary_of_a_metric_that_no_evaluation_has_stays_with_helpers() -> No
         'tf.identity(RATE, "rate")', 'tf.summary.scalar("mean", tf.metrics.mean(logits)[1])'
     )
     assert ".fit(" not in run(spec)["program.py"].after.decode()
+
+
+def test_a_model_that_has_no_place_for_more_logs_keeps_the_helpers() -> None:
+    named = 'tf.identity(tf.reduce_mean(logits), "length")'
+    hidden = 'step_logs = tf.layers.dense(features["x"], 3)\n    logits = tf.layers.dense(step_logs, 3)'
+    source = program(logging('["length"]')).replace('logits = tf.layers.dense(features["x"], 3)', hidden)
+    source = source.replace('length = tf.reduce_mean(tf.square(logits), name="length")', named)
+    text = migrate(source)
+    assert ".fit(" not in text and "TensorLogger(" in text
+
+
+def test_logs_beside_summaries() -> None:
+    source = program(logging('["length"]'), directory=', model_dir="m"')
+    text = migrate(source.replace('tf.identity(RATE, "rate")', 'tf.summary.scalar("loss_again", loss)'))
+    step = text[text.index("def train_step") : text.index("def predict_step")]
+    assert "return {**super().train_step(data), **self.step_logs}" in step and "tf.summary.record_if(recorded)" in step
