@@ -26,6 +26,7 @@ from ..bridge.graph_heads import own_head
 from ..bridge.reached import reached
 from ..desugar.gathered_arguments import spread_arguments
 from ..desugar.held_estimators import hold_estimators
+from ..desugar.named_estimators import name_estimators
 from ..desugar.replaced_configs import joined_configs
 from ..distribute import tpu
 from ..distribute.chosen_strategy import choose_strategy, refuse_other_strategies
@@ -480,6 +481,7 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     joined_configs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
     hold_estimators(drafts, paths)
+    name_estimators(drafts, paths)
     settle_fed_iterators(drafts, paths)
     settle_read_batches(drafts, paths)
     return drafts

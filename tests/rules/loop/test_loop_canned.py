@@ -264,9 +264,12 @@ def test_one_that_a_function_returns() -> None:
     assert "\n    return model\n" in text
 
 
-def test_one_that_a_list_holds_stays_with_helpers() -> None:
+def test_one_that_a_list_is_computed_of_stays_with_helpers() -> None:
     uses = "for each in estimators:\n    each.train(input_fn)\n"
-    source = INPUT.format(tf="tensorflow.compat.v1") + f"estimators = [tf.estimator.LinearClassifier(COLUMNS)]\n{uses}"
+    source = (
+        INPUT.format(tf="tensorflow.compat.v1")
+        + f"estimators = [tf.estimator.LinearClassifier(COLUMNS) for _ in '12']\n{uses}"
+    )
     assert "linear_classifier(" in migrate(source)
 
 

@@ -1,0 +1,116 @@
+"""Estimators that are made in the midst of an expression, each in a statement of its own.
+
+    report("linear", tf.estimator.LinearClassifier(columns))
+
+is ``linear_classifier = tf.estimator.LinearClassifier(columns)`` and ``report("linear", linear_classifier)``: below such a
+statement a model is compiled, and restored. A statement with one Estimator or another by a condition becomes an `if`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+
+from ..estimator_calls.estimator_kinds import KINDS
+from ..estimator_calls.estimator_values import ESTIMATOR
+from ..loop.places import has_its_line, line_above
+
+
+def name_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
+    """Gives Estimators names where they are made in the midst of an expression."""
+    for path in paths:
+        while changes := _first(drafts.project.modules[path]):
+            drafts.apply(changes)
+
+
+def _first(module: Module) -> list[Change]:
+    """The changes for one statement."""
+    calls = [call for call in _calls(module) if isinstance(call, ast.Call)]
+    for call in calls:
+        parent = module.parent(call)
+        if isinstance(parent, ast.IfExp) and call is not parent.test:
+            changes = _by_condition(module, parent)
+            if changes:
+                return changes
+    for call in calls:
+        statement = module.statement(call)
+        if not _is_alone(module, call) and line_above(module, call) is statement and has_its_line(module, call):
+            inside = [each for each in calls if module.statement(each) is statement]
+            changes = _above(module, statement, [each for each in inside if line_above(module, each) is statement])
+            if changes:
+                return changes
+    return []
+
+
+def _calls(module: Module) -> Iterator[ast.AST]:
+    """The calls that make Estimators below which there is more to say."""
+    for node, name in module.references() if b"stimator" in module.source else ():
+        call = module.parent(node)
+        if name in KINDS and isinstance(call, ast.Call) and call.func is node:
+            told = {keyword.arg for keyword in call.keywords} & {"model_dir", "config", None}
+            if name != ESTIMATOR or told or len(call.args) > 1:
+                yield call
+
+
+def _is_alone(module: Module, call: ast.Call) -> bool:
+    """Whether a statement does nothing else with an Estimator than to hold or return it."""
+    parent = module.parent(call)
+    if isinstance(parent, ast.Assign):
+        return len(parent.targets) == 1 and isinstance(parent.targets[0], (ast.Name, ast.Attribute))
+    if isinstance(parent, ast.AnnAssign):
+        return isinstance(parent.target, (ast.Name, ast.Attribute))
+    return isinstance(parent, ast.Return)
+
+
+def _above(module: Module, statement: ast.stmt, calls: list[ast.Call]) -> list[Change]:
+    """The changes that make Estimators in lines above a statement, where nothing is computed before them."""
+    own = [call for call in calls if not any(module.is_inside(call, other) for other in calls)]
+    for node in walk(statement):
+        if not isinstance(node, ast.Call) or any(node is call or module.is_inside(node, call) for call in own):
+            continue
+        before = any(module.span(node)[1] <= module.span(call)[0] for call in own)
+        if before and not (module.resolve(node.func) or "").startswith("tensorflow."):
+            return []
+    start = module.span(statement)[0]
+    indent = module.source[module.line_span((start, start))[0] : start].decode()
+    changes, lines, taken = [], [], set[str]()
+    for call in own:
+        name = _name(module, call, taken)
+        taken.add(name)
+        lines.append(f"{name} = {module.segment(call)}{module.newline}{indent}")
+        changes.append(Change(module.edit(call, name)))
+    return [Change(module.insert(start, "".join(lines))), *changes] if own else []
+
+
+def _name(module: Module, call: ast.Call, taken: set[str]) -> str:
+    """``dnn_classifier``, or ``dnn_classifier_2``."""
+    short = ast.unparse(call.func).rpartition(".")[2]
+    base = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", short).lower()
+    name, number = base, 1
+    while name in taken or module.unused_name(name, call) != name:
+        number += 1
+        name = f"{base}_{number}"
+    return name
+
+
+def _by_condition(module: Module, choice: ast.IfExp) -> list[Change]:
+    """The changes that make an `if` of ``x = a if condition else b``."""
+    statement = module.parent(choice)
+    if not isinstance(statement, (ast.Assign, ast.Return)) or not has_its_line(module, statement):
+        return []
+    start, end = module.span(statement)
+    if module.source.count(b"#", start, end):
+        return []
+    head = module.source[start : module.span(choice)[0]].decode()
+    if head.rstrip().endswith("("):
+        head = head.rstrip()[:-1]
+    indent = module.source[module.line_span((start, start))[0] : start].decode()
+    unit = "\t" if "\t" in indent else "    "
+    test, body, orelse = (module.segment(part) for part in (choice.test, choice.body, choice.orelse))
+    lines = [f"if {test}:", f"{unit}{head}{body}", "else:", f"{unit}{head}{orelse}"]
+    return [Change(module.edit(statement, f"{module.newline}{indent}".join(lines)))]
