@@ -1,14 +1,13 @@
-"""Recurrent cells of ``tf.compat.v1.nn.rnn_cell`` and the loops around them, with TensorFlow 1's variables and equations.
+"""Recurrent cells of ``tf.compat.v1.nn.rnn_cell``, with TensorFlow 1's variables and equations, in ``tf.keras.layers.RNN``.
 
-Keras's ``LSTM`` and ``GRU`` order the gates otherwise, keep two kernels where TensorFlow 1 has one over ``[inputs, h]``, add
-the forget bias to the initial bias instead of to the gate, and repeat the last output behind the end of a sequence, where
-TensorFlow 1 gives zeros. Equations: ``tensorflow/python/keras/layers/legacy_rnn/rnn_cell_impl.py``.
+Keras's ``LSTM`` and ``GRU`` order the gates otherwise, keep two kernels where TensorFlow 1 has one over ``[inputs, h]``, and
+add the forget bias to the initial bias instead of to the gate. Equations:
+``tensorflow/python/keras/layers/legacy_rnn/rnn_cell_impl.py``.
 """
 
 from __future__ import annotations
 
 import collections
-import functools
 from typing import Any
 
 import tensorflow as tf
@@ -38,16 +37,11 @@ class RecurrentCell(tf.keras.layers.Layer):
                 self.build((None, depth))
             self.built = True
 
-    def has_kernel(self, dtype: Any) -> bool:
-        """Whether ``unroll`` runs a whole sequence of this dtype in one kernel."""
-        return False
-
-    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
-        """The outputs and the states after each step of ``inputs [time, batch, depth]``, all with the axes of the inputs.
-
-        Only where ``has_kernel`` says so.
-        """
-        raise NotImplementedError
+    def run(self, layer: Any, inputs: Any, sequence_length: Any, state: Any) -> tuple[Any, Any]:
+        """The outputs ``[batch, time, units]`` for ``inputs [batch, time, depth]``, and the last state: by Keras's `layer`."""
+        mask = None if sequence_length is None else tf.sequence_mask(sequence_length, tf.shape(inputs)[1])
+        outputs, *last = layer(inputs, initial_state=None if state is None else tf.nest.flatten(state), mask=mask)
+        return outputs, tf.nest.pack_sequence_as(self.state_size, last)
 
     def add_kernel_and_bias(
         self, depth: int, units: int, initializer: Any, bias_initializer: Any = "zeros", prefix: str = ""
@@ -97,14 +91,18 @@ class LSTMCell(RecurrentCell):
         return output, LSTMStateTuple(memory, output)
 
     def has_kernel(self, dtype: Any) -> bool:
+        """Whether one kernel runs a whole sequence of this dtype, several times as fast where cells are small."""
         on_tpu = isinstance(tf.distribute.get_strategy(), tf.distribute.TPUStrategy)
-        return (
-            self.activation in (tf.keras.activations.tanh, tf.tanh) and dtype in (tf.float16, tf.float32) and not on_tpu
-        )
+        tanh = self.activation in (tf.keras.activations.tanh, tf.tanh)
+        return tanh and dtype in (tf.float16, tf.float32) and not on_tpu
 
-    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
-        memories, outputs = run_lstm(inputs, state, self.kernel, self.bias, self.forget_bias)
-        return outputs, LSTMStateTuple(memories, outputs)
+    def run(self, layer: Any, inputs: Any, sequence_length: Any, state: Any) -> tuple[Any, Any]:
+        if not self.has_kernel(inputs.dtype):
+            return super().run(layer, inputs, sequence_length, state)
+        start = self.zero_state(tf.shape(inputs)[0], inputs.dtype) if state is None else LSTMStateTuple(*state)
+        steps = run_lstm(swap_time(inputs), start, self.kernel, self.bias, self.forget_bias)
+        outputs, last = end_sequences(steps[1], start, LSTMStateTuple(*steps), sequence_length)
+        return swap_time(outputs), last
 
 
 class GRUCell(RecurrentCell):
@@ -194,14 +192,13 @@ class MultiRNNCell(RecurrentCell):
             states.append(new)
         return inputs, tuple(states)
 
-    def has_kernel(self, dtype: Any) -> bool:
-        return all(cell.has_kernel(dtype) for cell in self.cells)
-
-    def unroll(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def run(self, layer: Any, inputs: Any, sequence_length: Any, state: Any) -> tuple[Any, Any]:
+        if not all(hasattr(cell, "has_kernel") and cell.has_kernel(inputs.dtype) for cell in self.cells):
+            return super().run(layer, inputs, sequence_length, state)
         states = []
-        for cell, one in zip(self.cells, state):
-            inputs, new = cell.unroll(inputs, one)
-            states.append(new)
+        for cell, one in zip(self.cells, state or [None] * len(self.cells)):
+            inputs, last = cell.run(layer, inputs, sequence_length, one)
+            states.append(last)
         return inputs, tuple(states)
 
 
@@ -273,46 +270,16 @@ class ResidualWrapper(RecurrentCell):
         return inputs + output, new
 
 
-def run_step(cell: RecurrentCell, inputs: Any, time: Any, sequence_length: Any, state: Any) -> Any:
-    """Apply a cell to ``inputs [batch, depth]`` of one step: gives the output and the new state; see ``run_cell``."""
-    output, new = cell(inputs, state)
-    if sequence_length is None:
-        return output, new
-    # One row of the condition for each row of the values: its gradient is far cheaper than that of `tf.where`.
-    running = time < tf.cast(sequence_length, tf.int32)
-    select = functools.partial(tf.raw_ops.Select, condition=running)
-    output = select(x=output, y=tf.zeros_like(output))
-    return output, tf.nest.map_structure(lambda later, held: select(x=later, y=held), new, state)
+class CellInKeras(tf.keras.layers.Layer):
+    """A cell as ``tf.keras.layers.RNN`` calls it: with the parts of its state in a list. It has to be built already."""
 
+    def __init__(self, cell: Any) -> None:
+        super().__init__(name=cell.name)
+        self.cell, self.state_size, self.output_size = cell, tf.nest.flatten(cell.state_size), cell.output_size
 
-def run_cell(cell: RecurrentCell, inputs: Any, sequence_length: Any, state: Any) -> Any:
-    """Apply a cell to ``inputs [time, batch, depth]``, step by step where no kernel takes them all.
-
-    Args:
-        cell: a built cell.
-        inputs: float tensor.
-        sequence_length: integers ``[batch]`` or None. Behind the end the outputs are zero and the state stands still.
-        state: the state before the first step, None for zeros.
-
-    Returns:
-        The outputs ``[time, batch, output_size]`` and the last state.
-    """
-    steps, batch = tf.unstack(tf.shape(inputs)[:2])
-    state = cell.zero_state(batch, inputs.dtype) if state is None else state
-    if cell.has_kernel(inputs.dtype):
-        outputs, states = cell.unroll(inputs, state)
-        return end_sequences(outputs, state, states, sequence_length)
-    by_time = tf.TensorArray(inputs.dtype, size=steps).unstack(inputs)
-    outputs = tf.TensorArray(inputs.dtype, size=steps, element_shape=[inputs.shape[1], cell.output_size])
-
-    def step(time: Any, outputs: Any, state: Any) -> Any:
-        output, state = run_step(cell, by_time.read(time), time, sequence_length, state)
-        return time + 1, outputs.write(time, output), state
-
-    _, outputs, state = tf.while_loop(lambda time, *_: time < steps, step, (0, outputs, state))
-    result = outputs.stack()
-    result.set_shape([*inputs.shape[:2], cell.output_size])
-    return result, state
+    def call(self, inputs: Any, states: Any) -> Any:
+        outputs, state = self.cell(inputs, tf.nest.pack_sequence_as(self.cell.state_size, tf.nest.flatten(states)))
+        return outputs, tf.nest.flatten(state)
 
 
 def swap_time(values: Any) -> Any:
@@ -321,23 +288,24 @@ def swap_time(values: Any) -> Any:
 
 
 class DynamicRNN(tf.keras.layers.Layer):
-    """``tf.compat.v1.nn.dynamic_rnn``: gives ``(outputs, state)``; see ``run_cell``. With ``time_major``, the first axis of
-    inputs and outputs is time."""
+    """``tf.compat.v1.nn.dynamic_rnn``: gives ``(outputs, state)``. Behind the end of a sequence the outputs are zero, and the
+    state stands still. With ``time_major``, the first axis of inputs and outputs is time, else the second one."""
 
     def __init__(self, cell: RecurrentCell, time_major: bool = False, name: str | None = None) -> None:
         super().__init__(name=name)
-        self.cell = cell
-        self.time_major = time_major
+        self.cell, self.time_major = cell, time_major
+        inner = CellInKeras(cell)
+        self.rnn = tf.keras.layers.RNN(inner, return_sequences=True, return_state=True, zero_output_for_mask=True)
 
     def build(self, input_shape: Any) -> None:
         self.cell.build_in_scope(input_shape[-1])
         self.built = True
 
     def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
-        if self.time_major:
-            return run_cell(self.cell, inputs, sequence_length, initial_state)
-        outputs, state = run_cell(self.cell, swap_time(inputs), sequence_length, initial_state)
-        return swap_time(outputs), state
+        """``sequence_length`` are integers ``[batch]``, or None; ``initial_state`` is None for zeros."""
+        inputs = swap_time(inputs) if self.time_major else inputs
+        outputs, state = self.cell.run(self.rnn, inputs, sequence_length, initial_state)
+        return (swap_time(outputs) if self.time_major else outputs), state
 
 
 class StaticRNN(DynamicRNN):
@@ -347,16 +315,8 @@ class StaticRNN(DynamicRNN):
         super().build(input_shape[0])
 
     def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
-        if self.cell.has_kernel(inputs[0].dtype):
-            together, state = run_cell(self.cell, tf.stack(inputs), sequence_length, initial_state)
-            return tf.unstack(together, num=len(inputs)), state
-        outputs, state = [], initial_state
-        if state is None:
-            state = self.cell.zero_state(tf.shape(inputs[0])[0], inputs[0].dtype)
-        for time, values in enumerate(inputs):
-            output, state = run_step(self.cell, values, time, sequence_length, state)
-            outputs.append(output)
-        return outputs, state
+        outputs, state = super().call(tf.stack(inputs, axis=1), sequence_length, initial_state)
+        return tf.unstack(outputs, num=len(inputs), axis=1), state
 
 
 class BidirectionalRNN(tf.keras.layers.Layer):
@@ -367,27 +327,17 @@ class BidirectionalRNN(tf.keras.layers.Layer):
         self, cell_fw: RecurrentCell, cell_bw: RecurrentCell, time_major: bool = False, name: str | None = None
     ) -> None:
         super().__init__(name=name)
-        self.forward, self.backward = cell_fw, cell_bw
-        self.time_major = time_major
-
-    def build(self, input_shape: Any) -> None:
-        for scope, cell in (("fw", self.forward), ("bw", self.backward)):
-            with tf.name_scope(scope):
-                cell.build_in_scope(input_shape[-1])
-        self.built = True
+        self.forward, self.backward = DynamicRNN(cell_fw, time_major, "fw"), DynamicRNN(cell_bw, time_major, "bw")
+        self.time_axis = 0 if time_major else 1
 
     def call(
         self, inputs: Any, sequence_length: Any = None, initial_state_fw: Any = None, initial_state_bw: Any = None
     ) -> Any:
         def reverse(values: Any) -> Any:
             if sequence_length is None:
-                return tf.reverse(values, axis=[0])
-            return tf.reverse_sequence(values, sequence_length, seq_axis=0, batch_axis=1)
+                return tf.reverse(values, axis=[self.time_axis])
+            return tf.reverse_sequence(values, sequence_length, seq_axis=self.time_axis, batch_axis=1 - self.time_axis)
 
-        inputs = inputs if self.time_major else swap_time(inputs)
-        forward, state_fw = run_cell(self.forward, inputs, sequence_length, initial_state_fw)
-        backward, state_bw = run_cell(self.backward, reverse(inputs), sequence_length, initial_state_bw)
-        backward = reverse(backward)
-        if not self.time_major:
-            forward, backward = swap_time(forward), swap_time(backward)
-        return (forward, backward), (state_fw, state_bw)
+        forward, state_fw = self.forward(inputs, sequence_length, initial_state_fw)
+        backward, state_bw = self.backward(reverse(inputs), sequence_length, initial_state_bw)
+        return (forward, reverse(backward)), (state_fw, state_bw)
