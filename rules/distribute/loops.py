@@ -18,7 +18,7 @@ from migrator.resolve.text import Spans
 from ..hooks.keras_callbacks import Hooks
 from ..loop.inputs import given_parts
 from ..loop.places import has_its_line, is_simple
-from ..loop.plan import Distribution, Loop, NotPlain
+from ..loop.plan import Distribution, Loop, NotPlain, of_one_device
 from ..loop.uses import Use
 
 _STRATEGIES = ("tensorflow.distribute.", "tensorflow.contrib.distribute.")
@@ -53,9 +53,9 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     validations = [use.validation for use in loop.uses if use.validation is not None]
     if loop.first.recorded:
         return NotPlain("summaries of its model_fn, on several devices or machines")
-    hooked = any(use.hooks != Hooks() or use.own or use.wanted for use in loop.uses)
-    if loop.exports or any(v.exporters for v in validations) or hooked:
-        return NotPlain("hooks or exports, on several devices or machines")
+    if any(use.hooks != Hooks() or use.own or use.wanted for use in loop.uses):
+        return NotPlain("hooks, on several devices or machines")
+    exported = bool(loop.exports) or any(v.exporters for v in validations)
     if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
         return NotPlain("arrays of an input function, on several devices or machines")
     strategy = loop.first.settings.strategy
@@ -68,6 +68,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         loop = replace(loop, uses=tuple(_by_epochs(use) for use in loop.uses))
         reason = _SPOKEN if set(words) & _WORDS_OF_STRATEGIES else _of_training(plan)
         reason = reason or _of_cluster(loop, plan) or (_of_servers(loop, plan) if servers else _of_workers(loop, plan))
+        if exported and not servers:
+            reason = reason or "exports of a cluster, of which each worker may be one that exports"
         told = Distribution(servers=servers)
         return NotPlain(reason) if reason else replace(loop, distribution=told, grouped=False, arrays=())
     if not set(words) <= _WORDS_OF_STRATEGIES:
@@ -79,6 +81,10 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     values = _values(loop.first.module, strategy)
     if values is None:
         return NotPlain("its strategy is not seen")
+    if reason := of_one_device(loop):
+        return NotPlain(reason)
+    if exported:
+        return NotPlain("exports under a strategy of the program")
     distribution = Distribution(strategy, values.nones, has_moving_statistics(plan))
     reason = _of_training(plan) or _of_replicas(loop, plan)
     return NotPlain(reason) if reason else replace(loop, distribution=distribution, grouped=False, arrays=())
@@ -187,9 +193,8 @@ def _is_uneven(use: Use) -> bool:
 
 
 def _is_counted(use: Use) -> bool:
-    """Whether a number of steps is known, and no data end before."""
-    data = use.input.data
-    return data.ends is False if use.limit is not None else data.ends is True and data.counted
+    """Whether a number of steps is known, and no data end before; data that end may be counted by one more pass."""
+    return use.input.data.ends is (use.limit is None)
 
 
 def _of_workers(loop: Loop, plan: Plan) -> str:
@@ -212,13 +217,13 @@ def _of_servers(loop: Loop, plan: Plan) -> str:
     references = ((plan.module.span(node), name) for node, name in plan.module.references())
     if any(name in _GATHERS and spans.hold(span) for span, name in references):
         return "rows that are gathered from a variable in parts"
-    evaluated = any(use.method == "evaluate" for use in loop.uses)
+    evaluated = any(use.method == "evaluate" or use.validation is not None for use in loop.uses)
     for use in loop.uses:
         inside = any(isinstance(outer, _LINES) for outer in use.module.ancestors(use.call))
         if evaluated and (inside or not has_its_line(use.module, use.call)):
             return "evaluations in the line of another statement"
         if use.method == "evaluate" and not _is_counted(use):
-            return "evaluations on data of an unknown number"
+            return "evaluations on data that may have no end"
     return ""
 
 
@@ -238,7 +243,7 @@ def why_not_after_all(loop: Loop, models: Iterable[str]) -> str:
     if loop.distribution is None or all(use.method != "evaluate" and use.validation is None for use in loop.uses):
         return ""
     told = loop.distribution
-    if told.servers and all(use.validation is None for use in loop.uses):
+    if told.servers and all(use.validation is None or told.evaluates_behind(use) for use in loop.uses):
         return ""
     if any("def compute_loss(" in text for text in models):
         return "a mean over the examples of a batch, of which replicas may have none"

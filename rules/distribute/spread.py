@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from migrator.vocabulary.diagnostics import Edit
 
+from ..loop.inputs import Input
 from ..loop.page import Page
 from ..loop.plan import Distribution, Loop
 from ..loop.uses import Use
@@ -84,21 +85,43 @@ class Spread:
         if not self.distribution.servers:
             return []
         if use.method == "evaluate":
-            own, steps = use.input.written(self.module, self.page.text, tf=self.page.tf), self._steps(use)
-            number = f"len({own})" if use.limit is None else self.page.text(use.limit)
-            return [
-                f"{steps} = {number}",
-                f"{self.model}.steps_per_execution = {steps}  # by one worker, as each reads the data from their start",
-            ]
+            return self._by_one(use, use.input, use.limit)
         before = self.loop.uses[: self.loop.uses.index(use)]
-        again = use.repeated and any(other.method == "evaluate" for other in self.loop.uses)
-        if again or any(other.method == "evaluate" for other in before[-1:]):
+        again = use.repeated and any(map(self._evaluates, self.loop.uses))
+        if again or any(map(self._evaluates, before[-1:])):
             return [f"{self.model}.steps_per_execution = 1"]
         return []
 
+    def _evaluates(self, use: Use) -> bool:
+        """Whether a use of parameter servers ends with an evaluation by one worker."""
+        return use.method == "evaluate" or self.distribution.evaluates_behind(use)
+
+    def _by_one(self, use: Use, data: Input, limit: ast.expr | int | None) -> list[str]:
+        """The lines by which one worker evaluates all batches of some data, or so many of them."""
+        text, steps = limit if isinstance(limit, int) or limit is None else self.page.text(limit), self._steps(use)
+        own = data.written(self.module, self.page.text, tf=self.page.tf)
+        number = self.count(data, own if text is None else f"{own}.take({text})") if data.data.ends else str(text)
+        return [
+            f"{steps} = {number}",
+            f"{self.model}.steps_per_execution = {steps}  # by one worker, as each reads the data from their start",
+        ]
+
+    @staticmethod
+    def count(data: Input, text: str) -> str:
+        """The number of batches of some data, which have an end; `text` makes them."""
+        return f"len({text})" if data.data.counted else f"sum(1 for _ in {text})"
+
     def evaluation(self, use: Use, data: str) -> str:
         """The data of an evaluation by parameter servers, and its steps: no worker may come to an end of its data."""
-        return f"{data}{'.repeat()' if use.limit is None else ''}, steps={self._steps(use)}"
+        source = use.input if use.validation is None else use.validation.input
+        return f"{data}{'.repeat()' if source.data.ends else ''}, steps={self._steps(use)}"
+
+    def behind(self, use: Use, data: str) -> list[str]:
+        """The lines below a training that evaluate it once on `data`, where that is not for its own steps to do."""
+        if use.validation is None or not self.distribution.evaluates_behind(use):
+            return []
+        lines = self._by_one(use, use.validation.input, use.validation.limit)
+        return [*lines, f"{self.model}.evaluate({self.evaluation(use, data)})"]
 
     def _steps(self, use: Use) -> str:
         return self.module.unused_name("steps", use.call)

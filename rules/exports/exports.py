@@ -16,7 +16,8 @@ from ..loop.places import has_its_line, is_simple
 from ..loop.sources import Place, Source
 from .receivers import Receiver, receiver_of
 
-_LOOPS = (ast.For, ast.While, ast.comprehension, ast.Lambda)
+_LOOPS = (ast.For, ast.While)
+_INSIDE = (ast.comprehension, ast.Lambda)
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Export(Place):
     receiver: ast.expr
     """What stands for the Estimator in it."""
     sources: tuple[Source, ...]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it may be made several times, each of which waits for another second."""
+        return any(isinstance(outer, _LOOPS) for outer in self.module.ancestors(self.call))
 
     @property
     def names(self) -> tuple[ast.expr, ...]:
@@ -63,8 +69,8 @@ def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[S
     start, end = module.span(call)
     if not has_its_line(module, call) or b"#" in module.source[start:end]:
         return "an export in the line of another statement"
-    if any(isinstance(outer, _LOOPS) for outer in module.ancestors(call)):
-        return "exports in a loop"  # each waits for another second
+    if any(isinstance(outer, _INSIDE) for outer in module.ancestors(call)):
+        return "exports in an expression"
     fed = receiver_of(project, module, given["serving_input_receiver_fn"], call)
     if isinstance(fed, str):
         return fed

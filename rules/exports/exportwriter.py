@@ -34,6 +34,8 @@ class ExportWriter:
     def _export(self, export: Export) -> Edit:
         model = self.names.receiver(export.sources[0], export.receiver)
         lines = self.lines(export.fed, export.keys, model, self._parts(export.folder), export.call)
+        if export.repeated:
+            lines.append(f"{self.page.library('time')}.sleep(1)  # the next one is named after another second")
         return self.module.edit(export.call, f"\n{self.page.indent(export.call)}".join(lines))
 
     def exported(self, use: Use, model: str, folder: str) -> list[str]:
@@ -59,6 +61,8 @@ class ExportWriter:
             specs = ", ".join(self._signature(each) for each in fed.computed.parameters)
             call = f"{self.page.text(fed.given)}({names})"
             made = f"lambda {names}: {model}.predict_step({call}), input_signature=[{specs}]"
+        elif fed.features is not None:
+            made = f"{model}.predict_step, input_signature=[{self.page.text(fed.features)}]"
         elif fed.parsed is None:
             made = f"{model}.predict_step, input_signature=[{self.page.text(fed.given)}()]"
         else:
@@ -93,10 +97,15 @@ class ExportWriter:
         if fed.returned is not None:
             whole, features = fed.returned
             yield module.edit(whole, module.segment(features))
-        for call, name in fed.fed:
+        for call, name in fed.fed if fed.features is None else ():
             yield module.edit(call, self._spec_of(call, name))
         if fed.computed is not None:
             yield from self._parameters(fed.computed)
+
+    def known(self, fed: Receiver) -> Iterator[tuple[ast.AST, str]]:
+        """What becomes of placeholders that an export writes with its own lines, or which stay where they are."""
+        for call, name in fed.fed if fed.features is not None else ():
+            yield call, self._spec_of(call, name)
 
     def _signature(self, parameter: Fed | FedTogether) -> str:
         """What a parameter is like."""

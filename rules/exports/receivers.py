@@ -63,12 +63,14 @@ class Receiver:
     """References to names of the library that go."""
     parsed: ast.expr | None = None
     """The features of serialized examples."""
+    features: ast.expr | None = None
+    """Features that are fed as they are, in the file that exports: a dict of placeholders, or the name of one."""
     statement: ast.Assign | None = None
-    """What holds the function that is made of them, or their dict by another name, and goes."""
+    """What holds the function that is made of either, or their dict by another name, and goes."""
     returned: tuple[ast.expr, ast.expr] | None = None
     """What a function of the program returns, and the features in it."""
     fed: tuple[tuple[ast.Call, str], ...] = ()
-    """The placeholders of that function, each with the text of its name as an input."""
+    """The placeholders of that function, or of `features`, each with the text of its name as an input."""
     computed: Computed | None = None
     """How a function of the program computes the features, if it does not return what it is fed."""
     text: bool = False
@@ -97,11 +99,30 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
             return _UNSEEN
         if statement is not None and not _goes(module, statement, node, call, given["feature_spec"]):
             return _UNSEEN
-        return Receiver(node, (made.func,), given["feature_spec"], statement, text=True)
+        return Receiver(node, (made.func,), given["feature_spec"], statement=statement, text=True)
+    if isinstance(made, ast.Call) and module.resolve(made.func) == _RAW:
+        return _raw(module, node, made, statement, call) or _UNSEEN
     found = project.definition(module, node)
     if found is None or found.module is not module or not isinstance(found.node, ast.FunctionDef):
         return _UNSEEN
     return _function(module, node, found.node, call) or _UNSEEN
+
+
+def _raw(
+    module: Module, node: ast.expr, made: ast.Call, statement: ast.Assign | None, call: ast.Call
+) -> Receiver | None:
+    """Placeholders that the code around an export makes."""
+    given = _bound(made, "features default_batch_size")
+    if given is None or not is_none(given.get("default_batch_size")) or "features" not in given:
+        return None
+    features = given["features"]
+    held = module.assignment(features)
+    fed = _fed(module, held.value if held is not None else features, features, True)
+    if fed is None or not _is_read_in(module, features, module.statement(made)):
+        return None
+    if statement is not None and not _goes(module, statement, node, call, features):
+        return None
+    return Receiver(node, (made.func,), features=features, statement=statement, fed=tuple(fed))
 
 
 def _bound(call: ast.Call, signature: str) -> dict[str, ast.expr] | None:
@@ -184,7 +205,7 @@ def _alias(module: Module, name: ast.Name, other: ast.Name) -> ast.Assign | None
     return statement if same and _loads(module, name) == [name] else None
 
 
-def _fed(module: Module, function: ast.FunctionDef, features: ast.expr, raw: bool) -> list[tuple[ast.Call, str]] | None:
+def _fed(module: Module, function: ast.AST, features: ast.expr, raw: bool) -> list[tuple[ast.Call, str]] | None:
     """All placeholders of a function, if each of them is an entry of its dict of features."""
     statement = module.assignment(features)
     made = statement.value if statement is not None else features

@@ -17,6 +17,7 @@ from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
+from .settings import is_count
 from .values import are_tensors, given_to
 
 
@@ -39,6 +40,11 @@ class Known:
     """A value that the source says."""
 
     value: object
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number that an option of the program says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +71,7 @@ class Returns:
     data: Data
 
 
-Value = Union[Data, Known, Function, Returns, None]
+Value = Union[Data, Known, Count, Function, Returns, None]
 Env = dict[str, Value]
 
 _DATASET = "tensorflow.data.Dataset."
@@ -174,6 +180,8 @@ class Reader:
             data: list[Value] = [self.result(value) for value in given]
             both = functools.reduce(either, data) if None not in data else None
             return Returns(both) if isinstance(both, Data) else None
+        if not given and isinstance(node, ast.Attribute) and is_count(self.project, node.attr):
+            return Count()
         return functools.reduce(either, given) if given else None
 
     # -- calls --------------------------------------------------------------------------------------------------------
@@ -371,7 +379,7 @@ def either(one: Value, other: Value) -> Value:
         ends = one.ends if one.ends is other.ends else None
         both = Data(ends, one.counted and other.counted, one.even and other.even, one.batch)
         return both if one.batch is other.batch else None
-    if one is other or (isinstance(one, Known) and isinstance(other, Known) and one == other):
+    if one is other or (isinstance(one, (Known, Count)) and one == other):
         return one
     return None
 
@@ -381,7 +389,7 @@ def _repeated(base: Data, count: list[Value]) -> Data:
     value = count[0] if count else Known(None)
     if isinstance(value, Known) and (value.value is None or value.value == -1):
         return replace(base, ends=False, counted=True)
-    if isinstance(value, Known) and isinstance(value.value, int):
+    if isinstance(value, Count) or (isinstance(value, Known) and isinstance(value.value, int)):
         return base
     return replace(base, ends=None if base.ends else base.ends)
 
@@ -390,8 +398,7 @@ def _of_arrays(given: list[Value], named: Env) -> Returns:
     """``numpy_input_fn(…)``; what is given by ``*`` is x and y."""
     arguments = {**dict(zip(_ARRAY_PARAMETERS, given)), **named}
     epochs = arguments.get("num_epochs", Known(1))
-    ends = None if not isinstance(epochs, Known) else epochs.value is not None
-    return Returns(Data(ends))
+    return Returns(Data(epochs != Known(None) if isinstance(epochs, (Known, Count)) else None))
 
 
 def _bind(target: ast.expr, value: Value, env: Env) -> None:

@@ -61,6 +61,10 @@ class Distribution:
         """Whether workers of TF_CONFIG may keep equal variables: all of them save then, the first one for good."""
         return self.strategy is None and not self.servers
 
+    def evaluates_behind(self, use: Use) -> bool:
+        """Whether parameter servers evaluate a training at its end alone, so that this may be a call of its own."""
+        return self.servers and use.validation is not None and use.every is None
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -345,16 +349,26 @@ def _of_rows(project: Project, uses: list[Use]) -> str:
     return ""
 
 
+def of_one_device(loop: Loop) -> str:
+    """Why trainings that end with their data are not what as many calls of `fit` do."""
+    for use in loop.uses:
+        if use.method == "train" and not use.input.data.counted and _trains_again(use, loop.uses):
+            return "several trainings on data of an unknown number"  # Keras 2 counts one step too many
+    return ""
+
+
+def _trains_again(use: Use, uses: Collection[Use]) -> bool:
+    """Whether it is one of several trainings of a model."""
+    others = (each for each in uses if each is not use and each.method == "train")
+    return _goes_on(use, uses) or any(set(each.sources) & set(use.sources) for each in others)
+
+
 def _of_trainings(uses: list[Use]) -> str:
     """Why several trainings are not what as many calls of `fit` do."""
     for use in uses:
         if use.method != "train":
             continue
-        goes_on = _goes_on(use, uses) or any(
-            each is not use and each.method == "train" and set(each.sources) & set(use.sources) for each in uses
-        )
-        if not use.input.data.counted and goes_on:  # Keras 2 counts one step too many
-            return "several trainings on data of an unknown number"
+        goes_on = _trains_again(use, uses)
         if use.limit is None and use.input.data.ends is not True:
             return "a training without an end"
         lines = use.saves or (goes_on and use.to_step)

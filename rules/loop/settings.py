@@ -226,6 +226,13 @@ def default_of(call: ast.Call) -> ast.expr | None:
     return named.get("default") or (call.args[1] if not defined and len(call.args) > 1 else None)
 
 
+def is_count(project: Project, option: str) -> bool:
+    """Whether an option of the program is a number of something."""
+    defaults = [default_of(call) for _, call in project.calls() if defines(call, option)]
+    values = [default.value if isinstance(default, ast.Constant) else None for default in defaults]
+    return bool(values) and all(type(value) is int and value > 0 for value in values)
+
+
 def _has_default(project: Project, module: Module, call: ast.Call, depth: int) -> bool:
     required = next((keyword.value for keyword in call.keywords if keyword.arg == "required"), None)
     if isinstance(required, ast.Constant) and required.value is True:

@@ -52,6 +52,8 @@ class LoopWriter:
         for settings in (source.settings for source in self.loop.sources if source.module is module):
             self.page.known.update((node, self.page.text(value)) for node, value in settings.reads)
         yield from strategies(self.loop, self.page)
+        for where, fed in self.loop.fed:
+            self.page.known.update(self.exports.known(fed) if where is module else ())
         yield from made(self.loop, self.page, self.names, self.spread, self.compiled)
         yield from self.exports.edits(self.loop.exports)
         for use in (use for use in self.loop.uses if use.module is module):
@@ -87,6 +89,7 @@ class LoopWriter:
             yield from (spec.statement for spec in specs if spec.statement is not None)
         yield from (array.call for array in self.loop.arrays if array.module is self.module)
         yield from (export.call for export in self.loop.exports if export.module is self.module)
+        yield from (fed.statement for where, fed in self.loop.fed if where is self.module and fed.statement is not None)
         for source in (source for source in self.loop.sources if source.module is self.module):
             construction = source.construction
             yield from (construction.arguments[name] for name in dropped(construction))
@@ -122,11 +125,16 @@ class LoopWriter:
         elif limit is not None:
             data += self._limited(self.page.text(limit))
         elif self.spread is not None:
-            data += self._limited(f"len({self._data(use.input)})")
-        data += self._validation(use)
+            data += self._limited(self.spread.count(use.input, self._data(use.input)))
+        behind = []
+        if self.spread is not None and use.validation is not None:
+            behind = self.spread.behind(use, self._data(use.validation.input))
+        data += "" if behind else self._validation(use)
         inner = [f"{model}.fit({data}{self._callbacks(use, model)})"]
         if use.saves:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
+        inner += behind
+        if use.saves:
             inner += self.exports.exported(use, model, self._folder(use, model))
         return [*lines, *(f"{self.page.unit if steps else ''}{line}" for line in inner)]
 

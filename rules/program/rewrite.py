@@ -62,7 +62,7 @@ from ..hooks.watched_heads import settle_watched
 from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import one_shot_edits
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
-from ..loop.plan import Loop, NotPlain, loop_of
+from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
 from ..loop.remarks import ALONE, BY_CORES, BY_EXAMPLES, OF_METRICS, remarks, reports_loss
 from ..loop.sources import Kind, kind_of, kind_of_keras
 from ..loop.writer import LoopWriter, dropped
@@ -309,8 +309,9 @@ class ProgramRewrite(Rewritten):
         self._classes = CannedClasses(self.project, models)
         for module in self.group if networks else ():
             self._driver(module).early_strategy = ""
-        if not self.distributed:
-            return loop
+        reason = of_one_device(loop) if self.alone or not self.distributed else ""
+        if reason or not self.distributed:
+            return NotPlain(reason) if reason else loop
         if self.alone:
             self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
         else:

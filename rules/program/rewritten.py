@@ -241,7 +241,10 @@ class Rewritten:
             facts["cluster"] = told is not None and told.strategy is None
             facts["servers"] = told is not None and told.servers
             evaluated = any(use.method == "evaluate" for use in self.loop.uses) and not facts["servers"]
-            facts["evaluated"] = evaluated or any(use.validation is not None for use in self.loop.uses)
+            facts["evaluated"] = evaluated or any(
+                use.validation is not None and not (told is not None and told.evaluates_behind(use))
+                for use in self.loop.uses
+            )
         facts["grouped"] = not isinstance(self.loop, Loop) or self.loop.grouped
         facts["recorded"] = isinstance(self.loop, Loop) and model is not None and self.loop.records(model)
         facts["validated"] = isinstance(self.loop, Loop) and any(use.validation for use in self.loop.uses)

@@ -105,6 +105,10 @@ def test_train_and_evaluate_validates() -> None:
     assert made(OF_CLUSTER, SPECS) == after
 
 
+SERVED = """\
+fed = {"x": tf.placeholder(tf.float32, [None, 1])}
+estimator.export_saved_model("served", tf.estimator.export.build_raw_serving_input_receiver_fn(fed))
+"""
 EVERY = (
     'estimator = tf.estimator.Estimator(model_fn, model_dir="here", params={{"units": 1}}, '
     "config=tf.estimator.RunConfig(save_checkpoints_steps={every}))\n"
@@ -128,6 +132,46 @@ def test_a_training_without_epochs_saves_at_its_end() -> None:
     program = OF_SERVERS + SAVED + "estimator.train(make_input_fn(8, None), steps=5000)\n"
     assert migrate(program).endswith("\ncheckpoints.save(model.optimizer.iterations)\n")
     assert any("at the end of a training alone" in text for text in said(program))
+
+
+def test_servers_validate_once_by_one_worker() -> None:
+    text = made(OF_SERVERS, SPECS, SAVED)
+    assert "validation_data" not in text
+    assert text.endswith(
+        "    checkpoints.save(model.optimizer.iterations)\n"
+        "    steps = len(make_input_fn(4, 1)())\n"
+        "    model.steps_per_execution = steps  # by one worker, as each reads the data from their start\n"
+        "    model.evaluate(make_input_fn(4, 1)().repeat(), steps=steps)"
+    )
+    limited = made(OF_SERVERS, SPECS.replace(", steps=None", ", steps=3"), SAVED)
+    assert "steps = len(make_input_fn(4, 1)().take(3))\n" in limited
+    endless = made(OF_SERVERS, SPECS.replace("4, 1), steps=None", "4, None), steps=3"), SAVED)
+    assert "steps = 3\n" in endless and endless.endswith("model.evaluate(make_input_fn(4, None)(), steps=steps)")
+    assert "\nmodel.steps_per_execution = 1\nmodel.fit(" in made(OF_SERVERS, SPECS + TRAIN)
+
+
+@pytest.mark.parametrize("model", [OF_CLUSTER, OF_SERVERS])
+def test_data_of_an_unknown_number_are_counted(model: str) -> None:
+    data = "make_input_fn(8, 3)().filter(bool)"
+    text = made(model, f"estimator.train(lambda: {data})\n", SAVED)
+    assert f"lambda context: {data}.repeat())" in text and f"steps_per_epoch=sum(1 for _ in {data})" in text
+
+
+def test_options_say_how_often_data_are_repeated() -> None:
+    option = 'tf.app.flags.DEFINE_integer("epochs", 3, "Passes.")\n'
+    text = made(OF_SERVERS, f"{option}estimator.train(make_input_fn(8, tf.app.flags.FLAGS.epochs))\n")
+    assert ".repeat())" in text and "steps_per_epoch=len(make_input_fn(8, " in text
+
+
+@pytest.mark.parametrize("default", ["None", "-1", "0"])
+def test_options_that_may_repeat_data_without_end_stay_with_helpers(default: str) -> None:
+    option = f'tf.app.flags.DEFINE_integer("epochs", {default}, "Passes.")\n'
+    kept("", OF_SERVERS + MADE + f"{option}estimator.train(make_input_fn(8, tf.app.flags.FLAGS.epochs))\n")
+
+
+def test_the_chief_exports() -> None:
+    text = made(OF_SERVERS, TRAIN + SERVED, SAVED)
+    assert "serve = tf.function(model.predict_step, input_signature=[fed])\ntf.saved_model.save(model, " in text
 
 
 def test_epochs_that_may_not_divide_a_training_are_told() -> None:
@@ -155,7 +199,6 @@ def said(program: str) -> list[str]:
 
 
 KEPT = {
-    "data of an unknown number": OF_CLUSTER + MADE + "estimator.train(lambda: make_input_fn(8, 3)().filter(bool))\n",
     "data that may end before": OF_CLUSTER + MADE + "estimator.train(make_input_fn(8, 3), steps=20)\n",
     "checkpoints of mirrored workers in a folder that may be none": OF_CLUSTER
     + SAVED.replace('"here"', "sys.argv[2]")
@@ -168,7 +211,8 @@ KEPT = {
     + MADE
     + TRAIN
     + EVALUATE,
-    "a validation of a loss of its own": OF_SERVERS + SAVED + SPECS,
+    "validations of a loss of its own": OF_SERVERS + EVERY.format(every=10) + SPECS,
+    "exports of workers": OF_CLUSTER + SAVED + TRAIN + SERVED,
     "a function of that name": OF_CLUSTER + "\ndef make_strategy():\n    return 1\n\n\n" + MADE + TRAIN,
     "evaluations in a list": OF_SERVERS
     + MADE

@@ -96,6 +96,44 @@ def serving_input_fn():
     assert "    return features\n" in text
 
 
+BUILT = "tf.estimator.export.build_raw_serving_input_receiver_fn"
+PLACEHOLDERS = (
+    '{"wide": tf.placeholder(tf.float32, [None, 3]), "deep": tf.placeholder(tf.float32, [None, 2], name="d")}'
+)
+SPECS = '{"wide": tf.TensorSpec([None, 3], tf.float32, name="wide"), "deep": tf.TensorSpec([None, 2], tf.float32, name="deep")}'
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "after", "fed"),
+    [
+        ("", f"{BUILT}({PLACEHOLDERS})", "", SPECS),
+        (f"fed = {PLACEHOLDERS}\n", f"{BUILT}(fed)", f"fed = {SPECS}\n", "fed"),
+        (f"fed = {PLACEHOLDERS}\nreceiver_fn = {BUILT}(fed)\n", "receiver_fn", f"fed = {SPECS}\n", "fed"),
+        (f"receiver_fn = {BUILT}({PLACEHOLDERS})\n", "receiver_fn", "", SPECS),
+    ],
+)
+def test_a_raw_receiver_that_the_code_around_an_export_builds(before: str, given: str, after: str, fed: str) -> None:
+    text = joined(migrated("", before + EXPORT.replace("serving_input_fn", given)))
+    text = text.replace(",\n)", ")").replace("\n}", "}")
+    assert f"{after}serve = tf.function(model.predict_step, input_signature=[{fed}])\n" in text
+    assert "receiver_fn" not in text and "placeholder" not in text
+
+
+@pytest.mark.parametrize(
+    "more", ["print(fed)\n", 'fed["more"] = tf.placeholder(tf.float32, [None])\n', "receiver_fn = None\n"]
+)
+def test_raw_receivers_of_what_is_used_elsewhere_stay(more: str) -> None:
+    before = f"fed = {PLACEHOLDERS}\nreceiver_fn = {BUILT}(fed)\n"
+    text = migrated("", before + more + EXPORT.replace("serving_input_fn", "receiver_fn"))
+    assert "export_saved_model(" in text and ".fit(" not in text
+
+
+def test_exports_in_a_loop_wait_for_another_second() -> None:
+    text = migrated(RAW, f"for _ in range(2):\n    {EXPORT}")
+    assert text.endswith("    time.sleep(1)  # the next one is named after another second\n")
+    assert "sleep" not in migrated()
+
+
 CSV = """\
 def serving_input_fn():
     rows = tf.placeholder(tf.string, [None])
@@ -220,7 +258,7 @@ def test_imports_are_those_of_the_file() -> None:
     ("receiver", "export"),
     [
         (RAW, f"folder = {EXPORT}"),
-        (RAW, f"for _ in range(2):\n    {EXPORT}"),
+        (RAW, f"exports = [{EXPORT.strip()} for _ in range(2)]\n"),
         (RAW, EXPORT * 2),
         (RAW, EXPORT.replace(")", ', assets_extra={"a": "b"})')),
         (RAW.replace("(features, features)", '(features, {"fed": wide})'), EXPORT),
