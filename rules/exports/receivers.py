@@ -118,7 +118,7 @@ def _raw(
     features = given["features"]
     held = module.assignment(features)
     fed = _fed(module, held.value if held is not None else features, features, True)
-    if fed is None or not _is_read_in(module, features, module.statement(made)):
+    if fed is None or not _is_read_in(module, features, [module.statement(made)]):
         return None
     if statement is not None and not _goes(module, statement, node, call, features):
         return None
