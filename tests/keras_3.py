@@ -26,6 +26,7 @@ NOT_WITH_KERAS_3 = {
     "canned/wide_and_deep": COLUMNS,
     "canned/wines": COLUMNS,
     "classifiers/grades": INTEGERS,
+    "ctr/deepfm": INTEGERS,
     "distribution/mirrored": SEVERAL,
     "distribution/sharded_tables/parameter_servers": SEVERAL,
     "distribution/sharded_tables/mirrored_workers": SEVERAL,

@@ -121,7 +121,7 @@ class Spread:
         if use.validation is None or not self.distribution.evaluates_behind(use):
             return []
         lines = self._by_one(use, use.validation.input, use.validation.limit)
-        return [*lines, f"{self.model}.evaluate({self.evaluation(use, data)})"]
+        return [*lines, f"{self.model}.evaluate({self.evaluation(use, data)}, return_dict=True)"]
 
     def _steps(self, use: Use) -> str:
         return self.module.unused_name("steps", use.call)

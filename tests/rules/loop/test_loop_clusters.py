@@ -141,12 +141,12 @@ def test_servers_validate_once_by_one_worker() -> None:
         "    checkpoints.save(model.optimizer.iterations)\n"
         "    steps = len(make_input_fn(4, 1)())\n"
         "    model.steps_per_execution = steps  # by one worker, as each reads the data from their start\n"
-        "    model.evaluate(make_input_fn(4, 1)().repeat(), steps=steps)"
+        "    model.evaluate(make_input_fn(4, 1)().repeat(), steps=steps, return_dict=True)"
     )
     limited = made(OF_SERVERS, SPECS.replace(", steps=None", ", steps=3"), SAVED)
     assert "steps = len(make_input_fn(4, 1)().take(3))\n" in limited
     endless = made(OF_SERVERS, SPECS.replace("4, 1), steps=None", "4, None), steps=3"), SAVED)
-    assert "steps = 3\n" in endless and endless.endswith("model.evaluate(make_input_fn(4, None)(), steps=steps)")
+    assert "steps = 3\n" in endless and endless.endswith("steps=steps, return_dict=True)")
     assert "\nmodel.steps_per_execution = 1\nmodel.fit(" in made(OF_SERVERS, SPECS + TRAIN)
 
 
