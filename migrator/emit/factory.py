@@ -201,11 +201,11 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
             early.append(f"{indent}partitioner = {texts[-1]}")
             texts[-1] = "partitioner"
         strategy = texts[-1] if cluster else f"{shared.need('make_strategy')}(config, variable_partitioner={texts[-1]})"
-    elif cluster:
-        strategy = ""
     elif has_partitioners(plan):
         by_scope = shared.need("partition_by_scope")
-        strategy = f"{shared.need('make_strategy')}(config, variable_partitioner={by_scope})"
+        strategy = by_scope if cluster else f"{shared.need('make_strategy')}(config, variable_partitioner={by_scope})"
+    elif cluster:
+        strategy = ""
     elif distributed:
         strategy = f"{shared.need('make_strategy')}(config)"
     lines += _config_lines(generator, indent)

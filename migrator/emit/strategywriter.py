@@ -21,10 +21,7 @@ def strategy_lines(generator: ModelWriter) -> list[str]:
     given, passed = ("variable_partitioner", ", variable_partitioner") if servers else ("", "")
     other = f"{tf}.distribute.get_strategy()"
     other = other if servers else f"{tf}.distribute.MultiWorkerMirroredStrategy() if cluster.jobs else {other}"
-    alone = [  # who would train as a second chief
-        f'{inner}if resolver.task_type == "evaluator":',
-        f'{deeper}raise SystemExit("the chief evaluates")',
-    ]
+    alone = [f'{inner}if resolver.task_type == "evaluator":', f"{deeper}raise SystemExit  # the chief evaluates"]
     return [
         f"{indent}def make_strategy({given}):",
         f'{inner}"""{what}. {who} serve here until they are stopped."""',

@@ -11,7 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.training.trainop import train_op
-from migrator.analyse.variables.partitioning import has_partitioners, only_partitioner
+from migrator.analyse.variables.partitioning import has_partitioners
 from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 
@@ -211,8 +211,6 @@ def _of_workers(loop: Loop, plan: Plan) -> str:
 
 def _of_servers(loop: Loop, plan: Plan) -> str:
     """Why parameter servers do not do as those of an Estimator."""
-    if only_partitioner(plan) is None:
-        return "several partitioners"
     spans = Spans([plan.module.span(plan.function)])
     references = ((plan.module.span(node), name) for node, name in plan.module.references())
     if any(name in _GATHERS and spans.hold(span) for span, name in references):

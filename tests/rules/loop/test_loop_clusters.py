@@ -174,6 +174,22 @@ def test_the_chief_exports() -> None:
     assert "serve = tf.function(model.predict_step, input_signature=[fed])\ntf.saved_model.save(model, " in text
 
 
+SEVERAL = OF_SERVERS.replace(
+    "    loss =",
+    '    with tf.variable_scope("narrow", partitioner=tf.fixed_size_partitioner(2)):\n'
+    "        predictions = tf.layers.dense(predictions, 1)\n    loss =",
+    1,
+)
+
+
+def test_each_of_several_partitioners_stands_around_what_it_splits() -> None:
+    outcomes = run(SEVERAL + MADE + TRAIN + EVALUATE)
+    text = joined(outcomes["program.py"].after.decode())
+    assert text.count("with partitioned(self, tf.distribute.experimental.partitioners.FixedShardsPartitioner(") == 2
+    assert "    with make_strategy(partition_by_scope).scope():\n" in text and "model.fit(" in text
+    assert HELPERS not in outcomes and "configure_distributed" not in outcomes[CLUSTER].after.decode()
+
+
 def test_epochs_that_may_not_divide_a_training_are_told() -> None:
     named = "EVERY = 15\n" + EVERY.format(every="EVERY")
     assert any("an epoch of save_checkpoints_steps" in text for text in said(OF_CLUSTER + named + SPECS))
@@ -189,7 +205,9 @@ def test_all_workers_save_and_go_on_from_what_the_first_one_saved() -> None:
 
 
 def test_an_evaluator_leaves_evaluations_to_the_chief() -> None:
-    assert '    if resolver.task_type == "evaluator":\n        raise SystemExit(' in migrate(OF_CLUSTER + MADE + SPECS)
+    assert '    if resolver.task_type == "evaluator":\n        raise SystemExit  #' in migrate(
+        OF_CLUSTER + MADE + SPECS
+    )
     assert "evaluator" not in migrate(OF_CLUSTER + MADE + TRAIN + EVALUATE)  # no Estimator waits for one there
 
 
