@@ -249,7 +249,8 @@ class Driver(FileEdits):
         given = bind(call, " ".join((*dropped, RUN_CONFIG)), "RunConfig")
         reasons = {**dropped, **SESSION_FIELDS}
         doomed: list[ast.expr | ast.keyword] = []
-        for argument in arguments(call):
+        named: dict[int, str] = {}
+        for at, argument in enumerate(arguments(call)):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = next(n for n, v in given.items() if v is value)
             if name in reasons:
@@ -259,16 +260,19 @@ class Driver(FileEdits):
             elif name in _STRATEGY_FIELDS:
                 doomed += self._strategy_field(argument, name)
             elif isinstance(argument, ast.expr) and doomed:
-                self.edits.append(name_argument(self.module, call, argument, name))
+                named[at] = name
         gone = [argument.value if isinstance(argument, ast.keyword) else argument for argument in doomed]
+        new = with_arguments(self.module.cst.call(call), named=named)
         if self.early_strategy and not set(given) & set(_STRATEGY_FIELDS):
-            text = f"strategy={self.need(self.early_strategy, call)}()"
+            made = expr(f"{self.need(self.early_strategy, call)}()")
             place = next((argument for argument in doomed if isinstance(argument, ast.keyword)), None)
             if place is not None:  # where another one goes
                 doomed.remove(place)
-                self.edits.append(self.module.edit(place, text))
+                at = arguments(call).index(place)
+                new = with_arguments(new, rename={str(place.arg): "strategy"}, values={at: made})
             else:
-                self.edits.append(add_keyword(self.module, call, text))
+                new = with_arguments(new, add={"strategy": made})
+        self.change(Replace(call, new))
         self.edits += drop_settings(self.module, call, doomed)
         return gone
 
@@ -311,16 +315,16 @@ class Driver(FileEdits):
         `helper` is the function to call instead, `dropped` are arguments that it does not take.
         """
         names = {id(value): name for name, value in given.items()}
-        doomed: list[ast.expr | ast.keyword] = []
-        for argument in arguments(call):
+        doomed, named = list[int](), dict[int, str]()
+        for at, argument in enumerate(arguments(call)):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
             if name in dropped:
-                doomed.append(argument)
+                doomed.append(at)
             elif isinstance(argument, ast.expr) and name != "model_fn":
-                self.edits.append(name_argument(self.module, call, argument, name))
+                named[at] = name
         self.replace(call.func, self.need(helper, call))
-        self.edits += delete_arguments(self.module, call, doomed)
+        self.change(Replace(call, with_arguments(self.module.cst.call(call), named=named, drop=doomed)))
         mark_resources(self, given.get("model_fn"))
 
     def construction(

@@ -16,6 +16,7 @@ from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_nodes, own_statements
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Replace, expr, statements
 
 from .metrics import METRICS
 
@@ -137,11 +138,10 @@ class _Loop:
 
     def _named(self, statement: ast.stmt, value: ast.Call, name: str) -> list[Change]:
         """The edits that give a metric of the dict a name before the statement; none where nothing can stand there."""
-        module, indent = self.module, self.module.indent(statement)
-        if indent is None:
+        if self.module.indent(statement) is None:
             return []
-        text = f"{name} = {module.segment(value)}{module.newline}{indent}"
-        return [Change(module.insert(module.span(statement)[0], text)), Change(module.edit(value, name))]
+        made = statements("{name} = {value}", name=name, value=self.module.cst.expression(value))
+        return Change.of(self.module, Insert(made, before=statement), Replace(value, expr(name)))
 
     def _free(self, key: str, taken: list[str]) -> str:
         name = re.sub(r"\W+", "_", key).strip("_").lower() or "metric"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 from collections.abc import Callable
 
@@ -117,7 +118,8 @@ class Preparation(ObjectSteps):
             changes = changes or asserted_in_place(definition.module, definition.node)
             for part in definition.node.body:
                 changes = changes or settled_choice(definition.module, part)
-            changes = changes or self._unrolled(definition.module, definition.node)
+            with contextlib.suppress(Unprintable):  # which stays
+                changes = changes or self._unrolled(definition.module, definition.node)
             if changes:
                 return changes
         changes = self._held_attributes()
@@ -287,10 +289,9 @@ class Preparation(ObjectSteps):
         return as_variables(self.drafts.project, found)
 
     def _call(self, module: Module, call: ast.Call) -> list[Change]:
-        try:
+        changes: list[Change] = []
+        with contextlib.suppress(Unprintable):  # which stays
             changes = self._spelled_out(module, call)
-        except Unprintable:
-            changes = []  # the call stays
         if changes:
             return changes
         project = self.drafts.project
