@@ -59,6 +59,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
         return NotPlain("arrays of an input function, on several devices or machines")
     strategy = loop.first.settings.strategy
+    if loop.first.starts:
+        return NotPlain("values of a checkpoint, on several devices or machines")
     if loop.on_tpu:
         return NotPlain("a TPU beside other devices or machines")
     if strategy is None:

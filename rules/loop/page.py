@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from migrator.emit.render import Renderer
@@ -17,9 +17,12 @@ _OTHERS = ("numpy", "pandas", "tensorflow")
 
 
 class Page:
-    """One file. `renderer` writes parts of it, with the edits of names in them; `tf` is how it calls TensorFlow."""
+    """One file. `renderer` writes parts of it, with the edits of names in them; `tf` is how it calls TensorFlow, and `need`
+    adds helpers to it."""
 
-    def __init__(self, module: Module, renderer: Renderer, tf: str) -> None:
+    def __init__(self, module: Module, renderer: Renderer, tf: str, need: Callable[[str], str] = str) -> None:
+        self.helper = need
+        """Says how the file calls a helper, once it imports it."""
         self.module = module
         self.tf = tf
         self._renderer = renderer

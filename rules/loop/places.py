@@ -28,6 +28,11 @@ def moves(module: Module, statement: ast.stmt, to: ast.AST, values: Iterable[ast
     return not read & stored
 
 
+def block_of(module: Module, statement: ast.stmt) -> list[ast.AST]:
+    """The statements among which one stands."""
+    return next((list[ast.AST](b) for b in _blocks(module.parent(statement)) if statement in b), [statement])
+
+
 def _blocks(node: ast.AST | None) -> list[list[ast.stmt]]:
     found = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
     return [block for block in found if isinstance(block, list)]
@@ -45,6 +50,11 @@ def has_its_line(module: Module, node: ast.AST) -> bool:
 def is_simple(node: ast.expr) -> bool:
     """Whether an expression may be written several times."""
     return isinstance(node, (ast.Name, ast.Attribute, ast.Constant))
+
+
+def may_be_none(module: Module, node: ast.expr) -> bool:
+    """Whether a name has None for one of its values."""
+    return isinstance(node, ast.Name) and any(binding.is_none for binding in module.bindings(node))
 
 
 def stays(module: Module, node: ast.expr) -> bool:

@@ -34,7 +34,7 @@ from .reads import Read, read_of, steps_read
 from .rows import is_one
 from .sources import Kind, Source, sources_of
 from .specs import NAMES
-from .uses import Use, of_paths, use_of
+from .uses import Use, of_paths, of_starts, use_of
 
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
 """Names of the library that stand for nothing else in a program whose loop is understood."""
@@ -202,7 +202,8 @@ def _draws(name: str) -> bool:
 
 def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Spans], sources: list[Source]) -> str:
     """What of the code around the model_fns asks for more."""
-    if any(True for _ in reading_modules(project, READERS)):
+    keep_names = all(source.starts for source in sources)
+    if not keep_names and any(True for _ in reading_modules(project, READERS)):
         return "checkpoints that are read by names"
     calls = {call for source in sources for call in (source.construction.call.func, *source.settings.calls)}
     written = {node for source in sources for node in source.summaries}
@@ -255,6 +256,7 @@ def _followed(
         or _of_settings(uses)
         or _of_names(modules, [*uses, *exported])
         or of_paths(uses)
+        or of_starts(uses)
     )
     reason = reason or of_exports(exported)
     steps = steps_read(modules, uses, inside)

@@ -39,6 +39,8 @@ class Kind:
     """Whether it is compiled below the statement that makes it."""
     model: ast.expr | None = None
     """The Keras model that takes its place, which the program has made and compiled."""
+    starts: bool = False
+    """Whether it has a method that gives weights first values of a checkpoint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,8 @@ class Source:
     model: ast.expr | None = None
     """The Keras model of the program that it was made of."""
     hooks: ModelHooks = ModelHooks()
+    starts: bool = False
+    """Whether its model has a method that gives weights first values of a checkpoint."""
     params: str = ""
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
 
@@ -129,7 +133,10 @@ def kind_of(plans: list[Plan]) -> Kind:
     if isinstance(hooks, str):
         refused, hooks = refused or hooks, ModelHooks()
     summaries = frozenset().union(*map(written, plans), *(shown_metrics(p) for p in plans if hooks.values.shown))
-    return Kind(dicts, refused, summaries, any(map(recorded, plans)), signatures, hooks)
+    starts = any(plan.starting for plan in plans)
+    if starts and len(plans) > 1:
+        refused = refused or "values of a checkpoint for one of several model_fns"
+    return Kind(dicts, refused, summaries, any(map(recorded, plans)), signatures, hooks, starts=starts)
 
 
 def kind_of_keras(construction: Construction) -> Kind:
@@ -141,7 +148,7 @@ def kind_of_keras(construction: Construction) -> Kind:
 
 def _refused(plan: Plan) -> str:
     """What of a model_fn asks for more than `fit`."""
-    if plan.warm is not None or plan.starting:
+    if plan.warm is not None:
         return "values of a checkpoint"
     if plan.averaged or plan.config_fields or "config" in plan.statics:
         return "averages, a Scaffold or the configuration in its model_fn"
@@ -180,7 +187,9 @@ def sources_of(
         name = "" if params is None or is_none(params) or stays(module, params) else "params"
         name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
         scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.recorded, kind.signatures)
-        source = Source(construction, settings, *own, target, scope, kind.model, kind.hooks, name)
+        source = Source(construction, settings, *own, target, scope, kind.model, kind.hooks, kind.starts, name)
+        if kind.starts and len(constructions) > 1:
+            return "values of a checkpoint, which may be that of another Estimator"
         if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"
         if target is None and source.returned is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
@@ -17,7 +17,7 @@ from ..hooks.keras_callbacks import Hooks, hooks_of
 from ..hooks.logged_values import Logged
 from .datasets import Data, Reader
 from .inputs import MODES, Input, read_input
-from .places import has_its_line, is_simple, line_above, stays
+from .places import block_of, has_its_line, is_simple, line_above, stays
 from .sources import Place, Source
 from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
 
@@ -147,6 +147,15 @@ class Use(Place):
         made = {outer for source in self.sources for outer in source.module.ancestors(source.construction.call)}
         loops = (outer for outer in self.module.ancestors(self.call) if isinstance(outer, _LOOPS))
         return any(loop not in made for loop in loops) or not self.by_name
+
+    def starts(self, uses: Sequence[Use]) -> bool:
+        """Whether its model may have no values before it, and takes those of a checkpoint."""
+        if not self.sources[0].starts or self.path is not None:
+            return False
+        statement = self.module.statement(self.call)
+        above = {statement, *self.module.ancestors(statement)}
+        before = (u for u in uses[: uses.index(self)] if u.method == "train" and u.module is self.module)
+        return not any(above.intersection(block_of(self.module, u.module.statement(u.call))) for u in before)
 
     def alike(self) -> bool:
         """Whether all Estimators that it may be of are set up alike, as far as that matters here."""
@@ -344,6 +353,16 @@ def of_paths(uses: Collection[Use]) -> str:
             )
             if not use.saves or not plain or not has_its_line(use.module, use.call):
                 return "a checkpoint that is read amid others"
+    return ""
+
+
+def of_starts(uses: Sequence[Use]) -> str:
+    """Why values of a checkpoint cannot be given where a model is used first."""
+    for use in (use for use in uses if use.starts(uses)):
+        if line_above(use.module, use.call) is None or not is_simple(use.receiver):
+            return "values of a checkpoint for a model in the midst of a statement"
+        if use.input.data.batch or use.input.data.ends is None and not use.input.data.counted:
+            return "values of a checkpoint for a model whose data are not known"
     return ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 from migrator.emit.render import Renderer
@@ -21,7 +21,7 @@ from .comments import comments
 from .inputs import Input
 from .making import Compiled, Names, is_held, made, restored, strategies
 from .page import Page
-from .places import is_simple
+from .places import is_simple, may_be_none
 from .plan import Loop
 from .predictions import PredictionWriter
 from .reads import Read
@@ -33,12 +33,18 @@ class LoopWriter:
     see `making.made`."""
 
     def __init__(
-        self, loop: Loop, module: Module, renderer: Renderer, tf: str, compiled: Compiled = MappingProxyType({})
+        self,
+        loop: Loop,
+        module: Module,
+        renderer: Renderer,
+        tf: str,
+        compiled: Compiled = MappingProxyType({}),
+        need: Callable[[str], str] = str,
     ) -> None:
         self.loop = loop
         self.compiled = compiled
         self.module = module
-        self.page = Page(module, renderer, tf)
+        self.page = Page(module, renderer, tf, need)
         self.names = Names(loop, self.page)
         self.exports = ExportWriter(self.page, self.names)
         told = loop.distribution
@@ -65,6 +71,10 @@ class LoopWriter:
             yield from self._hooks(use)
             yield from self.exports.exporters(use)
             data = self._data(use.input)
+            if use.starts(self.loop.uses):
+                name = module.unused_name("data", use.call)
+                yield self.page.above(module.statement(use.call), self._begun(use, model, name, data))
+                data = name
             if use.method == "train":
                 lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
                 yield module.edit(use.call, f"\n{self.page.indent(use.call)}".join(lines))
@@ -137,6 +147,14 @@ class LoopWriter:
         if use.saves:
             inner += self.exports.exported(use, model, self._folder(use, model))
         return [*lines, *(f"{self.page.unit if steps else ''}{line}" for line in inner)]
+
+    def _begun(self, use: Use, model: str, name: str, data: str) -> list[str]:
+        """The lines that give a model first values, as long as it has no checkpoint of its own."""
+        begin = f"{model}.init_from_checkpoint({name})"
+        if not use.saves and use is self.loop.uses[0] and not use.repeated:
+            return [f"{name} = {data}", begin]
+        test = f"not {self._checkpoints(use, model)}.latest_checkpoint" if use.saves else f"not {model}.built"
+        return [f"{name} = {data}", f"if {test}:", f"{self.page.unit}{begin}"]
 
     def _limited(self, steps: str) -> str:
         """What ends a training after so many steps, each of which is one batch of each replica."""
@@ -282,7 +300,12 @@ class LoopWriter:
 
     def _taken(self, use: Use) -> str:
         """At most so many batches."""
-        return f".take({self.page.text(use.limit)})" if use.limit is not None else ""
+        if use.limit is None:
+            return ""
+        limit = self.page.text(use.limit)
+        return (
+            f".take(-1 if {limit} is None else {limit})" if may_be_none(self.module, use.limit) else f".take({limit})"
+        )
 
     def _comments(self, use: Use) -> Iterator[Edit]:
         """Comments between the arguments of a call, above its statement."""

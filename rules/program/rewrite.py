@@ -301,6 +301,8 @@ class ProgramRewrite(Rewritten):
         loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
         if not isinstance(loop, Loop):
             return loop
+        if not loop.first.starts and read_elsewhere(self.project, self.group):
+            return NotPlain("another program begins with its checkpoints")
         if (networks or keras) and self.distributed and not self.alone:
             return NotPlain("it may train on several devices or machines")
         models = canned_models(known, loop)
@@ -391,7 +393,9 @@ class ProgramRewrite(Rewritten):
             base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
             renderer = Renderer(module, [*base, *inner])
             compiled = self._compiled(module, renderer, loop.grouped)
-            written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled).edits())
+            first = next((s.construction.call for s in loop.sources if s.module is module), None)
+            need = functools.partial(helpers.need, at=first)
+            written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled, need).edits())
             written += self._classes.edits(module)
             replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
             driver.edits = [

@@ -28,7 +28,7 @@ ROOTS = frozenset(f"tensorflow.{package}.init_from_checkpoint" for package in ("
 _SCAFFOLD = "tensorflow.train.Scaffold"
 _SIGNATURE = "ckpt_dir_or_file assignment_map"
 _NOUNS = {"train": "training", "eval": "evaluation", "infer": "prediction"}
-_OWN = frozenset({"self", "init_from_checkpoint", "tf1_variables"})
+_OWN = frozenset({"self", "data", "init_from_checkpoint", "tf1_variables", "create_weights"})
 
 
 def starting_leaves(plan: Plan) -> set[Leaf]:
@@ -174,7 +174,7 @@ def names_kept(generator: ModelWriter) -> list[tuple[str, str]]:
     Raises Unsupported where they are not known, though one of the program's models starts from a checkpoint.
     """
     plan, facts = generator.plan, generator.shared.facts
-    if facts["plain"] or not plan.starting and not facts["started"] and not facts["read"]:
+    if not plan.starting and (facts["plain"] or not facts["started"] and not facts["read"]):
         return []
     root = next((node for leaf in plan.starting for node in walk(leaf.node) if _is_root(plan, node)), plan.function)
     if plan.starting and plan.warm is not None:
@@ -218,8 +218,11 @@ def start_lines(generator: ModelWriter) -> list[str]:
             raise Unsupported(f"`{sorted(leaf.defs & _OWN)[0]}` is a name that the generated code needs", leaf.node)
     writer = _StartWriter(generator)
     indent = generator.indent + generator.unit
-    return [
-        f"{indent}def {METHOD}(self):",
-        f'{indent}{generator.unit}"""Gives weights their values of a checkpoint, by their names in TensorFlow 1."""',
-        *trimmed(writer.block(every, indent + generator.unit)),
-    ]
+    inner = indent + generator.unit
+    doc = "ives weights their values of a checkpoint, by their names in TensorFlow 1."
+    if not generator.shared.facts["plain"]:
+        head = [f"{indent}def {METHOD}(self):", f'{inner}"""G{doc}"""']
+    else:
+        head = [f"{indent}def {METHOD}(self, data):", f'{inner}"""Makes weights for `data`, and g{doc}"""']
+        head.append(f"{inner}{generator.shared.need('create_weights')}(self, data.element_spec)")
+    return [*head, *trimmed(writer.block(every, inner))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, Callable
 
@@ -43,6 +44,14 @@ def init_from_checkpoint(model: tf.keras.Model, checkpoint: str, assignment_map:
             if variable.dtype != value.dtype:
                 raise ValueError(f"{target} has type {variable.dtype}; in {checkpoint}: {value.dtype}")
             variable.assign(value)
+
+
+def create_weights(model: tf.keras.Model, spec: Any) -> None:
+    """Creates the weights of `model` as a training on batches of this spec does, but reads no data."""
+    features, *rest = spec if isinstance(spec, tuple) else (spec,)
+    fed = {"labels": rest[0]} if rest and "labels" in inspect.signature(model.call).parameters else {}
+    with model.distribute_strategy.scope():
+        tf.function(lambda x, **fed: model(x, training=True, **fed)).get_concrete_function(features, **fed)
 
 
 def begin_with(model: tf.keras.Model, give_values: Callable[[], None]) -> tf.keras.Model:
