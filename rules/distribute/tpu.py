@@ -31,6 +31,9 @@ _FIELDS = {
     "cluster": "it names a TPU",
 }
 ASKS = "the program asks for a TPU: --strategy tpu gives it one"
+NO_HOST_CALL = (
+    "host_call is not run: it writes the summaries of a TPU; tf.summary in the model, or TensorBoard, does that now"
+)
 _RESOLVER = "tensorflow.contrib.cluster_resolver.TPUClusterResolver"
 
 
@@ -62,7 +65,7 @@ def reference(driver: Driver, node: ast.expr, name: str) -> bool:
     elif short == "TPUEstimatorSpec":
         driver.replace(node, driver.need("tpu_spec", node))
         if call is not None and any(k.arg == "host_call" and not is_none(k.value) for k in call.keywords):
-            driver.remarks.append((call, "host_call is not run: it writes the summaries of a TPU"))
+            driver.remarks.append((call, NO_HOST_CALL))
     elif short == "RunConfig" and call is not None:
         for value in driver.run_config(node, call, _FIELDS):
             drop_names(module, driver, value)

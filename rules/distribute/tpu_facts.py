@@ -33,6 +33,8 @@ class Tpu:
     """Whether it is used; None: it is not."""
     resolver: ast.expr | None = None
     """What finds it, where the program has that."""
+    loop: ast.expr | None = None
+    """How many steps it takes before the program hears of it."""
     sizes: Mapping[str, ast.expr] = field(default_factory=dict)
     """How large batches are over all cores, by mode."""
     dropped: tuple[ast.expr, ...] = ()
@@ -71,7 +73,18 @@ def tpu_of(module: Module, arguments: Mapping[str, ast.expr], config: Mapping[st
     resolver = config.get("cluster")
     kept = resolver if use is not None and not is_none(resolver) else None
     gone = [value for name, value in config.items() if name in FIELDS.split() and value is not kept]
-    return Tpu(use, kept, sizes, tuple(gone))
+    return Tpu(use, kept, _iterations(module, config.get("tpu_config")), sizes, tuple(gone))
+
+
+def _iterations(module: Module, node: ast.expr | None) -> ast.expr | None:
+    """The `iterations_per_loop` of a TPUConfig, where it is seen and may be written elsewhere."""
+    if isinstance(node, ast.Name) and (statement := module.assignment(node)) is not None:
+        node = statement.value
+    if not isinstance(node, ast.Call) or short_name(module.resolve(node.func) or "") != "TPUConfig":
+        return None
+    first = [None if isinstance(argument, ast.Starred) else argument for argument in node.args[:1]]
+    given = next((k.value for k in node.keywords if k.arg == "iterations_per_loop"), *first or [None])
+    return given if not is_none(given) and given is not None and _stays(module, given) else None
 
 
 def _stays(module: Module, node: ast.expr) -> bool:

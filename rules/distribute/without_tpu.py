@@ -23,7 +23,7 @@ from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import Construction
 from ..symbols.tensorflow_names import tensorflow_root
 from .strategies import trains_on_tpu
-from .tpu import ASKS, cross_shard
+from .tpu import ASKS, NO_HOST_CALL, cross_shard
 from .tpu_facts import short_name
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
             if not isinstance(call, ast.Call) or call.func is not node:
                 continue
             if short_name(name) == "TPUEstimatorSpec":
+                if any(keyword.arg == "host_call" and not is_none(keyword.value) for keyword in call.keywords):
+                    drafts.remark(module, call, NO_HOST_CALL)
                 changes += map(Change, _spec(module, call, on_tpu))
             elif short_name(name) == "CrossShardOptimizer":
                 changes += map(Change, cross_shard(module, call))
@@ -58,8 +60,6 @@ def _spec(module: Module, call: ast.Call, on_tpu: bool) -> Iterator[Edit]:
     given = bind(call, _SPEC, "TPUEstimatorSpec")
     if len(call.args) > 5:
         raise Unsupported("a TPUEstimatorSpec with that many positional arguments is not migrated yet", call)
-    if not is_none(given.get("host_call")):
-        raise Unsupported("host_call writes the summaries of a TPU", given["host_call"])
     root = tensorflow_root(module, call.func)
     if root is None:
         raise Unsupported("the file has no name for TensorFlow as a whole", call)

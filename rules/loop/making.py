@@ -148,7 +148,10 @@ def _in_scope(source: Source, page: Page, names: Names) -> list[str]:
     target = names.model(source) or (page.text(source.target) if source.target is not None else "")
     returned = source.returned is not None and source.settings.directory is None
     made = f"{'return' if returned else f'{target} ='} {page.text(call)}".replace("\n", f"\n{page.unit}")
-    return [f"with {_strategy_maker(page)}({given}).scope():", f"{page.unit}{made}"]
+    lines = [f"with {_strategy_maker(page)}({given}).scope():", f"{page.unit}{made}"]
+    if tpu.loop is not None and not returned and target:
+        lines += [f"if {page.text(tpu.use)}:", f"{page.unit}{target}.steps_per_execution = {page.text(tpu.loop)}"]
+    return lines
 
 
 def _strategy_maker(page: Page) -> str:

@@ -88,6 +88,12 @@ def test_a_scaffold_for_the_tpu_goes() -> None:
     )
 
 
+def test_what_a_tpu_calls_on_its_host_is_not_run() -> None:
+    outcome = run(PROGRAM.replace("scaffold_fn=None", "host_call=(write, [loss])"))["program.py"]
+    assert "write" not in outcome.after.decode()
+    assert any("host_call is not run" in str(diagnostic) for diagnostic in outcome.remaining)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
@@ -96,7 +102,6 @@ def test_a_scaffold_for_the_tpu_goes() -> None:
         ('params["units"]', 'params["batch_size"]', "tells the model_fn its batch size"),
         ('params["units"]', "units_of(params)", "tells the model_fn its batch size"),
         ("scaffold_fn=None", "scaffold_fn=make_scaffold", "a scaffold_fn prepares a graph"),
-        ("scaffold_fn=None", "host_call=(write, [loss])", "host_call writes the summaries"),
         ("(metric_fn, [labels, logits])", "make_metrics(labels)", "is not seen to be a function and a list"),
         ("(metric_fn, [labels, logits])", "(lambda *y: metric_fn(*y), [labels, logits])", "is not followed"),
         ("(metric_fn, [labels, logits])", "(lambda y: {'e': tf.metrics.mean(y)}, [labels, logits])", "is not followed"),
