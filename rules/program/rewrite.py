@@ -318,9 +318,11 @@ class ProgramRewrite(Rewritten):
             self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
         else:
             plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
-            files = list(self.project.modules.values())
-            words = understood_words(files, any(construction.tpu for construction in self.constructions))
-            if words or words is None or self.asked or not speaks_of_tpus(files):
+            on_tpu = any(construction.tpu for construction in self.constructions)
+            words = understood_words(self.project.modules.values(), on_tpu)
+            before = self.drafts.originals
+            alone = speaks_of_tpus(before) and not self.asked and understood_words(before, on_tpu) == frozenset()
+            if words != frozenset() or not alone:
                 loop = distributed(loop, plans, words, self.asked)
         if isinstance(loop, Loop):
             self.several = False

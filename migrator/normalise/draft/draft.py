@@ -55,6 +55,11 @@ class Drafts:
         self._origins: dict[str, list[Origin]] = {}
 
     @property
+    def originals(self) -> list[Module]:
+        """The modules as they are on disk."""
+        return list(self._first.values())
+
+    @property
     def changed(self) -> bool:
         """Whether any module differs from its file."""
         return bool(self._origins)

@@ -194,3 +194,12 @@ def test_a_program_that_is_told_to_do_without(use: str) -> None:
     text = migrate(source.replace("use_tpu=FLAGS.use_tpu, ", use), strategy="none")
     assert "tpu" not in text.lower()
     assert text.endswith('model = create_model()\nmodel.fit(input_fn(params={"batch_size": FLAGS.batch}).take(20))\n')
+
+
+def test_a_program_that_only_speaks_of_tpus() -> None:
+    plain = MODEL.replace("tf.contrib.tpu.TPUEstimatorSpec", "tf.estimator.EstimatorSpec").replace("(params)", "()")
+    wrapped = "    if FLAGS.use_tpu:\n        optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)\n"
+    assert wrapped in plain
+    made = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=20)\n"
+    text = migrate(plain.replace('params["batch_size"]', "8") + made)
+    assert text.endswith("model = create_model()\nmodel.fit(input_fn().take(20))\n")
