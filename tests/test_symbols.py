@@ -207,6 +207,10 @@ def test_normalize() -> None:
         ("import tensorflow as tf\nimport tensorflow.compat.v1 as tf1\ntf1.log(1)", "v2"),
         ("import tensorflow as tf\ntf.reduce_sum(1)", None),
         ("import tensorflow.compat.v1 as tf\ntf.placeholder(1)", None),
+        ("import tensorflow as tf\ntf.train.ProximalAdagradOptimizer(0.1)", "v1"),
+        ("import tensorflow as tf\ntf.train.StopAtStepHook(9)", "v1"),
+        ("import tensorflow as tf\ntf.train.latest_checkpoint('a')", None),
+        ("import tensorflow as tf\ntf.train.experimental.PythonState", None),
         ("import numpy as np", None),
     ],
 )

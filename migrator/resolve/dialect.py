@@ -30,11 +30,6 @@ V1_ONLY = (
     "assign_sub", "py_func", "Print", "div", "is_nan", "rsqrt", "Summary", "multinomial", "matching_files",
     "disable_v2_behavior", "disable_eager_execution", "enable_eager_execution", "get_variable_scope", "layers",
     "logging", "gfile", "flags", "app", "contrib",
-    "train.AdamOptimizer", "train.AdagradOptimizer", "train.GradientDescentOptimizer", "train.MomentumOptimizer",
-    "train.RMSPropOptimizer", "train.FtrlOptimizer", "train.AdadeltaOptimizer", "train.get_global_step",
-    "train.get_or_create_global_step", "train.create_global_step", "train.exponential_decay", "train.polynomial_decay",
-    "train.piecewise_constant", "train.cosine_decay", "train.Saver", "train.Scaffold", "train.init_from_checkpoint",
-    "train.MonitoredTrainingSession", "train.SessionRunHook", "train.LoggingTensorHook",
     "summary.FileWriter", "summary.merge_all", "summary.merge", "feature_column.input_layer",
     "feature_column.linear_model", "feature_column.shared_embedding_columns", "estimator.inputs.",
     "losses.get_total_loss", "losses.get_regularization_loss",
@@ -43,6 +38,14 @@ V1_ONLY = (
     "random.set_random_seed", "fixed_size_partitioner", "min_max_variable_partitioner",
     "variable_axis_size_partitioner",
 )  # fmt: skip
+
+# Names of `tf.train` that plain TF2 has; all others are of TF1.
+V2_TRAIN = frozenset(
+    "BytesList Checkpoint CheckpointManager CheckpointOptions CheckpointView ClusterDef ClusterSpec Coordinator Example "
+    "ExponentialMovingAverage Feature FeatureList FeatureLists Features FloatList Int64List JobDef SequenceExample ServerDef "
+    "TrackableView checkpoints_iterator experimental get_checkpoint_state latest_checkpoint list_variables load_checkpoint "
+    "load_variable".split()
+)
 
 # Names of `tf.` that TF1 does not have.
 V2_ONLY = (
@@ -92,7 +95,7 @@ def module_dialect(module: Module) -> tuple[str | None, str]:
             continue
         if reference_dialect(raw) is not None:
             continue
-        if v1 is None and _listed(name, _V1_EXACT, _V1_PREFIX):
+        if v1 is None and (_listed(name, _V1_EXACT, _V1_PREFIX) or _is_old_training(name)):
             v1 = (node, name)
         elif v1_hint is None and _V1_FUNCTION.match(name):
             v1_hint = (node, name)
@@ -114,6 +117,12 @@ def module_dialect(module: Module) -> tuple[str | None, str]:
         if not any(e.name == b.name for e in module.imports if e.target == "tensorflow" for b in beside):
             return "v2", f"the file imports tensorflow.compat.v1 as {names} beside it"
     return None, "no name in the file tells TensorFlow 1 from TensorFlow 2"
+
+
+def _is_old_training(name: str) -> bool:
+    """Whether a name is one of `tf.train` that TensorFlow 2 does not have."""
+    parts = name.split(".")
+    return len(parts) > 2 and parts[1] == "train" and parts[2] not in V2_TRAIN
 
 
 def _listed(name: str, exact: frozenset[str], prefixes: tuple[str, ...]) -> bool:
