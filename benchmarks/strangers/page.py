@@ -40,6 +40,7 @@ def _cell(text: str) -> str:
 
 
 def _shortened(reasons: Sequence[str]) -> str:
+    reasons = [reason.partition(" the error in its log")[0] for reason in reasons]
     shown = "; ".join(reason if len(reason) <= 160 else reason[:157] + "..." for reason in reasons[:2])
     return _cell(shown + (f"; {len(reasons) - 2} more" if len(reasons) > 2 else ""))
 
