@@ -26,6 +26,7 @@ from migrator.resolve.syntax import children, statements, walk
 
 from ..bridge.graph_names import SCOPE, said_in_error
 from ..canned import head_specs
+from ..desugar.kept_iterators import listed
 from ..estimator_calls.estimator_values import Construction
 from ..hooks import logged_modes
 from ..layers import (
@@ -82,7 +83,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         changes = metric_loops.unrolled(module, function) or logged_modes.dropped(drafts, module, function)
         changes = changes or keras_collected.spelled_out(module, function)
         changes = changes or keras_assembled.at_once(drafts, module, function)
-        return changes or scoped_summaries.named(drafts.project, module, function)
+        return changes or scoped_summaries.named(drafts.project, module, function) or listed(module, function)
 
     preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out, rewritten)
     preparation.run()

@@ -25,6 +25,7 @@ from ..bridge.bridge import BridgeRewrite
 from ..bridge.graph_heads import own_head
 from ..bridge.reached import reached
 from ..desugar.gathered_arguments import spread_arguments
+from ..desugar.handed_configs import unfold_configs
 from ..desugar.held_estimators import hold_estimators
 from ..desugar.named_estimators import name_estimators
 from ..desugar.replaced_configs import joined_configs
@@ -481,6 +482,7 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     joined_configs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
     hold_estimators(drafts, paths)
+    unfold_configs(drafts, paths)
     name_estimators(drafts, paths)
     settle_fed_iterators(drafts, paths)
     settle_read_batches(drafts, paths)

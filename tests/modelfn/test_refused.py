@@ -79,6 +79,8 @@ LEFT = {
         x = features["x"]
         for u in sizes:
             x = tf.layers.dense(x, u) * u
+        for u in sizes:
+            x = x * u
         predictions = x
         """,
         END,

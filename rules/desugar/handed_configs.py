@@ -1,0 +1,131 @@
+"""A RunConfig that a function is given to make an Estimator with: the function is given its fields instead.
+
+    def build(config):
+        return tf.estimator.Estimator(model_fn, config=config)
+
+    build(tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=100))
+
+is ``def build(model_dir)``, which makes the RunConfig itself, with what is the same everywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind
+from migrator.normalise.draft.arguments import given
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.stuck import Stuck
+from migrator.resolve.calls import argument_span, delete_argument
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+
+from ..estimator_calls.derived_configs import RUN_CONFIG
+from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
+from ..estimator_calls.estimator_kinds import KINDS
+from ..loop.places import moves
+
+
+def unfold_configs(drafts: Drafts, paths: Iterable[str]) -> None:
+    """Gives functions the fields of the RunConfig that their one caller makes for them."""
+    for path in paths:
+        while changes := _first(drafts.project, drafts.project.modules[path]):
+            drafts.apply(changes)
+
+
+def _first(project: Project, module: Module) -> list[Change]:
+    """The changes for one parameter."""
+    if b"onfig" not in module.source or b"stimator" not in module.source:
+        return []
+    for node, name in module.references():
+        call = module.parent(node)
+        if name not in KINDS or not isinstance(call, ast.Call) or call.func is not node:
+            continue
+        config = next((k.value for k in call.keywords if k.arg == "config"), None)
+        bindings = module.bindings(config) if isinstance(config, ast.Name) else []
+        arg = bindings[0].node if len(bindings) == 1 else None
+        if isinstance(config, ast.Name) and isinstance(arg, ast.arg):
+            found = _unfolded(project, module, config, arg)
+            if found:
+                return found
+    return []
+
+
+def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) -> list[Change]:
+    """The changes for a parameter that nothing but one Estimator reads."""
+    function = module.parent(module.parent(arg) or arg)
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list or arg.annotation is not None:
+        return []
+    args = function.args
+    plain = not (args.defaults or args.kwonlyargs or args.posonlyargs or args.vararg or args.kwarg)
+    holder = module.parent(function)
+    if not plain or not isinstance(holder, ast.Module) or module.loads_of_parameter(arg.arg, function) != [config]:
+        return []
+    readers = project.readers.of(module, module.scope(holder), function.name)
+    call = readers[0][0].parent(readers[0][1]) if len(readers) == 1 else None
+    if not isinstance(call, ast.Call) or call.func is not readers[0][1] or readers[0][0] is not module:
+        return []
+    try:
+        value = given(function, call).get(arg.arg)
+    except Stuck:
+        return []
+    made = _made(module, value, call) if value is not None else None
+    if value is None or made is None:
+        return []
+    config_call, statement = made
+    try:
+        fields = bind(config_call, SIGNATURE, "RunConfig")
+    except Unsupported:
+        return []
+    own = [n for n, v in fields.items() if not (isinstance(v, ast.Constant) or _is_everywhere(module, v))]
+    names = {name: module.unused_name(name, function.body[0]) for name in own}
+    taken = {each.arg for each in args.args}
+    if taken & set(names.values()) or not _has_only(module, statement, config_call, call):
+        return []
+    parts = [f"{name}={names.get(name) or module.segment(field)}" for name, field in fields.items()]
+    changes = [Change(module.edit(config, f"{module.segment(config_call.func)}({', '.join(parts)})"))]
+    changes += [Change(module.delete_statement(statement))] if statement is not None else []
+    keyword = next((k for k in call.keywords if k.value is value), None)
+    if own:
+        texts = [f"{names[n]}={module.segment(fields[n])}" if keyword else module.segment(fields[n]) for n in own]
+        changes.append(Change(module.edit(argument_span(module, call, keyword or value), ", ".join(texts))))
+        return [*changes, Change(module.edit(arg, ", ".join(names[name] for name in own)))]
+    changes.append(Change(delete_argument(module, call, keyword or value)))
+    index = args.args.index(arg)
+    span = module.span(arg)
+    if index + 1 < len(args.args):
+        span = (span[0], module.span(args.args[index + 1])[0])
+    elif index:
+        span = (module.span(args.args[index - 1])[1], span[1])
+    return [*changes, Change(module.edit(span, ""))]
+
+
+def _made(module: Module, value: ast.expr, call: ast.Call) -> tuple[ast.Call, ast.Assign | None] | None:
+    """The call that makes a configuration, and the statement that holds it for one argument alone."""
+    statement = module.assignment(value) if isinstance(value, ast.Name) else None
+    made = value if statement is None else statement.value
+    if not isinstance(made, ast.Call) or module.resolve(made.func) != RUN_CONFIG:
+        return None
+    if statement is not None and isinstance(value, ast.Name):
+        if module.loads_of(value.id, module.scope(value).lookup(value.id)) != [value]:
+            return None
+    return made, statement
+
+
+def _has_only(module: Module, statement: ast.Assign | None, config: ast.Call, call: ast.Call) -> bool:
+    """Whether the fields of a configuration mean the same at the call."""
+    if statement is None:
+        return True
+    return moves(module, statement, call, [*config.args, *(keyword.value for keyword in config.keywords)])
+
+
+def _is_everywhere(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a name of the file that is bound once, or an attribute of such."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    if not isinstance(node, ast.Name) or len(module.bindings(node)) != 1:
+        return False
+    scope = module.scope(node).lookup(node.id)
+    return scope is not None and scope.kind == "module"

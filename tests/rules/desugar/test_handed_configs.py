@@ -1,0 +1,57 @@
+"""A RunConfig that a function is given."""
+
+from __future__ import annotations
+
+import pytest
+from desugared import MODEL, TRAIN, below
+from modelfn.programs import migrate
+
+BUILD = """def build({parameters}):
+    return tf.estimator.Estimator(model_fn, params={{"units": 1}}, config=config)
+
+
+"""
+MAIN = """def main(folder):
+    config = tf.estimator.RunConfig({fields})
+    estimator = build({given})
+    {train}
+
+main(load())
+"""
+
+
+def program(fields: str, parameters: str = "config", given: str = "config", more: str = "") -> str:
+    return MODEL + BUILD.format(parameters=parameters) + MAIN.format(fields=fields, given=given, train=TRAIN + more)
+
+
+def test_its_fields_are_given_instead() -> None:
+    text = below(program("folder + '/a', keep_checkpoint_max=2, save_checkpoints_steps=5"))
+    assert text.startswith('def build(model_dir):\n    model = create_model(params={"units": 1})\n')
+    assert "CheckpointManager(checkpoint, model_dir, max_to_keep=2" in text
+    assert "    estimator = build(folder + '/a')\n" in text and "(batch + 1) % 5 == 0" in text
+
+
+@pytest.mark.parametrize(
+    ("parameters", "given", "function", "call"),
+    [
+        ("config, size", "config, 3", "def build(size):", "build(3)"),
+        ("size, config", "3, config=config", "def build(size):", "build(3)"),
+        ("config", "config=config", "def build():", "build()"),
+    ],
+)
+def test_what_is_the_same_everywhere_is_no_parameter(parameters: str, given: str, function: str, call: str) -> None:
+    text = below(program("tf_random_seed=3, model_dir='here'", parameters, given))
+    assert function in text and f"estimator = {call}\n" in text and "model_dir" not in text and "'here'" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "more"),
+    [("folder", "    print(config)\n"), ("folder", "    build(config)\n"), ("**folder", "")],
+)
+def test_one_that_is_used_for_more_stays(fields: str, more: str) -> None:
+    source = program(fields, more=more)
+    assert "def build(config):" in (migrate(source) if "**" not in fields else source)
+
+
+def test_a_default_stays() -> None:
+    assert "def build(config=None):" in migrate(program("folder", "config=None"))
