@@ -31,12 +31,12 @@ _MOST = 20
 def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     """The statements that apply each layer; none for other calls, and where the number of layers is not seen."""
     name = module.resolve(call.func)
-    given = {k.arg: module.cst.expression(k.value) for k in call.keywords if k.arg is not None and k.arg != "scope"}
     scope = next((k.value for k in call.keywords if k.arg == "scope"), None)
     tf = whole_name(module)
     hidden = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
     if name not in _REPEAT | _STACK or hidden or tf is None or len(call.args) < 3:
         return []
+    given = {k.arg: module.cst.expression(k.value) for k in call.keywords if k.arg is not None and k.arg != "scope"}
     if name in _REPEAT:
         inputs, count, layer, *rest = call.args
         times = count.value if isinstance(count, ast.Constant) and isinstance(count.value, int) else 0
