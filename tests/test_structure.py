@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import configparser
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -70,3 +71,9 @@ def test_probes_that_are_loaded_by_name_are_there() -> None:
     names = {name for path in places for name in re.findall(r'load_probe\("([\w.]+)"\)', path.read_text("utf-8"))}
     assert "tf1.dialect" in names
     assert {name for name in names if f"migrator.parity.probe.{name}" not in modules()} == set()
+
+
+def test_every_package_is_installed() -> None:
+    cfg = configparser.ConfigParser()
+    cfg.read(ROOT / "setup.cfg", "utf-8")
+    assert {name.rpartition(".")[0] for name in modules()} <= set(cfg["options"]["packages"].split())
