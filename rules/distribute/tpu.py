@@ -6,6 +6,7 @@ Without a TPU a TPUEstimator is an Estimator that tells `input_fn` and `model_fn
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
@@ -14,7 +15,7 @@ from migrator.resolve.syntax import walk
 from migrator.vocabulary.diagnostics import Edit
 
 from ..estimator_calls.driver import Driver
-from ..optimizers.wrappers import unwrapped
+from ..optimizers.wrappers import all_unwrapped
 from .tpu_facts import short_name
 
 ESTIMATOR = (
@@ -70,15 +71,25 @@ def reference(driver: Driver, node: ast.expr, name: str) -> bool:
         for value in driver.run_config(node, call, _FIELDS):
             drop_names(module, driver, value)
     elif short == "CrossShardOptimizer" and call is not None:
-        driver.handled.add(node)
-        driver.edits += cross_shard(module, call)
+        owner = module.parent(module.statement(call))
+        beside = [other for other in _cross_shards(module) if module.parent(module.statement(other)) is owner]
+        driver.handled.update(other.func for other in beside)
+        driver.edits += cross_shards(module, beside)  # at once, as a branch may hold nothing else
     return node in driver.handled
 
 
-def cross_shard(module: Module, call: ast.Call) -> list[Edit]:
-    """Leaves out a `CrossShardOptimizer` around an optimizer."""
-    given = bind(call, "opt reduction name group_assignment", "CrossShardOptimizer")
-    return unwrapped(module, call, given["opt"])
+def _cross_shards(module: Module) -> Iterator[ast.Call]:
+    """The calls of a file that wrap optimizers for a TPU."""
+    for node, name in module.references():
+        call = module.parent(node)
+        if short_name(name) == "CrossShardOptimizer" and isinstance(call, ast.Call) and call.func is node:
+            yield call
+
+
+def cross_shards(module: Module, calls: Iterable[ast.Call]) -> list[Edit]:
+    """Leaves out each `CrossShardOptimizer` around an optimizer."""
+    names = "opt reduction name group_assignment"
+    return all_unwrapped(module, [(call, bind(call, names, "CrossShardOptimizer")["opt"]) for call in calls])
 
 
 def drop_names(module: Module, driver: Driver, dropped: ast.expr) -> None:

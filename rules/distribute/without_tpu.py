@@ -23,7 +23,7 @@ from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import Construction
 from ..symbols.tensorflow_names import tensorflow_root
 from .strategies import trains_on_tpu
-from .tpu import ASKS, NO_HOST_CALL, cross_shard
+from .tpu import ASKS, NO_HOST_CALL, cross_shards
 from .tpu_facts import short_name
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
     on_tpu = trains_on_tpu(drafts.project.modules.values()) is not None
     for path in paths:
         module = drafts.project.modules[path]
+        around: list[ast.Call] = []
         for node, name in module.references():
             call = module.parent(node)
             if not isinstance(call, ast.Call) or call.func is not node:
@@ -51,7 +52,8 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
                     drafts.remark(module, call, NO_HOST_CALL)
                 changes += map(Change, _spec(module, call, on_tpu))
             elif short_name(name) == "CrossShardOptimizer":
-                changes += map(Change, cross_shard(module, call))
+                around.append(call)
+        changes += map(Change, cross_shards(module, around))
     if changes:
         drafts.apply(changes)
 

@@ -198,3 +198,15 @@ def test_what_a_tpu_needs(old: str, new: str, style: str, reason: str) -> None:
     given = PROGRAM.replace(old, new)
     text, reasons = on_tpu(given, style)
     assert text == given and reason in " ".join(reasons), reasons
+
+
+def test_a_branch_of_wrappers_alone_goes() -> None:
+    wrapped = "        optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)\n"
+    other = wrapped.replace("optimizer = ", "other = ").replace("(optimizer)", "(other)")
+    begun = "    optimizer = tf.train.GradientDescentOptimizer(0.1)\n"
+    text = migrate(
+        PROGRAM.replace(begun, begun + begun.replace("optimizer =", "other =")).replace(wrapped, wrapped + other)
+    )
+    assert "CrossShard" not in text and 'params["use_tpu"]' not in text
+    kept = PROGRAM.replace(wrapped, wrapped + '        print("on a TPU")\n')
+    assert 'print("on a TPU")' in migrate(kept) and "CrossShard" not in migrate(kept)
