@@ -225,3 +225,11 @@ def test_an_entry_that_the_metrics_read_is_computed_without_the_others() -> None
 )
 def test_labels_do_not_leak(body: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(body))
+
+
+def test_a_program_that_only_trains_computes_what_the_labels_are_compared_with() -> None:
+    body = 'w = tf.get_variable("w", [3, 1])\nout = tf.matmul(features, w)'
+    spec = "return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)"
+    end = f"loss = tf.losses.mean_squared_error(labels, out)\n{TRAIN_OP}\n{spec}"
+    text = migrate(model_fn(body, end=end))
+    assert "return tf.matmul(features, self.w)" in text and 'loss="mse"' in text

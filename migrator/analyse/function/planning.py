@@ -122,6 +122,8 @@ def _slices(plan: Plan) -> None:
     losses = set().union(*plan.loss_slices.values())
     if losses & plan.tainted:
         shared = losses & set(plan.metric_slice)
+        if not plan.fed and _only_trains(plan, call, losses):
+            shared = losses  # all but what reads the labels
         call |= _shared_forward(plan, without_absent(plan, shared if plan.fed else shared - plan.tainted))
     for leaf in effects(plan):
         if leaf in plan.feeding:
@@ -136,6 +138,12 @@ def _slices(plan: Plan) -> None:
     plan.absent = absent_keys(plan)
     with plan.obstacles:
         _check_precision(plan)
+
+
+def _only_trains(plan: Plan, call: set[Leaf], losses: set[Leaf]) -> bool:
+    """Whether nothing of the forward pass is known but its weights, and plain names hold what the loss is computed of."""
+    plain = (isinstance(leaf.node, ast.Assign) and isinstance(leaf.node.targets[0], ast.Name) for leaf in losses)
+    return not any(plan.time(leaf) is Time.DYNAMIC for leaf in call) and all(plain)
 
 
 def _check_precision(plan: Plan) -> None:
