@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.training.conditionalsteps import arm_of, condition_of
 from migrator.analyse.training.stepcount import counts_step
 from migrator.analyse.training.sums import change_lines
@@ -87,11 +86,3 @@ def _name(writer: TrainStepWriter, optimizers: list[str], taken: list[str]) -> s
         for name in (first, *others)
         if name not in taken and not writer.model.is_local(name) and name not in writer.model.statics
     )
-
-
-def is_run_here(writer: TrainStepWriter, leaf: Leaf) -> bool:
-    """Whether a statement must be written for what it makes the train op do."""
-    parts = [leaf.node]
-    inline = [item.context_expr for scope in leaf.scopes for item in scope.items]
-    held = {id(change.node) for change in writer.train_op.changes if change.at is leaf}
-    return any(id(node) in held for part in (*parts, *inline) for node in ast.walk(part))

@@ -86,24 +86,6 @@ class Module(Text):
                 self.__dict__[name] = other.__dict__[name]
         self._qualified, self._raw_names = other._qualified, other._raw_names
 
-    def outer_span(self, node: ast.expr) -> Span:
-        """Span of an expression together with the parentheses that wrap just it, if any.
-
-        Not for the only argument of a call, whose parentheses look the same: there it answers the plain span.
-        """
-        start, end = self.span(node)
-        if isinstance(self.parent(node), (ast.Call, ast.ClassDef, ast.FormattedValue)):
-            return start, end
-        while True:
-            before = self.skip_back(start)
-            after = self.skip(end)
-            if self.source[before - 1 : before] == b"(" and self.source[after : after + 1] == b")":
-                start, end = before - 1, after + 1
-            else:
-                return start, end
-
-    # -- names --------------------------------------------------------------------------------------------------------
-
     @cached_property
     def analysis(self) -> Analysis:
         """Scopes, bindings, imports and parents."""

@@ -157,7 +157,7 @@ def _of_replicas(loop: Loop, plan: Plan) -> str:
                 return "data that may end, on several devices"
             if use.validation is not None and moving:
                 return "moving statistics, of which each replica has its own in an evaluation amid the training"
-        elif moving and not _may_restore(loop, use):
+        elif moving and not _may_restore(use):
             return "moving statistics, of which each replica has its own"
     return ""
 
@@ -227,7 +227,7 @@ def _of_servers(loop: Loop, plan: Plan) -> str:
     return ""
 
 
-def _may_restore(loop: Loop, use: Use) -> bool:
+def _may_restore(use: Use) -> bool:
     """Whether the newest checkpoint, which has the means over replicas, may be read before a use."""
     return use.saves and has_its_line(use.module, use.call)
 

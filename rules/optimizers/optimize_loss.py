@@ -40,7 +40,6 @@ _BY_NAME = {
 }
 _SUMMARIES = ("loss", "learning_rate", "global_gradient_norm")
 _REFUSED = ("gradient_noise_scale", "gradient_multipliers", "update_ops", "variables")
-_IGNORED = frozenset({"colocate_gradients_with_ops"})
 
 
 def spelled_out(module: Module, call: ast.Call) -> list[Change]:

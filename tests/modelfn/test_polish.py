@@ -128,5 +128,5 @@ def test_arguments_on_lines_of_their_own_stay_so() -> None:
     text = migrate(model_fn(body, end=f"{LOSS}\n{TRAIN_OP}\n{SPEC}", after=after))
     assert "train(\n    estimator,\n    input_fn=F,\n    steps=1,\n)\n" in text
     assert "evaluate(\n    estimator, F, steps=1)\n" in text
-    assert "train(estimator,  # why\n    F)\n" in text
+    assert "train(  # why\n    estimator, F)\n" in text
     assert "train(estimator, input_fn=F,\n      steps=1)\n" in text
