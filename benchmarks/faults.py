@@ -27,7 +27,8 @@ from planted import KINDS, Fault, faults
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 900.0
 """Seconds of one comparison."""
-FOUND, MISSED, FAILED = "found", "missed", "failed"
+FOUND, CRASHED, MISSED, FAILED = "found", "crashed", "missed", "failed"
+"""`CRASHED`: the program with the fault could not run, so that nothing was compared; that shows it, too."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def judge(fixture: Path, after: str | None, mode: str, recordings: Path, python:
             return Verdict(FAILED, f"no answer within {LIMIT:.0f} s", LIMIT)
         seconds = time.perf_counter() - started
     lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-    outcome = {0: MISSED, 1: FOUND, 2: FOUND}.get(done.returncode, FAILED)
+    outcome = {0: MISSED, 1: FOUND, 2: CRASHED}.get(done.returncode, FAILED)
     said = lines[0].partition(": ")[2] if lines else done.stderr.strip()[-200:]
     said = "; ".join([said, *(line for line in lines if "says nothing" in line)])
     return Verdict(outcome, said, seconds)
@@ -103,7 +104,7 @@ def judged(fixture: Path, planted: Sequence[Planted], recordings: Path, python: 
         for each in group:
             verdict = judge(fixture, each.fault.text, mode, recordings, python)
             print(
-                f"{verdict.outcome:6} {verdict.seconds:5.1f} s  {each.place}: {each.fault.kind}",
+                f"{verdict.outcome:7} {verdict.seconds:5.1f} s  {each.place}: {each.fault.kind}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -112,19 +113,20 @@ def judged(fixture: Path, planted: Sequence[Planted], recordings: Path, python: 
 
 
 def table(results: Sequence[tuple[Planted, Verdict]]) -> str:
-    """What was found of each kind, and all that was not."""
-    lines = ["| fault | planted | found |", "| --- | ---: | ---: |"]
+    """What was found of each kind, what could not run, and all that was missed."""
+    lines = ["| fault | planted | found | crashed |", "| --- | ---: | ---: | ---: |"]
     for kind in KINDS:
         outcomes = [verdict.outcome for each, verdict in results if each.fault.kind == kind.name]
         if outcomes:
             mode = f" (`--mode {kind.mode}`)" if kind.mode != "replay" else ""
-            lines.append(f"| {kind.name}{mode} | {len(outcomes)} | {outcomes.count(FOUND)} |")
-    found = sum(verdict.outcome == FOUND for _, verdict in results)
-    lines += ["", f"{found} of {len(results)} found.", ""]
+            counts = f"{len(outcomes)} | {outcomes.count(FOUND)} | {outcomes.count(CRASHED)}"
+            lines.append(f"| {kind.name}{mode} | {counts} |")
+    found, crashed = (sum(verdict.outcome == outcome for _, verdict in results) for outcome in (FOUND, CRASHED))
+    lines += ["", f"{found} of {len(results)} found, {crashed} more crashed.", ""]
     lines += [
         f"- {verdict.outcome}: {each.place}: {each.fault.kind}: {verdict.why}"
         for each, verdict in results
-        if verdict.outcome != FOUND
+        if verdict.outcome not in (FOUND, CRASHED)
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -153,7 +155,7 @@ def main() -> int:
     print(text)
     if options.markdown:
         options.markdown.write_text(text, "utf-8")
-    return int(any(verdict.outcome != FOUND for _, verdict in results))
+    return int(any(verdict.outcome not in (FOUND, CRASHED) for _, verdict in results))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -74,8 +75,23 @@ def test_what_was_not_found_is_listed_with_its_place() -> None:
     fault = sys.modules["planted"].Fault("elu for relu", "replay", 7, "")
     planted = tool.Planted(ROOT / "fixtures" / "ctr" / "dcn", fault)
     text = tool.table(
-        [(planted, tool.Verdict(tool.MISSED, "equal", 1.0)), (planted, tool.Verdict(tool.FOUND, "different", 1.0))]
+        [
+            (planted, tool.Verdict(tool.MISSED, "equal", 1.0)),
+            (planted, tool.Verdict(tool.FOUND, "different", 1.0)),
+            (planted, tool.Verdict(tool.CRASHED, "ran longer than 900 s", 1.0)),
+        ]
     )
-    assert "| elu for relu | 2 | 1 |" in text
-    assert "1 of 2 found." in text
+    assert "| elu for relu | 3 | 1 | 1 |" in text
+    assert "1 of 3 found, 1 more crashed." in text and "ran longer" not in text
     assert "- missed: ctr/dcn/after.py:7: elu for relu: equal" in text
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(0, "missed"), (1, "found"), (2, "crashed"), (3, "failed")])
+def test_a_program_that_could_not_run_is_told_from_one_that_differs(
+    status: int, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = sys.modules["faults"]
+    done = subprocess.CompletedProcess([], status, "case: it says so\n", "")
+    monkeypatch.setattr(tool.subprocess, "run", lambda *_, **__: done)
+    verdict = tool.judge(ROOT / "fixtures" / "ctr" / "dcn", None, "replay", tmp_path, "python")
+    assert (verdict.outcome, verdict.why) == (outcome, "it says so")

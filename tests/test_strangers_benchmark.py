@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -94,3 +95,18 @@ def test_the_page_counts_only_what_could_run_before() -> None:
     assert "| of repositories | 2 |" in text
     assert "| migrated | 2 |" in text
     assert "| e/f | four | No module named 'x' |" in text
+
+
+@pytest.mark.parametrize(
+    ("problem", "outcome"),
+    [
+        ("the old program main.py: exit status 1", trial.OLD_FAILS),
+        ("the old cluster of main.py: worker 0: exit status 1", trial.OLD_FAILS),
+        ("the new program main.py: exit status 1 at main.py:3: no such folder", trial.CRASHED),
+        ("the new program threshold.py: exit status 1", trial.CRASHED),
+    ],
+)
+def test_the_side_that_failed_is_named_first(problem: str, outcome: str, tmp_path: Path) -> None:
+    (tmp_path / "parity.json").write_text(json.dumps({"cases": [{"problem": problem}]}))
+    row = Row("a/b", "one")
+    assert trial._blame(tmp_path, row) == outcome and row.reasons == [problem]

@@ -152,4 +152,4 @@ def _blame(folder: Path, row: Row) -> str:
         row.reasons.insert(0, "the comparison took too long")
         return SLOW
     row.reasons.insert(0, " ".join(problem.split())[:300])
-    return OLD_FAILS if "old" in problem.split("\n")[0][:60] else CRASHED
+    return OLD_FAILS if problem.startswith("the old ") else CRASHED
