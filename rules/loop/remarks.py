@@ -6,7 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
+from migrator.analyse.function.plan import Plan
+from migrator.analyse.training.updates import GRADIENTS
 from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
 
 from .plan import Loop
 from .specs import Validation
@@ -46,6 +49,26 @@ BY_CORES = (
     "each core of a TPU changes or clips the gradients of its own share of a batch, before they are added up; "
     "on one device that is the whole batch"
 )
+_CLIPS = re.compile(r"\b(global_clipnorm|clipnorm|clipvalue)=")
+"""Arguments of optimizers that clip."""
+_OF_SUM = (
+    "on a TPU of several cores `{}` clips the sum of their gradients, where a TPUEstimator clipped those of each core; "
+    "to do so, clip in a `train_step`, before `apply_gradients`. On one device there is no difference"
+)
+_UNDIVIDED = (
+    "on a TPU of several cores what tf.gradients gave was added up undivided (compute_gradients of a CrossShardOptimizer "
+    "divides the loss by their number, tf.gradients does not); now the loss of each core is divided first. For the old sums "
+    "and limits multiply the gradients by tf.distribute.get_strategy().num_replicas_in_sync in a `train_step`, before "
+    "they are clipped. On one device there is no difference"
+)
+_BETWEEN_LOOPS = (
+    "with a TPU checkpoints are saved after steps that are multiples both of {} and of iterations_per_loop; an Estimator "
+    "saved at the end of the first loop that was as many steps after the last checkpoint"
+)
+WITH_ONE_WORKER = (
+    "on parameter servers the training ends after as many steps as one worker has batches; in TensorFlow 1 the chief and "
+    "each worker went through all of their own data: multiply steps_per_epoch by their number for as many steps"
+)
 
 
 def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
@@ -73,11 +96,18 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 call,
                 f"an Estimator saves a checkpoint every {_interval(fields)}; the program does so every {SELDOM} steps now",
             )
+    for use in (use for use in loop.uses if use.method == "train" and use.interval is not None):
+        together, interval = use.sources[0].settings.tpu.loop, use.interval
+        if together is not None and isinstance(interval, (ast.expr, int)) and not _divides(together, interval):
+            every = ast.unparse(interval) if isinstance(interval, ast.expr) else interval
+            yield use.module, use.call, _BETWEEN_LOOPS.format(every)
     if loop.distribution is not None:
         source, strategy = loop.first, loop.distribution.strategy
         yield source.module, strategy or source.construction.call, WITH_KERAS_2
         if strategy is None:
             yield source.module, source.construction.call, OF_CLUSTERS
+            for use in (use for use in loop.uses if use.method == "train" and use.limit is None):
+                yield use.module, use.call, WITH_ONE_WORKER
         for use in (use for use in loop.uses if use.method == "train" and use.saves and not use.counted):
             if use.interval is not None:
                 yield use.module, use.call, AT_ITS_END
@@ -138,10 +168,34 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 yield use.module, told, text
 
 
+def of_cores(loop: Loop, plan: Plan, text: str) -> Iterator[tuple[Module, ast.AST, str]]:
+    """What several cores of a TPU do otherwise with gradients, by the model as it is written."""
+    if not loop.on_tpu:
+        return
+    source = loop.first
+    if "def train_step(" in text:
+        yield source.module, source.construction.call, BY_CORES
+    if (clips := _CLIPS.search(text)) is not None:
+        yield source.module, source.construction.call, _OF_SUM.format(clips[1])
+    calls = (node for leaf in plan.gradients for node in walk(leaf.node) if isinstance(node, ast.Call))
+    taken = next((call for call in calls if plan.module.resolve(call.func) == GRADIENTS), None)
+    if taken is not None:
+        yield plan.module, taken, _UNDIVIDED
+
+
 def _interval(fields: Mapping[str, ast.expr]) -> str:
     """How long an Estimator waits before it saves the next checkpoint."""
     seconds = fields.get("save_checkpoints_secs")
     return "10 minutes" if seconds is None else f"{ast.unparse(seconds)} seconds"
+
+
+def _divides(part: ast.expr, whole: ast.expr | int) -> bool:
+    """Whether a number of steps is seen to be a multiple of another."""
+    values = [node.value if isinstance(node, ast.Constant) else node for node in (part, whole)]
+    if ast.dump(part) == (ast.dump(whole) if isinstance(whole, ast.expr) else ""):
+        return True
+    first, second = values
+    return isinstance(first, int) and isinstance(second, int) and first > 0 and second % first == 0
 
 
 def _is_shown(use: Use) -> bool:

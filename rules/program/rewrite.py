@@ -63,7 +63,7 @@ from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import one_shot_edits
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
-from ..loop.remarks import ALONE, BY_CORES, BY_EXAMPLES, OF_METRICS, remarks, reports_loss
+from ..loop.remarks import ALONE, BY_EXAMPLES, OF_METRICS, of_cores, remarks, reports_loss
 from ..loop.sources import Kind, kind_of, kind_of_keras
 from ..loop.writer import LoopWriter, dropped
 from ..model_fns.handed_names import name_changes, new_name
@@ -211,8 +211,10 @@ class ProgramRewrite(Rewritten):
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
         if isinstance(self.loop, Loop) and (reason := why_not_after_all(self.loop, texts)):
             raise KeepsHelpers(reason)
-        if isinstance(self.loop, Loop) and self.loop.on_tpu and any("def train_step(" in text for text in texts):
-            self._driver(self.loop.first.module).remark(self.loop.first.construction.call, BY_CORES)
+        for model in self.model_fns.values() if isinstance(self.loop, Loop) else ():
+            if isinstance(self.loop, Loop) and model.plan is not None and model.generated is not None:
+                for module, node, text in of_cores(self.loop, model.plan, model.generated.text):
+                    self._driver(module).remark(node, text)
         texts += self._classes.texts()
         if isinstance(self.loop, Loop) and (use := reports_loss(self.loop, texts)) is not None:
             self._driver(use.module).remark(use.call, BY_EXAMPLES)

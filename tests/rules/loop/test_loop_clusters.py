@@ -216,6 +216,13 @@ def said(program: str) -> list[str]:
     return [str(diagnostic) for outcome in run(program).values() for diagnostic in outcome.remaining]
 
 
+@pytest.mark.parametrize("model", [OF_CLUSTER, OF_SERVERS], ids=["workers", "servers"])
+def test_a_training_that_ends_with_its_data_is_that_of_one_worker(model: str) -> None:
+    told = said(model + MADE + "estimator.train(make_input_fn(8, 3))\n")
+    assert sum("as many steps as one worker has batches" in text for text in told) == 1
+    assert not any("as one worker has batches" in text for text in said(model + MADE + TRAIN))
+
+
 KEPT = {
     "data that may end before": OF_CLUSTER + MADE + "estimator.train(make_input_fn(8, 3), steps=20)\n",
     "checkpoints of mirrored workers in a folder that may be none": OF_CLUSTER

@@ -173,6 +173,47 @@ def test_cores_change_gradients_before_they_add_them_up() -> None:
     assert any("each core of a TPU" in text for text in told)
 
 
+GRADIENTS = {
+    "computed": "gradients, variables = zip(*optimizer.compute_gradients(loss))",
+    "taken": "variables = tf.trainable_variables()\n    gradients = tf.gradients(loss, variables)",
+}
+CLIPPED = "gradients, _ = tf.clip_by_global_norm(gradients, 1.0)"
+SCALED = "gradients = [FLAGS.scale * g for g in gradients]"
+
+
+@pytest.mark.parametrize(
+    ("taken", "edited", "words"),
+    [
+        ("computed", CLIPPED, ["`global_clipnorm` clips the sum"]),
+        ("taken", CLIPPED, ["`global_clipnorm` clips the sum", "was added up undivided"]),
+        ("computed", SCALED, ["each core of a TPU"]),
+        ("taken", SCALED, ["each core of a TPU", "was added up undivided"]),
+        ("taken", "", ["was added up undivided"]),
+        ("computed", "", []),
+    ],
+)
+def test_what_cores_do_otherwise_is_said_where_there_is_a_tpu(taken: str, edited: str, words: list[str]) -> None:
+    lines = [GRADIENTS[taken], edited, "train_op = optimizer.apply_gradients(zip(gradients, variables), "]
+    update = "\n    ".join(line for line in lines if line) + "tf.train.get_global_step())"
+    own = MODEL.replace("train_op = optimizer.minimize(loss, tf.train.get_global_step())", update)
+    one_device = MADE.replace("use_tpu=FLAGS.use_tpu", "use_tpu=False")
+    told, alone = (
+        [str(d) for outcome in run(own + CONFIG + made + TRAIN).values() for d in outcome.remaining]
+        for made in (MADE, one_device)
+    )
+    of_cores = [text for text in told if " TPU of several cores" in text or "each core of a TPU" in text]
+    assert len(of_cores) == len(words) and all(any(word in text for text in of_cores) for word in words)
+    assert not any("cores" in text for text in alone)
+
+
+@pytest.mark.parametrize(("loop_steps", "said"), [("10", False), ("300", True), ("FLAGS.loop", True), ("None", False)])
+def test_checkpoints_between_loops(loop_steps: str, said: bool) -> None:
+    config = f'config = tf.contrib.tpu.RunConfig(model_dir="here", tpu_config=tf.contrib.tpu.TPUConfig({loop_steps}))\n'
+    train = "estimator.train(input_fn, steps=5000)\n"
+    told = [str(d) for outcome in run(MODEL + config + MADE + train).values() for d in outcome.remaining]
+    assert any("multiples both of 1000 and of iterations_per_loop" in text for text in told) == said
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
