@@ -8,11 +8,25 @@ from typing import Union
 
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 _SETTINGS = frozenset({"tensorflow.ConfigProto", "tensorflow.GPUOptions", "tensorflow.OptimizerOptions"})
+_INSTEAD = {
+    "allow_soft_placement": "tf.config.set_soft_device_placement",
+    "log_device_placement": "tf.debugging.set_log_device_placement",
+    "intra_op_parallelism_threads": "tf.config.threading.set_intra_op_parallelism_threads",
+    "inter_op_parallelism_threads": "tf.config.threading.set_inter_op_parallelism_threads",
+    "allow_growth": "tf.config.experimental.set_memory_growth",
+    "per_process_gpu_memory_fraction": "tf.config.set_logical_device_configuration",
+    "visible_device_list": "tf.config.set_visible_devices",
+    "global_jit_level": "tf.config.optimizer.set_jit",
+}
+"""What takes the place of a field."""
+_NO_GPU = 'tf.config.set_visible_devices([], "GPU")'
+_DEVICES = "tf.config.set_visible_devices, and tf.config.set_logical_device_configuration for several of one CPU"
 Argument = Union[ast.expr, ast.keyword]
 
 
@@ -55,6 +69,51 @@ def makers(module: Module, value: ast.Name) -> list[ast.stmt]:
     blocks = {module.parent(statement) for statement in found}
     whole = next(iter(blocks))
     return found if len(blocks) == 1 and len(getattr(whole, "body", ())) > len(found) else []
+
+
+def taken_over(project: Project, module: Module, value: ast.expr) -> str:
+    """What takes the place of settings of sessions that are dropped, and which options of the program nothing reads then."""
+    gone: list[ast.AST] = [value]
+    if isinstance(value, ast.Name):
+        made = makers(module, value)
+        assigned = module.assignment(value)
+        gone += made or ([assigned.value] if assigned is not None else [])
+    fields: dict[str, str] = {}
+    inside = [node for part in gone for node in walk(part)]
+    for node in inside:
+        if isinstance(node, ast.keyword) and node.arg is not None:
+            fields[node.arg] = _counted(node.value) if node.arg == "device_count" else _INSTEAD.get(node.arg, "")
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):  # device_count cannot be set so
+            fields[node.attr] = _INSTEAD.get(node.attr, "")
+    told = [f"{name}: {text}" for name, text in fields.items() if text]
+    message = f"session_config is dropped: {'; '.join(told) or 'set threads and devices through tf.config'}"
+    unread = _unread(project, set(inside)) if not isinstance(value, ast.Name) or makers(module, value) else []
+    return message + (f". Nothing reads {', '.join(f'`{name}`' for name in unread)} any more" if unread else "")
+
+
+def _counted(value: ast.expr) -> str:
+    """What takes the place of `device_count`: most often it says that there are to be no GPUs."""
+    entries = dict(zip(value.keys, value.values)) if isinstance(value, ast.Dict) else {}
+    counts = {key.value: count for key, count in entries.items() if isinstance(key, ast.Constant)}
+    gpus = counts.get("GPU")
+    none = isinstance(gpus, ast.Constant) and gpus.value == 0
+    return _NO_GPU if none else _DEVICES
+
+
+def _unread(project: Project, gone: set[ast.AST]) -> list[str]:
+    """Options of the program, such as ``FLAGS.name``, that are read by nodes which go, and nowhere else."""
+    names = list(dict.fromkeys(node.attr for node in gone if isinstance(node, ast.Attribute)))
+    modules = project.modules.values()
+    read = {node.attr for m in modules for node in m.nodes(ast.Attribute) if node not in gone}
+    defined = {text.lstrip("-").replace("-", "_") for _, call in project.calls() for text in _first(call)}
+    return sorted(name for name in names if name not in read and name in defined)
+
+
+def _first(call: ast.Call) -> list[str]:
+    """The name that a call may define: ``DEFINE_string("name", …)``, ``add_argument("--name")``."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    return [first] if isinstance(first, str) and (name == "add_argument" or name.startswith("DEFINE")) else []
 
 
 def _root(node: ast.expr) -> ast.expr:

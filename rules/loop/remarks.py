@@ -82,6 +82,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 fields["tf_random_seed"],
                 "tf_random_seed seeds no initial values any more: tf.keras.utils.set_random_seed does, and NumPy with them",
             )
+        if source.settings.session is not None:
+            yield source.module, *source.settings.session
         if source.settings.directory is not None:
             yield (
                 source.module,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import Optional
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
@@ -14,7 +15,7 @@ from migrator.resolve.project import Project
 from ..distribute import tpu_facts
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.estimator_values import PREFIX, Construction
-from ..estimator_calls.session_settings import makers
+from ..estimator_calls.session_settings import makers, taken_over
 from .places import moves
 from .values import given_to
 
@@ -59,6 +60,8 @@ class Settings:
     """What a TPUEstimator says beside."""
     sessions: tuple[ast.stmt, ...] = ()
     """What makes settings of sessions, and goes."""
+    session: Optional[tuple[ast.expr, str]] = None
+    """Settings of sessions, and what takes their place."""
 
     @property
     def strategy(self) -> ast.expr | None:
@@ -82,7 +85,7 @@ def settings_of(project: Project, construction: Construction, others: Collection
     handed = given_to(project, module, given["config"]) if "config" in given else []
     if handed and all(is_none(value) for _, value in handed):
         del given["config"]  # which nobody gives
-    found = _configured(module, given["config"], construction, others) if "config" in given else Settings()
+    found = _configured(project, module, given["config"], construction, others) if "config" in given else Settings()
     if isinstance(found, str):
         return found
     if construction.tpu:
@@ -112,7 +115,7 @@ def _is_nothing(project: Project, module: Module, node: ast.expr) -> bool:
 
 
 def _configured(
-    module: Module, node: ast.expr, construction: Construction, others: Collection[Construction]
+    project: Project, module: Module, node: ast.expr, construction: Construction, others: Collection[Construction]
 ) -> Settings | str:
     """The settings of a RunConfig that is made for Estimators only."""
     statement, reads = None, []
@@ -154,7 +157,8 @@ def _configured(
         found.append((read, value))
     session = given.get("session_config")
     sessions = makers(module, session) if isinstance(session, ast.Name) else []
-    return Settings(fields, (call.func,), statement, reads=tuple(found), sessions=tuple(sessions))
+    told = None if is_none(session) or session is None else (session, taken_over(project, module, session))
+    return Settings(fields, (call.func,), statement, reads=tuple(found), sessions=tuple(sessions), session=told)
 
 
 def is_same(module: Module, node: ast.expr, at: ast.expr) -> bool:

@@ -66,3 +66,49 @@ def test_statements_between_others_go_alone() -> None:
 )
 def test_what_may_do_more_stays(text: str) -> None:
     assert after(text).replace("tf.compat.v1.", "tf.") == f"first()\n{text}\n"
+
+
+LOOP = """\
+FLAGS = tf.app.flags.FLAGS
+tf.app.flags.DEFINE_integer("threads", 2, "Threads.")
+tf.app.flags.DEFINE_integer("batch", 8, "Examples.")
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensor_slices(({"x": [[1.0]]}, [[1.0]])).repeat().batch(FLAGS.batch)
+
+
+%s
+estimator.train(input_fn, steps=2)
+"""
+OF_LOOP = PROGRAM[: PROGRAM.index("def main")]
+MAKES = "estimator = tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig(session_config=%s))"
+
+
+def dropped(text: str) -> list[str]:
+    """What is said of the settings of sessions, where a program becomes `fit`."""
+    outcome = run(OF_LOOP + LOOP % text)["program.py"]
+    assert ".fit(" in outcome.after.decode() and "ConfigProto" not in outcome.after.decode()
+    return [str(d) for d in outcome.remaining if "session_config" in d.message]
+
+
+def test_what_takes_their_place_is_said_once() -> None:
+    made = "tf.ConfigProto(device_count={'GPU': 0, 'CPU': 2}, allow_soft_placement=True, log_device_placement=False)"
+    (told,) = dropped(MAKES % made)
+    assert 'device_count: tf.config.set_visible_devices([], "GPU"); allow_soft' in told
+    assert "allow_soft_placement: tf.config.set_soft_device_placement; log_dev" in told
+    assert "log_device_placement: tf.debugging.set_log_device_placement" in told
+    assert "threading" not in told and "Nothing reads" not in told and told.startswith("program.py:")
+
+
+def test_options_that_nothing_reads_any_more_are_named() -> None:
+    settings = "settings = tf.ConfigProto()\nsettings.intra_op_parallelism_threads = FLAGS.%s\n" + MAKES % "settings"
+    (told,) = dropped(settings % "threads")
+    assert "intra_op_parallelism_threads: tf.config.threading.set_intra_op_parallelism_threads" in told
+    assert told.endswith("Nothing reads `threads` any more")
+    assert "Nothing reads" not in dropped(settings % "batch")[0]
+
+
+def test_nothing_is_said_where_there_are_none() -> None:
+    outcome = run(OF_LOOP + LOOP % (MAKES % "None"))["program.py"]
+    assert not any("session_config" in d.message for d in outcome.remaining)
