@@ -27,6 +27,8 @@ def given_by_method_callers(project: Project, module: Module, parameter: ast.arg
         if not isinstance(call, ast.Call) or call.func is not reference:
             raise Stuck("the method is handed around", reference)
         value = given(function, call, skip=1).get(parameter.arg)
+        if value is None and parameter.arg not in defaults(function):
+            raise Stuck("what is given for the parameter is not seen", call)
         values.append((where, value) if value is not None else (module, defaults(function)[parameter.arg]))
     if not values:
         raise Stuck("nobody calls the method", function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 
 import pytest
@@ -10,6 +11,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
 datasets = importlib.import_module("migrator.rules.loop.datasets")
+values = importlib.import_module("migrator.rules.loop.values")
 Data = datasets.Data
 SOURCE = "tf.data.Dataset.from_tensor_slices(x)"
 
@@ -114,3 +116,14 @@ def test_partial() -> None:
 @pytest.mark.parametrize("epochs, ends", [("", True), (", num_epochs=None", False), (", num_epochs=n", None)])
 def test_arrays(epochs: str, ends: bool | None) -> None:
     assert data_of("", f"tf.estimator.inputs.numpy_input_fn(x{epochs}, shuffle=True)") == Data(ends)
+
+
+def test_what_an_object_is_for_its_own_method_is_not_seen() -> None:
+    text = (
+        "import functools\nimport tensorflow as tf\n\n\ndef data_for(owner, count):\n"
+        "    return tf.data.Dataset.from_tensor_slices(owner.rows).take(count)\n\n\n"
+        "class Runner:\n    def __init__(self):\n        self.go(functools.partial(data_for, self, 8))\n\n\nRunner()\n"
+    )
+    module = Module("program.py", text)
+    call = next(node for node in module.nodes(ast.Call) if module.segment(node.func) == "functools.partial")
+    assert values.given_to(Project({"program.py": module}), module, call.args[1]) == []
