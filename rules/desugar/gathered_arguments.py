@@ -195,7 +195,8 @@ def _apart(module: Module, gathered: _Gathered, spread: ast.keyword, of_mode: bo
     names, begun = {}, set()
     for key in dict.fromkeys((*gathered.entries, *(key for _, more in gathered.stores for key in more))):
         known = _known(module, gathered, key)
-        if known == "before" and key in gathered.some and not (of_mode and _is_by_mode(module, gathered, key)):
+        unsure = key in gathered.some and not (of_mode and _is_by_mode(module, gathered, key))
+        if unsure and not (known == "after" and _is_bound_with(module, gathered, key)):
             known = ""
         names[key] = key if known else module.unused_name(key, gathered.made)
         begun |= {key} if known == "before" else set()
@@ -223,6 +224,15 @@ def _is_by_mode(module: Module, gathered: _Gathered, key: str) -> bool:
                 break
             if not isinstance(around, ast.If) or not _asks_mode(module, around.test):
                 return False
+    return True
+
+
+def _is_bound_with(module: Module, gathered: _Gathered, key: str) -> bool:
+    """Whether the variable of an entry is bound only where it is stored."""
+    for statement, more in gathered.stores:
+        bound = module.statement(module.bindings(more[key])[0].node) if key in more else None
+        if bound is not None and not moves(module, bound, statement, ()):
+            return False
     return True
 
 

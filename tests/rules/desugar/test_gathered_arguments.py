@@ -109,3 +109,28 @@ def test_an_entry_by_a_condition_is_left_out_where_it_is_not_met() -> None:
     )
     text = migrate(MODEL + made + "estimator = tf.estimator.Estimator(model_fn, **arguments)\n" + TRAIN)
     assert "model_dir_ = None\nif load():\n    model_dir_ = model_dir\n" in text
+
+
+@pytest.mark.parametrize("condition", ["load()", "PARAMS and load()"])
+def test_an_entry_by_a_condition_whose_value_is_made_below_the_dict(condition: str) -> None:
+    made = f'arguments = {{"params": {{"units": 1}}}}\nmodel_dir = load()\nif {condition}:\n'
+    made += '    arguments["model_dir"] = model_dir\n'
+    text = migrate(MODEL + made + "estimator = tf.estimator.Estimator(model_fn, **arguments)\n" + TRAIN)
+    assert f"model_dir_ = None\nmodel_dir = load()\nif {condition}:\n    model_dir_ = model_dir\n" in text
+
+
+def test_metrics_by_a_condition_that_are_made_below_the_dict() -> None:
+    spec = 'spec = {"mode": mode, "predictions": predictions}\nspec["loss"] = loss\nspec["train_op"] = train_op\n'
+    spec += 'eval_metric_ops = {"mae": tf.metrics.mean_absolute_error(labels, predictions)}\n'
+    spec += (
+        'if params["log"]:\n    spec["eval_metric_ops"] = eval_metric_ops\nreturn tf.estimator.EstimatorSpec(**spec)'
+    )
+    text = run(with_spec(spec) + ESTIMATOR + TRAIN)["program.py"].after.decode()
+    assert 'if params["log"]:\n        pass\n' not in text
+
+
+def test_a_variable_that_is_made_where_it_is_stored_keeps_its_name() -> None:
+    made = 'arguments = {"params": {"units": 1}}\nif load():\n    model_dir = load()\n'
+    made += '    arguments["model_dir"] = model_dir\n'
+    text = migrate(MODEL + made + "estimator = tf.estimator.Estimator(model_fn, **arguments)\n" + TRAIN)
+    assert "model_dir = None\nif load():\n    model_dir = load()\n" in text and "model_dir_" not in text
