@@ -35,6 +35,21 @@ class Readers:
                     places += [(other, node) for node in self._imports(other).get((module.path, name), [])]
         return places
 
+    def elsewhere(self, module: Module, scope: Scope, name: str) -> bool:
+        """Whether another file reads or imports `name`, which `scope` of `module` binds."""
+        if scope is not module.analysis.root:
+            return False
+        if any(other is not module for other, _ in self.of(module, scope, name)):
+            return True
+        for other in self.project.modules.values():
+            for entry in other.imports if other is not module and name.encode() in other.source else ():
+                owner, last = (
+                    self._owner(entry.target, other) if isinstance(entry.statement, ast.ImportFrom) else (None, "")
+                )
+                if owner is not None and self.origin(owner, last) == (module.path, name):
+                    return True
+        return False
+
     def modules(self, module: Module) -> Iterator[tuple[Module, ast.expr]]:
         """The modules of the project that a file reads as such, not for something in them, and where it does."""
         for load, target in self._reads(module):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.estimator_kinds import KINDS
@@ -39,11 +40,11 @@ _OR_NONE = {
 def spread_arguments(drafts: Drafts, paths: Iterable[str]) -> None:
     """Gives calls of the library each of their arguments by its name, where a dict that is seen holds them."""
     for path in paths:
-        while changes := _first(drafts.project.modules[path]):
+        while changes := _first(drafts.project, drafts.project.modules[path]):
             drafts.apply(changes)
 
 
-def _first(module: Module) -> list[Change]:
+def _first(project: Project, module: Module) -> list[Change]:
     """The changes for one dict."""
     if b"**" not in module.source or b"stimator" not in module.source:
         return []
@@ -51,7 +52,7 @@ def _first(module: Module) -> list[Change]:
         for spread in call.keywords:
             name = module.resolve(call.func) if spread.arg is None else None
             if name in _NAMES and name is not None and not _is_hidden(call):
-                found = _spread(module, call, name, spread)
+                found = _spread(project, module, call, name, spread)
                 if found:
                     return found
     return []
@@ -61,13 +62,13 @@ def _is_hidden(call: ast.Call) -> bool:
     return any(isinstance(argument, ast.Starred) for argument in call.args)
 
 
-def _spread(module: Module, call: ast.Call, name: str, spread: ast.keyword) -> list[Change]:
+def _spread(project: Project, module: Module, call: ast.Call, name: str, spread: ast.keyword) -> list[Change]:
     """The changes for one ``**``."""
     beside = {each.arg for each in call.keywords}
     entries = entries_of(module, spread.value)
     if entries is not None:
         return [Change(module.edit(spread, _given(module, entries)))] if not beside & entries.keys() else []
-    gathered = _gathered(module, spread.value)
+    gathered = _gathered(project, module, spread.value)
     if gathered is None or beside & gathered.keys:
         return []
     if not gathered.stores and not gathered.reads and _may_move(module, gathered, call):
@@ -122,13 +123,13 @@ class _Gathered:
         return {*self.entries, *(name for _, more in self.stores for name in more)}
 
 
-def _gathered(module: Module, node: ast.expr) -> _Gathered | None:
+def _gathered(project: Project, module: Module, node: ast.expr) -> _Gathered | None:
     """The dict of a name; None where not all that is done with it is seen."""
     made = module.assignment(node) if isinstance(node, ast.Name) else None
     if made is None or not isinstance(node, ast.Name):
         return None
-    entries = entries_of(module, made.value)
-    if entries is None:
+    entries, scope = entries_of(module, made.value), module.scope(made)
+    if entries is None or project.readers.elsewhere(module, scope, node.id):
         return None
     found = _Gathered(made, node.id, entries)
     always = set(entries)
@@ -230,9 +231,11 @@ def _is_by_mode(module: Module, gathered: _Gathered, key: str) -> bool:
 def _is_bound_with(module: Module, gathered: _Gathered, key: str) -> bool:
     """Whether the variable of an entry is bound only where it is stored."""
     for statement, more in gathered.stores:
-        bound = module.statement(module.bindings(more[key])[0].node) if key in more else None
-        if bound is not None and not moves(module, bound, statement, ()):
-            return False
+        value = more.get(key)
+        if isinstance(value, ast.Name):
+            bound = module.statement(module.bindings(value)[0].node)
+            if not moves(module, bound, statement, ()):
+                return False
     return True
 
 

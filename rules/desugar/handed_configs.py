@@ -71,7 +71,7 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
         value = given(function, call).get(arg.arg)
     except Stuck:
         return []
-    made = _made(module, value, call) if value is not None else None
+    made = _made(project, module, value, call) if value is not None else None
     if value is None or made is None:
         return []
     config_call, statement = made
@@ -102,14 +102,17 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
     return [*changes, Change(module.edit(span, ""))]
 
 
-def _made(module: Module, value: ast.expr, call: ast.Call) -> tuple[ast.Call, ast.Assign | None] | None:
+def _made(
+    project: Project, module: Module, value: ast.expr, call: ast.Call
+) -> tuple[ast.Call, ast.Assign | None] | None:
     """The call that makes a configuration, and the statement that holds it for one argument alone."""
     statement = module.assignment(value) if isinstance(value, ast.Name) else None
     made = value if statement is None else statement.value
     if not isinstance(made, ast.Call) or module.resolve(made.func) != RUN_CONFIG:
         return None
     if statement is not None and isinstance(value, ast.Name):
-        if module.loads_of(value.id, module.scope(value).lookup(value.id)) != [value]:
+        scope = module.scope(statement)
+        if module.loads_of(value.id, scope) != [value] or project.readers.elsewhere(module, scope, value.id):
             return None
     return made, statement
 

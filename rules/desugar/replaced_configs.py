@@ -15,6 +15,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
@@ -27,29 +28,31 @@ _EITHER = ("save_checkpoints_steps", "save_checkpoints_secs")
 def joined_configs(drafts: Drafts, paths: Iterable[str]) -> None:
     """Puts what `replace` says of a RunConfig into the call that makes it, where nothing reads it in between."""
     for path in paths:
-        while changes := _first(drafts.project.modules[path]):
+        while changes := _first(drafts.project, drafts.project.modules[path]):
             drafts.apply(changes)
 
 
-def _first(module: Module) -> list[Change]:
+def _first(project: Project, module: Module) -> list[Change]:
     """The changes for one call of `replace`."""
     if b".replace(" not in module.source or b"RunConfig" not in module.source:
         return []
     for call in module.nodes(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "replace" and not call.args:
-            found = _joined(module, call, call.func.value)
+            found = _joined(project, module, call, call.func.value)
             if found:
                 return found
     return []
 
 
-def _joined(module: Module, call: ast.Call, base: ast.expr) -> list[Change]:
+def _joined(project: Project, module: Module, call: ast.Call, base: ast.expr) -> list[Change]:
     """The changes for one call of the method `replace` of `base`."""
     if isinstance(base, ast.Call):
         text = _text(module, base, call)
         return [Change(module.edit(call, text))] if text else []
     made = _made(module, base, call) if isinstance(base, ast.Name) else None
-    if made is None or not isinstance(made.value, ast.Call):
+    if made is None or not isinstance(made.value, ast.Call) or not isinstance(base, ast.Name):
+        return []
+    if project.readers.elsewhere(module, module.scope(base), base.id):
         return []
     text = _text(module, made.value, call)
     parts = [*made.value.args, *(keyword.value for keyword in made.value.keywords)]

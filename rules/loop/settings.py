@@ -125,7 +125,7 @@ def _configured(
         configured = [other.arguments.get("config") for other in (construction, *others)]
         loads = module.loads_of(node.id, module.scope(node).lookup(node.id))
         reads = [module.parent(load) for load in loads if load not in configured]
-        if statement is None:
+        if statement is None or project.readers.elsewhere(module, module.scope(statement), node.id):
             return "its configuration is used elsewhere"
         call = statement.value
     made = module.resolve(call.func) if isinstance(call, ast.Call) else None

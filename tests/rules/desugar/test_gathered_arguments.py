@@ -125,7 +125,8 @@ def test_metrics_by_a_condition_that_are_made_below_the_dict() -> None:
     spec += (
         'if params["log"]:\n    spec["eval_metric_ops"] = eval_metric_ops\nreturn tf.estimator.EstimatorSpec(**spec)'
     )
-    text = run(with_spec(spec) + ESTIMATOR + TRAIN)["program.py"].after.decode()
+    estimator = 'estimator = tf.estimator.Estimator(model_fn, params={"log": False})\n'
+    text = run(with_spec(spec) + estimator + TRAIN)["program.py"].after.decode()
     assert 'if params["log"]:\n        pass\n' not in text
 
 
@@ -134,3 +135,20 @@ def test_a_variable_that_is_made_where_it_is_stored_keeps_its_name() -> None:
     made += '    arguments["model_dir"] = model_dir\n'
     text = migrate(MODEL + made + "estimator = tf.estimator.Estimator(model_fn, **arguments)\n" + TRAIN)
     assert "model_dir = None\nif load():\n    model_dir = load()\n" in text and "model_dir_" not in text
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "from program import ARGUMENTS\n",
+        "from program import ARGUMENTS as given\n\ngiven['model_dir'] = 'there'\n",
+        "import program\n\nprint(program.ARGUMENTS)\n",
+        "from program import *\n\nARGUMENTS.update(model_dir='there')\n",
+    ],
+)
+def test_a_dict_that_another_file_has_stays(other: str) -> None:
+    made = 'ARGUMENTS = {"model_dir": "here"}\n\n\ndef build():\n'
+    made += '    return tf.estimator.Estimator(model_fn, params={"units": 1}, **ARGUMENTS)\n\n\nestimator = build()\n'
+    outcomes = run({"program.py": MODEL + made + TRAIN, "other.py": other})
+    text = outcomes["program.py"].after.decode()
+    assert 'ARGUMENTS = {"model_dir": "here"}\n' in text and "**ARGUMENTS" in text

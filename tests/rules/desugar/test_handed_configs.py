@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from desugared import MODEL, TRAIN, below
-from modelfn.programs import migrate
+from modelfn.programs import migrate, run
 
 BUILD = """def build({parameters}):
     return tf.estimator.Estimator(model_fn, params={{"units": 1}}, config=config)
@@ -55,3 +55,13 @@ def test_one_that_is_used_for_more_stays(fields: str, more: str) -> None:
 
 def test_a_default_stays() -> None:
     assert "def build(config=None):" in migrate(program("folder", "config=None"))
+
+
+def test_a_configuration_that_another_file_has_stays() -> None:
+    main = 'config = tf.estimator.RunConfig("here")\nestimator = build(config)\n'
+    files = {
+        "program.py": MODEL + BUILD.format(parameters="config") + main + TRAIN,
+        "other.py": "from program import config\n\nprint(config.model_dir)\n",
+    }
+    text = run(files)["program.py"].after.decode()
+    assert "\nconfig = " in text and "def build(config):" in text

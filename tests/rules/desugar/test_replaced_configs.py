@@ -76,3 +76,12 @@ def test_fields_of_the_configuration_of_an_estimator() -> None:
 )
 def test_what_is_read_in_between_stays(config: str) -> None:
     assert "RunConfig" in migrate(MODEL + config + ESTIMATOR + TRAIN)
+
+
+@pytest.mark.parametrize("name", ["base", "config"])
+def test_a_configuration_that_another_file_has_stays(name: str) -> None:
+    program = MODEL + CONFIG.replace("config =", "base =") + '("here")\n'
+    program += f"config = base.replace(save_checkpoints_steps=5)\n{ESTIMATOR}{TRAIN}"
+    other = f"from program import {name}\n\nprint({name}.model_dir)\n"
+    text = run({"program.py": program, "other.py": other})["program.py"].after.decode()
+    assert f"\n{name} = " in text
