@@ -26,6 +26,7 @@ from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
 from ..estimator_calls.estimator_kinds import KINDS
 from ..loop.places import moves
+from ..loop.settings import is_same
 
 
 def unfold_configs(drafts: Drafts, paths: Iterable[str]) -> None:
@@ -75,11 +76,13 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
     if value is None or made is None:
         return []
     config_call, statement = made
+    if not is_same(module, config_call.func, config):
+        return []
     try:
         fields = bind(config_call, SIGNATURE, "RunConfig")
     except Unsupported:
         return []
-    own = [n for n, v in fields.items() if not (isinstance(v, ast.Constant) or _is_everywhere(module, v))]
+    own = [n for n, v in fields.items() if not is_same(module, v, config)]
     names = {name: module.unused_name(name, function.body[0]) for name in own}
     taken = {each.arg for each in args.args}
     if taken & set(names.values()) or not _has_only(module, statement, config_call, call):
@@ -122,13 +125,3 @@ def _has_only(module: Module, statement: ast.Assign | None, config: ast.Call, ca
     if statement is None:
         return True
     return moves(module, statement, call, [*config.args, *(keyword.value for keyword in config.keywords)])
-
-
-def _is_everywhere(module: Module, node: ast.expr) -> bool:
-    """Whether an expression is a name of the file that is bound once, or an attribute of such."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    if not isinstance(node, ast.Name) or len(module.bindings(node)) != 1:
-        return False
-    scope = module.scope(node).lookup(node.id)
-    return scope is not None and scope.kind == "module"

@@ -65,3 +65,10 @@ def test_a_configuration_that_another_file_has_stays() -> None:
     }
     text = run(files)["program.py"].after.decode()
     assert "\nconfig = " in text and "def build(config):" in text
+
+
+def test_a_field_whose_name_is_something_else_in_the_function_is_given() -> None:
+    main = 'size = load()\nestimator = build(tf.estimator.RunConfig("here", keep_checkpoint_max=size), 3)\n'
+    text = below(MODEL + BUILD.format(parameters="config, size") + main + TRAIN)
+    assert "def build(keep_checkpoint_max, size):" in text and "build(size, 3)" in text
+    assert "max_to_keep=keep_checkpoint_max" in text
