@@ -106,11 +106,20 @@ def _by_condition(module: Module, choice: ast.IfExp) -> list[Change]:
     start, end = module.span(statement)
     if module.source.count(b"#", start, end):
         return []
-    head = module.source[start : module.span(choice)[0]].decode()
-    if head.rstrip().endswith("("):
-        head = head.rstrip()[:-1]
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    head = "".join(f"{module.segment(target)} = " for target in targets) or "return "
     indent = module.source[module.line_span((start, start))[0] : start].decode()
     unit = "\t" if "\t" in indent else "    "
-    test, body, orelse = (module.segment(part) for part in (choice.test, choice.body, choice.orelse))
+    test, body, orelse = (_whole(module, part) for part in (choice.test, choice.body, choice.orelse))
     lines = [f"if {test}:", f"{unit}{head}{body}", "else:", f"{unit}{head}{orelse}"]
     return [Change(module.edit(statement, f"{module.newline}{indent}".join(lines)))]
+
+
+def _whole(module: Module, node: ast.expr) -> str:
+    """An expression, in parentheses where it has lines that hold together by those around it."""
+    text = module.segment(node)
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return f"({text})"
+    return text

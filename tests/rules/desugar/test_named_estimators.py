@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 from desugared import INPUT, MODEL, plain
 from modelfn.programs import migrate
+
+from migrator.normalise.draft.draft import Drafts
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+
+named_estimators = importlib.import_module("migrator.rules.desugar.named_estimators")
 
 COLUMNS = 'import tensorflow as tf\n\ncolumns = [tf.feature_column.numeric_column("x")]\n\n\n' + INPUT
 LINEAR = "tf.estimator.LinearRegressor(columns)"
@@ -76,3 +84,19 @@ def test_an_estimator_without_more_stays_in_its_expression() -> None:
 )
 def test_what_is_computed_otherwise_stays(use: str) -> None:
     assert "regressor.compile(" not in migrate(COLUMNS + REPORT + use)
+
+
+@pytest.mark.parametrize(
+    ("choice", "test"),
+    [
+        (f"(({DEEP} if load() else {LINEAR}))", "if load():"),
+        (f"({DEEP} if load()\n             and load() else {LINEAR})", "if (load()\n             and load()):"),
+        (f"({DEEP}\n    if load(\n        1)\n    else {LINEAR})", "if load(\n        1):"),
+    ],
+)
+def test_a_condition_within_parentheses(choice: str, test: str) -> None:
+    module = Module("program.py", f"{COLUMNS}estimator = {choice}\n")
+    drafts = Drafts(Project({"program.py": module}))
+    named_estimators.name_estimators(drafts, ["program.py"])
+    text = drafts.project.modules["program.py"].text
+    assert text.endswith(f"{test}\n    estimator = {DEEP}\nelse:\n    estimator = {LINEAR}\n")
