@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.calls import delete_argument
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
@@ -67,12 +68,12 @@ def _spread(project: Project, module: Module, call: ast.Call, name: str, spread:
     beside = {each.arg for each in call.keywords}
     entries = entries_of(module, spread.value)
     if entries is not None:
-        return [Change(module.edit(spread, _given(module, entries)))] if not beside & entries.keys() else []
+        return [_instead(module, call, spread, entries)] if not beside & entries.keys() else []
     gathered = _gathered(project, module, spread.value)
     if gathered is None or beside & gathered.keys:
         return []
     if not gathered.stores and not gathered.reads and _may_move(module, gathered, call):
-        changes = [Change(module.edit(spread, _given(module, gathered.entries)))]
+        changes = [_instead(module, call, spread, gathered.entries)]
         return changes if gathered.others else [*changes, Change(module.delete_statement(gathered.made))]
     absent = gathered.some - _OR_NONE.get(name, frozenset())
     same = module.scope(gathered.made) is module.scope(call)
@@ -97,8 +98,11 @@ def entries_of(module: Module, node: ast.expr) -> dict[str, ast.expr] | None:
     return found if plain and len(found) == len(pairs) else None
 
 
-def _given(module: Module, entries: dict[str, ast.expr]) -> str:
-    return ", ".join(f"{name}={module.segment(value)}" for name, value in entries.items())
+def _instead(module: Module, call: ast.Call, spread: ast.keyword, entries: dict[str, ast.expr]) -> Change:
+    """Entries of a dict as arguments."""
+    if not entries:
+        return Change(delete_argument(module, call, spread))
+    return Change(module.edit(spread, ", ".join(f"{name}={module.segment(value)}" for name, value in entries.items())))
 
 
 @dataclass

@@ -18,6 +18,9 @@ SPECS = [
     "if mode == tf.estimator.ModeKeys.TRAIN:\n    spec.update({'train_op': train_op})\n"
     "return tf.estimator.EstimatorSpec(mode=mode, **spec)",
     'return tf.estimator.EstimatorSpec(mode, **{"predictions": predictions, "loss": loss, "train_op": train_op})',
+    "return tf.estimator.EstimatorSpec(**{}, mode=mode, predictions=predictions, loss=loss, train_op=train_op)",
+    "more = {}\n"
+    "return tf.estimator.EstimatorSpec(mode, predictions=predictions, **more, loss=loss, train_op=train_op, **{})",
     'spec = {"loss": loss, "predictions": predictions}\n'
     'spec["train_op"] = tf.train.GradientDescentOptimizer(0.1).minimize(spec["loss"], tf.train.get_global_step())\n'
     "return tf.estimator.EstimatorSpec(mode, **spec)",
