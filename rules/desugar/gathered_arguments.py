@@ -23,7 +23,7 @@ from migrator.resolve.project import Project
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import PREFIX
-from ..loop.places import moves
+from ..loop.places import moves, whole
 
 _NAMES = frozenset({*KINDS, RUN_CONFIG, *(PREFIX + name for name in ("EstimatorSpec", "TrainSpec", "EvalSpec"))})
 _OR_NONE = {
@@ -254,7 +254,7 @@ def _asks_mode(module: Module, test: ast.expr) -> bool:
 
 
 def _assignments(module: Module, entries: dict[str, ast.expr], names: dict[str, str]) -> list[str]:
-    texts = ((names[key], module.segment(value)) for key, value in entries.items())
+    texts = ((names[key], whole(module, value)) for key, value in entries.items())
     return [f"{name} = {text}" for name, text in texts if name != text]
 
 

@@ -18,7 +18,7 @@ from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import ESTIMATOR
-from ..loop.places import has_its_line, line_above
+from ..loop.places import has_its_line, line_above, whole
 
 
 def name_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
@@ -110,16 +110,6 @@ def _by_condition(module: Module, choice: ast.IfExp) -> list[Change]:
     head = "".join(f"{module.segment(target)} = " for target in targets) or "return "
     indent = module.source[module.line_span((start, start))[0] : start].decode()
     unit = "\t" if "\t" in indent else "    "
-    test, body, orelse = (_whole(module, part) for part in (choice.test, choice.body, choice.orelse))
+    test, body, orelse = (whole(module, part) for part in (choice.test, choice.body, choice.orelse))
     lines = [f"if {test}:", f"{unit}{head}{body}", "else:", f"{unit}{head}{orelse}"]
     return [Change(module.edit(statement, f"{module.newline}{indent}".join(lines)))]
-
-
-def _whole(module: Module, node: ast.expr) -> str:
-    """An expression, in parentheses where it has lines that hold together by those around it."""
-    text = module.segment(node)
-    try:
-        ast.parse(text, mode="eval")
-    except SyntaxError:
-        return f"({text})"
-    return text

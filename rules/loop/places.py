@@ -52,6 +52,16 @@ def is_simple(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute, ast.Constant))
 
 
+def whole(module: Module, node: ast.expr) -> str:
+    """An expression, in parentheses where it has lines that hold together by those around it."""
+    text = module.segment(node)
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return f"({text})"
+    return text
+
+
 def may_be_none(module: Module, node: ast.expr) -> bool:
     """Whether a name has None for one of its values."""
     return isinstance(node, ast.Name) and any(binding.is_none for binding in module.bindings(node))

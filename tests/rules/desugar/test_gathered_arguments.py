@@ -97,6 +97,12 @@ def test_values_that_change_in_between_become_variables() -> None:
     assert "model_dir = name + '/b'\nparams = {'units': 1}\nname = 'c'\n" in text
 
 
+def test_a_value_of_several_lines_within_parentheses() -> None:
+    made = "arguments = {'params': {'units': 1}, 'model_dir': (load()\n    or 'here')}\nprint(arguments['model_dir'])\n"
+    text = migrate(MODEL + made + "estimator = tf.estimator.Estimator(model_fn, **arguments)\n" + TRAIN)
+    assert "model_dir = (load()\n    or 'here')\n" in text and "print(model_dir)\n" in text
+
+
 def test_settings_with_other_defaults_are_not_left_out() -> None:
     made = "settings = {'model_dir': 'here'}\nif load():\n    settings['save_summary_steps'] = 7\n"
     made += "config = tf.estimator.RunConfig(**settings)\n"
