@@ -41,8 +41,7 @@ _OR_NONE = {
 def spread_arguments(drafts: Drafts, paths: Iterable[str]) -> None:
     """Gives calls of the library each of their arguments by its name, where a dict that is seen holds them."""
     for path in paths:
-        while changes := _first(drafts.project, drafts.project.modules[path]):
-            drafts.apply(changes)
+        drafts.apply_all(path, _first)
 
 
 def _first(project: Project, module: Module) -> list[Change]:

@@ -32,8 +32,7 @@ from ..loop.settings import is_same
 def unfold_configs(drafts: Drafts, paths: Iterable[str]) -> None:
     """Gives functions the fields of the RunConfig that their one caller makes for them."""
     for path in paths:
-        while changes := _first(drafts.project, drafts.project.modules[path]):
-            drafts.apply(changes)
+        drafts.apply_all(path, _first)
 
 
 def _first(project: Project, module: Module) -> list[Change]:

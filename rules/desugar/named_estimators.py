@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_kinds import KINDS
@@ -24,11 +25,10 @@ from ..loop.places import has_its_line, line_above, whole
 def name_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
     """Gives Estimators names where they are made in the midst of an expression."""
     for path in paths:
-        while changes := _first(drafts.project.modules[path]):
-            drafts.apply(changes)
+        drafts.apply_all(path, _first)
 
 
-def _first(module: Module) -> list[Change]:
+def _first(_: Project, module: Module) -> list[Change]:
     """The changes for one statement."""
     calls = [call for call in _calls(module) if isinstance(call, ast.Call)]
     for call in calls:

@@ -28,8 +28,7 @@ _EITHER = ("save_checkpoints_steps", "save_checkpoints_secs")
 def joined_configs(drafts: Drafts, paths: Iterable[str]) -> None:
     """Puts what `replace` says of a RunConfig into the call that makes it, where nothing reads it in between."""
     for path in paths:
-        while changes := _first(drafts.project, drafts.project.modules[path]):
-            drafts.apply(changes)
+        drafts.apply_all(path, _first)
 
 
 def _first(project: Project, module: Module) -> list[Change]:

@@ -107,7 +107,7 @@ class Drafts:
             by_path.setdefault(change.edit.path, []).append(change)
         if not by_path:
             return
-        modules = dict(self.project.modules)
+        modules, tables = dict(self.project.modules), {}
         for path, mine in by_path.items():
             old = modules[path]
             text = splice(old.source, [change.edit for change in mine]).decode("utf-8", "surrogatepass")
@@ -116,9 +116,16 @@ class Drafts:
             new.find_fixes = self.project.fixes
             table = self._moved(old, new, {change.edit: self._first_lines(change) for change in mine})
             new.tree  # noqa: B018 - a draft that does not parse must not come into being
-            self._origins[path] = table
+            tables[path] = table
             modules[path] = new
+        self._origins.update(tables)
         self.project = Project(modules, self.project.fixes, self.project.editable)
+
+    def apply_all(self, path: str, find: Callable[[Project, Module], Iterable[Change]]) -> None:
+        """Makes what changes are found for a module until there are no more, or they come to what does not parse."""
+        with contextlib.suppress(SyntaxError):
+            while changes := find(self.project, self.project.modules[path]):
+                self.apply(changes)
 
     def settle(self, paths: Iterable[str], find: Callable[[Module], Iterable[rewrite.Change]]) -> None:
         """Makes all changes that are found in some modules, but for those of code that cannot be printed."""
