@@ -30,6 +30,7 @@ _OF_ESTIMATORS = frozenset(
     "train evaluate predict export_savedmodel export_saved_model experimental_export_all_saved_models model_dir params "
     "config model_fn latest_checkpoint get_variable_names get_variable_value eval_dir".split()
 )
+_QUESTIONS = frozenset({"isinstance", "type", "getattr", "setattr", "hasattr", "vars"})
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
@@ -45,6 +46,8 @@ def hold_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
                 drafts.apply(_Derived(drafts.project, module, node, base).changes())
             except Stuck as stuck:
                 drafts.obstacles[path, module.segment(base)] = stuck.reason
+            except SyntaxError:
+                drafts.obstacles[path, module.segment(base)] = "what would hold the Estimator cannot be written"
 
 
 def _classes(module: Module, tried: set[str]) -> Iterator[tuple[ast.ClassDef, ast.expr]]:
@@ -188,10 +191,12 @@ class _Derived:
                 yield self._inner(module, node)
             elif parent.attr in self.fluent and not isinstance(module.parent(outer or parent), ast.Expr):
                 raise Stuck("what a method returns is the object itself", node)
+            elif parent.attr not in self.own:
+                raise Stuck(f"`{parent.attr}` of the Estimator is used", parent)
         elif _is_given_to_library(module, node):
             yield self._inner(module, node)
-        elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "isinstance":
-            raise Stuck("its class is asked for", node)
+        elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in _QUESTIONS:
+            raise Stuck("its class or its attributes are asked for", node)
 
     def _calls(self) -> Iterator[tuple[ast.Call, Module]]:
         """The calls that make objects of the class."""
