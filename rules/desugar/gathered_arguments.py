@@ -23,6 +23,7 @@ from migrator.resolve.project import Project
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import PREFIX
+from ..loop.comments import has_comments
 from ..loop.places import moves, whole
 
 _NAMES = frozenset({*KINDS, RUN_CONFIG, *(PREFIX + name for name in ("EstimatorSpec", "TrainSpec", "EvalSpec"))})
@@ -65,6 +66,8 @@ def _is_hidden(call: ast.Call) -> bool:
 def _spread(project: Project, module: Module, call: ast.Call, name: str, spread: ast.keyword) -> list[Change]:
     """The changes for one ``**``."""
     beside = {each.arg for each in call.keywords}
+    if has_comments(module, spread):
+        return []
     entries = entries_of(module, spread.value)
     if entries is not None:
         return [_instead(module, call, spread, entries)] if not beside & entries.keys() else []
@@ -132,7 +135,7 @@ def _gathered(project: Project, module: Module, node: ast.expr) -> _Gathered | N
     if made is None or not isinstance(node, ast.Name):
         return None
     entries, scope = entries_of(module, made.value), module.scope(made)
-    if entries is None or project.readers.elsewhere(module, scope, node.id):
+    if entries is None or has_comments(module, made) or project.readers.elsewhere(module, scope, node.id):
         return None
     found = _Gathered(made, node.id, entries)
     always = set(entries)
@@ -149,7 +152,7 @@ def _gathered(project: Project, module: Module, node: ast.expr) -> _Gathered | N
             continue
         more = _stored(module, load, outer)
         statement = module.statement(load)
-        if not more or module.scope(statement) is not module.scope(made):
+        if not more or module.scope(statement) is not module.scope(made) or has_comments(module, statement):
             return None
         found.stores.append((statement, more))
         if _together(module, made, statement):

@@ -25,6 +25,7 @@ from migrator.resolve.project import Project
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
 from ..estimator_calls.estimator_kinds import KINDS
+from ..loop.comments import has_comments
 from ..loop.places import moves
 from ..loop.settings import is_same
 
@@ -75,7 +76,7 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
     if value is None or made is None:
         return []
     config_call, statement = made
-    if not is_same(module, config_call.func, config):
+    if not is_same(module, config_call.func, config) or has_comments(module, statement or config_call):
         return []
     try:
         fields = bind(config_call, SIGNATURE, "RunConfig")

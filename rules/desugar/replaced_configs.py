@@ -19,6 +19,7 @@ from migrator.resolve.project import Project
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
+from ..loop.comments import has_comments
 from ..loop.places import moves
 
 _EITHER = ("save_checkpoints_steps", "save_checkpoints_secs")
@@ -46,12 +47,13 @@ def _first(project: Project, module: Module) -> list[Change]:
 def _joined(project: Project, module: Module, call: ast.Call, base: ast.expr) -> list[Change]:
     """The changes for one call of the method `replace` of `base`."""
     if isinstance(base, ast.Call):
-        text = _text(module, base, call)
+        text = _text(module, base, call) if not has_comments(module, call) else ""
         return [Change(module.edit(call, text))] if text else []
     made = _made(module, base, call) if isinstance(base, ast.Name) else None
     if made is None or not isinstance(made.value, ast.Call) or not isinstance(base, ast.Name):
         return []
-    if project.readers.elsewhere(module, module.scope(base), base.id):
+    commented = has_comments(module, made) or has_comments(module, call)
+    if commented or project.readers.elsewhere(module, module.scope(base), base.id):
         return []
     text = _text(module, made.value, call)
     parts = [*made.value.args, *(keyword.value for keyword in made.value.keywords)]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
 from collections.abc import Iterator
 
 from migrator.resolve.module import Module
+
+
+def has_comments(module: Module, node: ast.AST) -> bool:
+    """Whether comments stand within a node."""
+    start, end = module.span(node)
+    return b"#" in module.source[start:end] and any(True for _ in comments(module, start, end))
 
 
 def comments(module: Module, start: int, end: int) -> Iterator[tuple[int, str]]:

@@ -161,3 +161,19 @@ def test_a_dict_that_another_file_has_stays(other: str) -> None:
     outcomes = run({"program.py": MODEL + made + TRAIN, "other.py": other})
     text = outcomes["program.py"].after.decode()
     assert 'ARGUMENTS = {"model_dir": "here"}\n' in text and "**ARGUMENTS" in text
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "arguments = {\n    # of each night\n    'model_dir': 'here',\n}\n"
+        "estimator = tf.estimator.Estimator(model_fn, **arguments)\n",
+        "arguments = {}\narguments.update(\n    model_dir='here',  # of each night\n)\n"
+        "estimator = tf.estimator.Estimator(model_fn, **arguments)\n",
+        "estimator = tf.estimator.Estimator(\n    model_fn,\n"
+        "    **{\n        # of each night\n        'model_dir': 'here',\n    },\n)\n",
+    ],
+)
+def test_dicts_with_comments_stay(made: str) -> None:
+    text = run(MODEL + made + TRAIN)["program.py"].after.decode()
+    assert "# of each night" in text and made.partition("\n")[0] in text

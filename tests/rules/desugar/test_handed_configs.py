@@ -72,3 +72,9 @@ def test_a_field_whose_name_is_something_else_in_the_function_is_given() -> None
     text = below(MODEL + BUILD.format(parameters="config, size") + main + TRAIN)
     assert "def build(keep_checkpoint_max, size):" in text and "build(size, 3)" in text
     assert "max_to_keep=keep_checkpoint_max" in text
+
+
+def test_a_configuration_with_comments_stays() -> None:
+    main = 'estimator = build(\n    tf.estimator.RunConfig(\n        "here",  # of each night\n    )\n)\n'
+    text = run(MODEL + BUILD.format(parameters="config") + main + TRAIN)["program.py"].after.decode()
+    assert "# of each night" in text and "def build(config):" in text

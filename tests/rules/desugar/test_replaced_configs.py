@@ -85,3 +85,16 @@ def test_a_configuration_that_another_file_has_stays(name: str) -> None:
     other = f"from program import {name}\n\nprint({name}.model_dir)\n"
     text = run({"program.py": program, "other.py": other})["program.py"].after.decode()
     assert f"\n{name} = " in text
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        'config = tf.estimator.RunConfig(\n    "here",  # of each night\n).replace(save_checkpoints_steps=5)\n',
+        'base = tf.estimator.RunConfig("here")\n'
+        "config = base.replace(\n    # of each night\n    save_checkpoints_steps=5,\n)\n",
+    ],
+)
+def test_configurations_with_comments_stay(made: str) -> None:
+    text = run(MODEL + made + ESTIMATOR + TRAIN)["program.py"].after.decode()
+    assert "# of each night" in text and "replace(" in text
