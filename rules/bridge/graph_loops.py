@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from migrator.analyse.function.specs import SPEC
+from migrator.analyse.function.translate import is_empty
 from migrator.resolve.module import Module
 
 from ..loop.plan import Loop
@@ -14,6 +15,12 @@ from ..loop.sources import Kind
 MODEL = "GraphModel"
 """The class around a model_fn that `compile` and `fit` know."""
 _SESSIONS = ("tensorflow.train.Scaffold", "tensorflow.train.init_from_checkpoint", "tensorflow.contrib.estimator.")
+_OF_SESSIONS = frozenset(
+    {"training_hooks", "training_chief_hooks", "evaluation_hooks", "prediction_hooks", "scaffold", "scaffold_fn"}
+)
+"""Fields of a spec that only a session knows."""
+_PLAIN = 6
+"""How many positional arguments of a spec stand before those."""
 _SUMMARIES = ("tensorflow.summary.", "tensorflow.contrib.summary.")
 
 
@@ -51,10 +58,31 @@ def _asked(modules: Sequence[Module]) -> Iterator[str]:
                 yield "hooks"
             elif name.startswith(_SESSIONS):
                 yield f"tf.{name.split('.', 1)[1]}"
+        if any(map(_has_hooks, _spec_calls(module))):
+            yield "hooks"
         for function in module.nodes(ast.FunctionDef):
             named = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
             if {"mode", "config"} <= named:
                 yield "the configuration in its model_fn"
+
+
+def _spec_calls(module: Module) -> Iterator[ast.Call]:
+    """The calls that make specs, or change them: they are named tuples."""
+    for node, name in module.references():
+        call = module.parent(node)
+        if (name == SPEC or name.endswith(".TPUEstimatorSpec")) and isinstance(call, ast.Call):
+            yield call
+    for call in module.nodes(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "_replace":
+            yield call
+
+
+def _has_hooks(call: ast.Call) -> bool:
+    """Whether a spec may have what only a session knows, whoever made it."""
+    replaced = isinstance(call.func, ast.Attribute) and call.func.attr == "_replace"
+    keywords = [k for k in call.keywords if (k.arg is None and not replaced) or k.arg in _OF_SESSIONS]
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return starred or any(not is_empty(value) for value in (*call.args[_PLAIN:], *(k.value for k in keywords)))
 
 
 def _predictions(module: Module) -> Iterator[ast.expr]:

@@ -64,6 +64,12 @@ def test_names_of_version_1_are_not_those_of_the_loop() -> None:
         ("mode, params)", "mode, params, config)"),
         ("loss, train_op)", "loss, train_op, training_hooks=[tf.train.NanTensorHook(loss)])"),
         ("loss, train_op)", "loss, train_op, scaffold=tf.train.Scaffold())"),
+        ("loss, train_op)", "loss, train_op, scaffold=make(w))"),
+        ("loss, train_op)", "loss, train_op, training_hooks=[Unseen(3)])"),
+        ("loss, train_op)", 'loss, train_op, training_hooks=params["hooks"])'),
+        ("loss, train_op)", "loss, train_op, evaluation_hooks=HOOKS)"),
+        ("loss, train_op)", "loss, train_op, {}, None, None, [Unseen(3)])"),
+        ("loss, train_op)", "loss, train_op)._replace(training_hooks=params['hooks'])"),
         ('{"p": w}', "OUTPUTS[0]"),
         ("steps=1)", 'steps=1, hooks=[tf.train.LoggingTensorHook({"a": "b"}, 1)])'),
         ("max_steps=3)", "max_steps=3)\nprint(estimator.get_variable_names())"),
@@ -72,6 +78,11 @@ def test_names_of_version_1_are_not_those_of_the_loop() -> None:
 def test_what_needs_a_session_keeps_the_helpers(old: str, new: str) -> None:
     text = migrated(PROGRAM.replace(old, new))
     assert "estimator = graph_model(model_fn, " in text and "train(estimator, input_fn, max_steps=3)" in text
+
+
+@pytest.mark.parametrize("given", ["training_hooks=[]", "scaffold=None", "export_outputs=None"])
+def test_fields_that_say_nothing_need_no_session(given: str) -> None:
+    assert "model = GraphModel(" in migrated(PROGRAM.replace("loss, train_op)", f"loss, train_op, {given})"))
 
 
 def test_summaries_without_a_folder_go_nowhere() -> None:
