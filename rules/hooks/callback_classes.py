@@ -52,6 +52,11 @@ class OwnHook:
     """Tensors that it is made from, and the keys that it gets in their places."""
 
     @property
+    def reads(self) -> tuple[object, ...]:
+        """All that the class of the callback is written with: one class serves its hooks only if it is the same for all."""
+        return dict(self.readings), set(self.hook.names), self.hook.tensors, self.hook.step_attributes, self.fetched
+
+    @property
     def fetched(self) -> ast.expr | None:
         """What it asks for before each step."""
         method = self.hook.methods.get("before_run")
@@ -104,8 +109,13 @@ def own_hook_of_spec(
 def of_own_hooks(project: Project, hooks: Collection[OwnHook]) -> str:
     """Why classes of hooks cannot be those of callbacks: something else uses them."""
     made = {own.made.func for own in hooks}
-    for hook in {own.hook.definition: own.hook for own in hooks}.values():
-        module = hook.module
+    by_class: dict[ast.ClassDef, list[OwnHook]] = {}
+    for own in hooks:
+        by_class.setdefault(own.hook.definition, []).append(own)
+    for first, *others in by_class.values():
+        hook, module = first.hook, first.hook.module
+        if any(other.reads != first.reads for other in others):
+            return "a class of hooks that read differently"
         scope = module.scope(module.parent(hook.definition) or module.tree)
         inside = set(walk(hook.definition))
         for _, node in project.readers.of(module, scope, hook.definition.name):

@@ -189,6 +189,32 @@ def test_a_class_of_another_file() -> None:
     assert 'print(logs["mae"])' in after["own_hooks.py"] and "callbacks=[H()]" in joined(after["program.py"])
 
 
+SECOND = """\
+def other_fn(features, labels, mode):
+    predictions = tf.layers.dense(features["x"], 1)
+    loss = tf.losses.absolute_difference(labels, predictions)
+    error = tf.reduce_mean(tf.abs(labels - predictions), name="mae")
+    more = tf.reduce_mean(predictions, name="mse")
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+
+other = tf.estimator.Estimator(other_fn)
+other.train(input_fn, hooks=[H()], steps=20)
+"""
+
+
+def test_a_class_for_two_models_that_hand_out_the_same() -> None:
+    other, more = (
+        "tf.losses.absolute_difference(labels, predictions)",
+        '    more = tf.reduce_mean(predictions, name="mse")\n',
+    )
+    loss = 'tf.reduce_mean(tf.abs(labels - predictions), name="mse")'
+    both = SECOND.replace(other, loss).replace(more, "")
+    text = migrate(program(asking('"mse"'), TRAIN + both))
+    assert text.count("callbacks=[H()]") == 2 and 'print(logs["batch_loss"])' in text
+
+
 @pytest.mark.parametrize(
     ("source", "why"),
     [
@@ -201,6 +227,7 @@ def test_a_class_of_another_file() -> None:
             "asks sometimes",
         ),
         (program(COUNTS, TRAIN + "other(H)\n"), "the class is used elsewhere"),
+        (program(asking('"mse"'), TRAIN + SECOND), "a name that is the loss of one of two models"),
         (program(COUNTS, TRAIN, base="tf.train.LoggingTensorHook"), "a class of the library with more to it"),
         (program(COUNTS, "estimator.predict(input_fn, hooks=[H()])\n"), "predictions"),
         (
