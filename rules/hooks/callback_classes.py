@@ -28,6 +28,8 @@ _MOMENTS = {
     "after_run": ("on_{}_batch_end", "self, batch, logs=None"),
     "end": ("on_{}_end", "self, logs=None"),
 }
+_GIVEN = frozenset({"batch", "logs"})
+"""Parameters that those have."""
 _CREATED = "after_create_session"
 _TIMER = "SecondOrStepTimer"
 _STEP = "self.model.optimizer.iterations"
@@ -163,6 +165,13 @@ def _check(hook: SessionHook) -> None:
     for method in hook.methods.values():
         if method.name in _MOMENTS and not _HEAD.match(_text(hook.module, method)):
             raise Unsupported("a method of a hook whose head is not seen", method)
+        if method.name in (*_MOMENTS, _CREATED) and _GIVEN & set(_spelled(method)):
+            raise Unsupported("a hook with names that parameters of callbacks have", method)
+        if method.name in (*_MOMENTS, _CREATED, "__init__") and any(hook.module.indent(n) is None for n in method.body):
+            raise Unsupported("a method of a hook with several statements in a line", method)
+    begin = hook.methods.get("begin")
+    if begin is not None and _CREATED in hook.methods and any(isinstance(n, ast.Return) for n in walk(begin)):
+        raise Unsupported("a hook whose `begin` returns before `after_create_session`", begin)
     if set(hook.methods) <= {"before_run"}:
         raise Unsupported("a hook that does nothing", definition)
     before = hook.methods.get("before_run")
@@ -178,6 +187,21 @@ def _check(hook: SessionHook) -> None:
                     raise Unsupported("a hook that stops in this way", node)
             if isinstance(node, ast.Return) and name == "after_run" and node.value is not None:
                 raise Unsupported("a hook whose `after_run` returns something", node)
+
+
+def _spelled(method: ast.FunctionDef) -> Iterator[str]:
+    """All names that a method reads or binds."""
+    for node in walk(method):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)) and node.name is not None:
+            yield node.name
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from node.names
 
 
 def _text(module: Module, node: ast.AST) -> str:

@@ -189,6 +189,7 @@ def test_a_class_of_another_file() -> None:
     assert 'print(logs["mae"])' in after["own_hooks.py"] and "callbacks=[H()]" in joined(after["program.py"])
 
 
+CREATED = "def after_create_session(self, session, coord):\n    self.m = 1\n"
 SECOND = """\
 def other_fn(features, labels, mode):
     predictions = tf.layers.dense(features["x"], 1)
@@ -227,6 +228,13 @@ def test_a_class_for_two_models_that_hand_out_the_same() -> None:
             "asks sometimes",
         ),
         (program(COUNTS, TRAIN + "other(H)\n"), "the class is used elsewhere"),
+        (program(COUNTS.replace("+= 1", "+= batch"), "batch = 32\n" + TRAIN), "a name that a parameter hides"),
+        (program(COUNTS.replace("self.n += 1", 'logs = ["step"]')), "a name that hides a parameter"),
+        (program(COUNTS.replace("self.n += 1", "import batch")), "a module that hides a parameter"),
+        (program("def __init__(self): self.m = 1\n\n" + COUNTS), "a method in one line"),
+        (program(COUNTS.replace(":\n    self.n = 0", ": self.n = 0")), "another"),
+        (program(COUNTS.replace("self.n = 0", "self.n = 0; self.m = 1")), "two statements in a line"),
+        (program(f"{COUNTS}\n{CREATED}".replace("n = 0", "n = 0\n    if self.n:\n        return")), "an early end"),
         (program(asking('"mse"'), TRAIN + SECOND), "a name that is the loss of one of two models"),
         (program(COUNTS, TRAIN, base="tf.train.LoggingTensorHook"), "a class of the library with more to it"),
         (program(COUNTS, "estimator.predict(input_fn, hooks=[H()])\n"), "predictions"),
