@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.results.stepvalues import LOSS, MANY, TENSOR, StepValue, StepValues
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
@@ -123,7 +124,22 @@ def of_own_hooks(project: Project, hooks: Collection[OwnHook]) -> str:
         for _, node in project.readers.of(module, scope, hook.definition.name):
             if node not in made and node not in inside:
                 return "a class of hooks that is used elsewhere"
+        if any(_calls(other, hook.methods) for other in project.modules.values()):
+            return "a hook whose methods are called elsewhere"
     return ""
+
+
+def _calls(module: Module, methods: Mapping[str, ast.FunctionDef]) -> bool:
+    """Whether a file may call a method that has another name in a callback; a match has an ``end()`` too, given nothing."""
+    for node in module.nodes(ast.Attribute):
+        call, method = module.parent(node), methods.get(node.attr)
+        if method is None or method.name not in (*_MOMENTS, _CREATED):
+            continue
+        if not isinstance(call, ast.Call) or call.func is not node:
+            return True
+        if len(arguments(call)) >= len(method.args.args) - 1:
+            return True
+    return False
 
 
 def _key(name: str, value: StepValue, values: StepValues) -> str:

@@ -216,6 +216,12 @@ def test_a_class_for_two_models_that_hand_out_the_same() -> None:
     assert text.count("callbacks=[H()]") == 2 and 'print(logs["batch_loss"])' in text
 
 
+def test_the_end_of_something_else_is_no_method_of_a_hook() -> None:
+    ends = COUNTS + "\ndef end(self, session):\n    print(self.n)\n"
+    text = migrate(program(ends, 'import re\nprint(re.match("a", "ab").end())\n' + TRAIN))
+    assert "def on_train_end(self, logs=None):" in text
+
+
 @pytest.mark.parametrize(
     ("source", "why"),
     [
@@ -235,6 +241,8 @@ def test_a_class_for_two_models_that_hand_out_the_same() -> None:
         (program(COUNTS.replace(":\n    self.n = 0", ": self.n = 0")), "another"),
         (program(COUNTS.replace("self.n = 0", "self.n = 0; self.m = 1")), "two statements in a line"),
         (program(f"{COUNTS}\n{CREATED}".replace("n = 0", "n = 0\n    if self.n:\n        return")), "an early end"),
+        (program(COUNTS, f"h = H()\nh.begin()\n{TRAIN.replace('H()', 'h')}"), "a method that is called elsewhere"),
+        (program(COUNTS.replace("self.n = 0", "super().begin()\n    self.n = 0")), "a method of the base"),
         (program(asking('"mse"'), TRAIN + SECOND), "a name that is the loss of one of two models"),
         (program(COUNTS, TRAIN, base="tf.train.LoggingTensorHook"), "a class of the library with more to it"),
         (program(COUNTS, "estimator.predict(input_fn, hooks=[H()])\n"), "predictions"),
