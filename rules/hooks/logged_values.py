@@ -102,7 +102,9 @@ def line_text(line: Logged, model: str, info: str, formatter: str) -> str:
     pairs = [(tag, text.format(model=model)) for tag, text in line.pairs]
     if formatter:
         return f"{info}({formatter}({{{', '.join(f'{_quoted(tag)}: {text}' for tag, text in pairs)}}}))"
-    parts = [f"{tag.replace('%', '%%')} = {'%d' if 'iterations' in text else '%.6g'}" for tag, text in pairs]
+    parts = [
+        f"{tag.replace('%', '%%')} = {'%d' if text.endswith('iterations.numpy()') else '%.6g'}" for tag, text in pairs
+    ]
     return f"{info}({', '.join([_quoted(', '.join(parts)), *(text for _, text in pairs)])})"
 
 

@@ -85,6 +85,11 @@ def test_a_value_is_logged_from_what_fit_has(name: str, format_: str, reads: str
     assert "from absl import logging" in text and "tf2_training" not in text and "tf.identity" not in text
 
 
+def test_a_tensor_that_is_named_like_the_step_is_no_whole_number() -> None:
+    text = one_line(migrate(program(logging('["iterations_mean"]')).replace('"length"', '"iterations_mean"')))
+    assert 'logging.info("iterations_mean = %.6g", logs["iterations_mean"])' in text
+
+
 def test_what_fit_lacks_is_handed_out_by_the_step() -> None:
     text = migrated(logging('["length"]'))
     assert 'self.step_logs["length"] = length' in text and "self.step_logs = {}" in text
