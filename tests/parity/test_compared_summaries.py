@@ -87,7 +87,7 @@ def test_what_an_estimator_writes_by_itself_is_written_by_a_callback(tmp_path: P
     assert report.notes == [ELSEWHERE] and not report.differences
 
 
-@pytest.mark.parametrize("tag", ["accuracy_1", "train_accuracy", "metrics/accuracy"])
+@pytest.mark.parametrize("tag", ["accuracy", "accuracy_1", "train_accuracy"])
 def test_a_metric_of_the_training_is_written_by_a_callback(tmp_path: Path, tag: str) -> None:
     board: dict[str, Tags] = {"m/train": {"epoch_accuracy": [[0, 0.5]], "epoch_loss": [[0, 0.5]]}}
     report = judged(tmp_path, {"m": {tag: LOSS["loss"], "rate": [[1, 0.5]]}}, {"m": {"rate": [[1, 0.5]]}, **board})
@@ -110,6 +110,13 @@ def test_summaries_of_the_program_are_judged_beside_a_callback(
 ) -> None:
     report = judged(tmp_path, {"m": {**LOSS, "rate": [[1, 0.5]]}}, new)
     assert [str(one) for one in report.differences] == [expected]
+
+
+@pytest.mark.parametrize("tag", ["gen_loss", "train_loss", "regularization/loss", "gate_accuracy", "metrics/accuracy"])
+def test_a_summary_of_the_program_that_ends_like_a_metric_is_judged(tmp_path: Path, tag: str) -> None:
+    board: dict[str, Tags] = {"m/train": {"epoch_accuracy": [[0, 0.5]], "epoch_loss": [[0, 0.5]]}}
+    report = judged(tmp_path, {"m": {tag: LOSS["loss"], "rate": [[1, 0.5]]}}, {"m": {"rate": [[1, 0.5]]}, **board})
+    assert [str(one) for one in report.differences] == [f"summaries: m: {tag}: is missing in the new program"]
 
 
 def test_nothing_is_said_of_programs_without_summaries(tmp_path: Path) -> None:

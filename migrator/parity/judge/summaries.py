@@ -60,11 +60,15 @@ def _boards(written: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, set
 
 def _is_elsewhere(folder: str, tag: str, boards: Mapping[str, set[str]]) -> bool:
     """Whether the callback of Keras writes under other names what an Estimator wrote: ``train_accuracy``, if the metric is
-    ``accuracy``."""
+    ``accuracy``. Other tags with that at their ends are the program's own: ``gen_loss``, ``gate_accuracy``."""
     above, _, name = folder.rpartition("/")
     evaluated = above in boards and (name == "eval" or name.startswith("eval_"))
     plain = _COPY.sub("", tag)
-    return evaluated or any(re.search(rf"(^|[/_]){re.escape(key)}$", plain) for key in boards.get(folder, ()))
+    return (
+        evaluated
+        or plain in boards.get(folder, ())
+        or plain.removeprefix("train_") in boards.get(folder, set()) - {"loss"}
+    )
 
 
 def _partner(tag: str, others: Mapping[str, Any]) -> Any:
