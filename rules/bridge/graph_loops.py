@@ -30,7 +30,7 @@ def kind_of_graphs(modules: Sequence[Module]) -> Kind:
     kinds = {_is_dict(module, value) for module in modules for value in _predictions(module)}
     if len(kinds) != 1 or None in kinds:
         reason = reason or "predictions that are not seen to be a dict"
-    return Kind(has_dicts=True in kinds, refused=reason, compiled=True)
+    return Kind(has_dicts=True in kinds, refused=reason, compiled=True, needs_keras_2=True)
 
 
 def why_not(loop: Loop, modules: Sequence[Module]) -> str:

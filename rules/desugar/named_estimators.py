@@ -18,7 +18,7 @@ from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_kinds import KINDS
-from ..estimator_calls.estimator_values import ESTIMATOR
+from ..estimator_calls.estimator_values import ESTIMATOR, EXTENDERS
 from ..loop.places import has_its_line, line_above, whole
 
 
@@ -58,8 +58,11 @@ def _calls(module: Module) -> Iterator[ast.AST]:
 
 
 def _is_alone(module: Module, call: ast.Call) -> bool:
-    """Whether a statement does nothing else with an Estimator than to hold or return it."""
+    """Whether a statement does nothing else with an Estimator than to hold, extend or return it."""
     parent = module.parent(call)
+    outer = module.parent(parent) if isinstance(parent, ast.keyword) else parent
+    if isinstance(outer, ast.Call) and module.resolve(outer.func) in EXTENDERS:
+        return True  # another name would make two of one
     if isinstance(parent, ast.Assign):
         return len(parent.targets) == 1 and isinstance(parent.targets[0], (ast.Name, ast.Attribute))
     if isinstance(parent, ast.AnnAssign):

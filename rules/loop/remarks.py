@@ -84,7 +84,7 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             )
         if source.settings.session is not None:
             yield source.module, *source.settings.session
-        if source.settings.directory is not None:
+        if source.settings.directory is not None and not source.needs_keras_2:
             yield (
                 source.module,
                 call,

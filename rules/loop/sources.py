@@ -41,6 +41,8 @@ class Kind:
     """The Keras model that takes its place, which the program has made and compiled."""
     starts: bool = False
     """Whether it has a method that gives weights first values of a checkpoint."""
+    needs_keras_2: bool = False
+    """Whether Keras 3 cannot train it at all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,8 @@ class Source:
     hooks: ModelHooks = ModelHooks()
     starts: bool = False
     """Whether its model has a method that gives weights first values of a checkpoint."""
+    needs_keras_2: bool = False
+    """Whether Keras 3 cannot train its model at all."""
     params: str = ""
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
 
@@ -187,7 +191,9 @@ def sources_of(
         name = "" if params is None or is_none(params) or stays(module, params) else "params"
         name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
         scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.recorded, kind.signatures)
-        source = Source(construction, settings, *own, target, scope, kind.model, kind.hooks, kind.starts, name)
+        source = Source(
+            construction, settings, *own, target, scope, kind.model, kind.hooks, kind.starts, kind.needs_keras_2, name
+        )
         if kind.starts and len(constructions) > 1:
             return "values of a checkpoint, which may be that of another Estimator"
         if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):

@@ -173,8 +173,9 @@ def test_everything_in_one_expression() -> None:
         ")"
     )
     assert migrated(use) == (
+        "estimator = create_model(config=RunConfig('d'))\n"
         "train_and_evaluate(\n"
-        "    create_model(config=RunConfig('d')),\n"
+        "    estimator,\n"
         "    TrainSpec(input_fn, max_steps=10),  # train\n"
         "    EvalSpec(input_fn),\n"
         ")"

@@ -39,7 +39,7 @@ def test_sessions_on_a_graph_of_their_own_stay(helper: str) -> None:
     function = after[after.index("def info") : after.index("def input_fn")]
     assert "tf.compat.v1.Session(" in function
     assert "tf.compat.v1.global_variables_initializer()" in function  # no model starts these variables
-    assert not any("checkpoints" in text for text in said)
+    assert not any("checkpoints" in text for text in said), said
 
 
 def test_one_statement_may_open_both() -> None:
