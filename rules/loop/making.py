@@ -169,7 +169,14 @@ def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
         while (before := body[body.index(above) - 1 : body.index(above)]) and not isinstance(before[0], _HEAD):
             above = before[0]
         found = any(source.settings.tpu.resolver is not None for source in sources)
-        yield page.above(above, strategy_lines(page.tf, page.unit, _strategy_maker(page), found))
+        lines = strategy_lines(page.tf, page.unit, _strategy_maker(page), found)
+        yield page.module.insert(_begin(page.module, above), "".join(f"{line}\n" for line in lines))
+
+
+def _begin(module: Module, statement: ast.stmt) -> int:
+    """Where a statement begins, with its decorators and the comments above."""
+    first = min([statement, *getattr(statement, "decorator_list", [])], key=lambda part: part.lineno)
+    return module.above_comments(module.line_span(module.span(first))[0])
 
 
 def is_held(loop: Loop, source: Source) -> bool:

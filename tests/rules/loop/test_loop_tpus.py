@@ -69,6 +69,13 @@ def test_a_tpu_is_asked_for_when_the_program_runs() -> None:
     )
 
 
+def test_decorators_stay_with_their_function() -> None:
+    decorated = f"# Trains.\n@click.command()\ndef main():\n    {TRAIN}"
+    body = "".join(f"    {line}\n" for line in (CONFIG + MADE).splitlines())
+    text = joined(migrate("import click\n" + MODEL + decorated.replace("def main():\n", f"def main():\n{body}")))
+    assert "return tf.distribute.TPUStrategy(resolver)\n\n\n# Trains.\n@click.command()\ndef main():\n" in text
+
+
 def test_nothing_is_vendored_for_it() -> None:
     assert not {HELPERS, "tf2_cluster.py"} & set(run(MODEL + CONFIG + MADE + TRAIN))
 
