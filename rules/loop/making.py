@@ -146,12 +146,13 @@ def _in_scope(source: Source, page: Page, names: Names) -> list[str]:
     assert tpu.use is not None
     given = ", ".join(page.text(node) for node in (tpu.use, tpu.resolver) if node is not None)
     target = names.model(source) or (page.text(source.target) if source.target is not None else "")
-    returned = source.returned is not None and source.settings.directory is None
+    last = source.returned is not None and source.settings.directory is None
+    returned = last and tpu.loop is None
     made = f"{'return' if returned else f'{target} ='} {page.text(call)}".replace("\n", f"\n{page.unit}")
     lines = [f"with {_strategy_maker(page)}({given}).scope():", f"{page.unit}{made}"]
-    if tpu.loop is not None and not returned and target:
+    if tpu.loop is not None and target:
         lines += [f"if {page.text(tpu.use)}:", f"{page.unit}{target}.steps_per_execution = {page.text(tpu.loop)}"]
-    return lines
+    return [*lines, f"return {target}"] if last and not returned else lines
 
 
 def _strategy_maker(page: Page) -> str:

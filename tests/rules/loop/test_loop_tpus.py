@@ -148,6 +148,16 @@ def test_an_estimator_that_a_function_returns() -> None:
     assert 'make().fit(input_fn(params={"batch_size": 8}).take(20))' in text
 
 
+def test_one_that_is_returned_runs_several_steps_at_once() -> None:
+    factory = f"def make():\n    {CONFIG}    return tf.contrib.tpu.TPUEstimator(\n"
+    factory += "        model_fn, use_tpu=FLAGS.use_tpu, config=config, train_batch_size=8)\n\n\n"
+    text = made("make().train(input_fn, steps=20)\n", factory, "")
+    assert (
+        "def make():\n    with make_strategy(FLAGS.use_tpu).scope():\n        model = create_model()\n"
+        "    if FLAGS.use_tpu:\n        model.steps_per_execution = 10\n    return model\n" in text
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
