@@ -198,7 +198,11 @@ def sources_of(
             return "values of a checkpoint, which may be that of another Estimator"
         if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"
+        if settings.tpu.use is not None and not has_its_line(module, construction.call):
+            return "the Estimator is made in the line of another statement"
         if target is None and source.returned is None:
+            if settings.tpu.use is not None:
+                return "a TPUEstimator is made inside of another expression"
             if kind.compiled:
                 return "a canned Estimator is made inside of another expression"
             if settings.directory is not None:

@@ -76,6 +76,11 @@ def test_decorators_stay_with_their_function() -> None:
     assert "return tf.distribute.TPUStrategy(resolver)\n\n\n# Trains.\n@click.command()\ndef main():\n" in text
 
 
+def test_one_inside_of_another_expression_keeps_the_helpers() -> None:
+    inside = MADE.replace("estimator = ", "use(").rstrip() + ")\n"
+    assert "make_strategy" not in made(inside, "", f"def use(estimator):\n    {TRAIN}\n\n{CONFIG}")
+
+
 def test_nothing_is_vendored_for_it() -> None:
     assert not {HELPERS, "tf2_cluster.py"} & set(run(MODEL + CONFIG + MADE + TRAIN))
 
