@@ -36,6 +36,7 @@ _METRICS = {
 COPIED = "model_to_estimator copied the Keras model; now the model itself is trained"
 _MODELS = frozenset({"tensorflow.keras.Model", "tensorflow.keras.models.Model"})
 _LOADED = ("load_model", "model_from_json", "model_from_yaml", "model_from_config", "clone_model")
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _KEPT = ("keras_model", "model_dir", "config")
 _REFUSED = ("keras_model_path", "metric_names_map", "export_outputs")
 
@@ -69,7 +70,37 @@ def given_to(construction: Construction) -> dict[str, ast.expr]:
             raise Unsupported(f"`{name}` of model_to_estimator is not migrated yet", given[name])
     if "keras_model" not in given:
         raise Unsupported("model_to_estimator without `keras_model`", call)
+    if _is_copied_again(construction.module, call, given["keras_model"]):
+        raise Unsupported("several Estimators of one Keras model, each of which trains a copy of its own", call)
     return given
+
+
+def _is_copied_again(module: Module, call: ast.Call, model: ast.expr) -> bool:
+    """Whether a Keras model, made once, may be copied several times."""
+    root = model
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return False
+    made = [binding.node for binding in module.bindings(root)]
+    for node, name in module.references():
+        other = module.parent(node)
+        if name == MODEL_TO_ESTIMATOR and isinstance(other, ast.Call) and other is not call and other.func is node:
+            given = [*other.args[:1], *(k.value for k in other.keywords if k.arg == "keras_model")]
+            reads = [n for value in given for n in ast.walk(value) if isinstance(n, ast.Name) and n.id == root.id]
+            if any(module.scope(n).lookup(n.id) is module.scope(root).lookup(n.id) for n in reads):
+                return True
+    for outer in module.ancestors(call):
+        within = any(module.is_inside(node, outer) and not isinstance(node, ast.arg) for node in made)
+        if within:
+            return False  # where it is copied again, it is made again
+        if isinstance(outer, _LOOPS):
+            return True
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            loads = module.loads(outer.name)
+            if len(loads) > 1 or any(module.nearest(load, _LOOPS) is not None for load in loads):
+                return True
+    return False
 
 
 def has_one_output(project: Project) -> bool:

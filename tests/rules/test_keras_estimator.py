@@ -70,6 +70,26 @@ def test_refused(statements: str, reason: str) -> None:
     assert reason in manual_reason(HEAD + statements + "\n")
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "e = tf.keras.estimator.model_to_estimator(model)  # HERE\nf = tf.keras.estimator.model_to_estimator(model)",
+        "for d in 'ab':\n    e = tf.keras.estimator.model_to_estimator(model, model_dir=d)  # HERE",
+        "def make(d):\n    return tf.keras.estimator.model_to_estimator(model, model_dir=d)  # HERE\n"
+        "e = make('a')\nf = make('b')",
+        "def make(net, d):\n    return tf.keras.estimator.model_to_estimator(net, model_dir=d)  # HERE\n"
+        "for d in 'ab':\n    e = make(model, d)",
+    ],
+)
+def test_each_estimator_trains_a_copy_of_its_own(made: str) -> None:
+    assert "several Estimators of one Keras model" in manual_reason(f"{HEAD}{made}\n")
+
+
+def test_a_model_that_is_made_again_is_copied_again() -> None:
+    made = "    net = tf.keras.Sequential()\n    e = tf.keras.estimator.model_to_estimator(net, model_dir=d)"
+    assert "configure_keras_model(net, model_dir=d)" in migrated(f"for d in 'ab':\n{made}")
+
+
 def test_array_inputs_keep_their_arguments() -> None:
     text = migrated(
         "f = tf.estimator.inputs.numpy_input_fn({'x': X}, Y, 32, None, shuffle=True, num_threads=2)\n"
