@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Iterator
 
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
 from .rows import Comprehension
+
+_CHANGING = frozenset(
+    "add append clear discard extend insert parse_args pop popitem remove set_hparam setdefault sort update".split()
+)
+"""Methods that change what they are called on."""
+_READING = frozenset("format get join split strip lower upper keys values items".split())
+"""Methods that only read."""
+_PLAIN = frozenset("bool dict float int len list max min range round set sorted str sum tuple abs".split())
+"""Functions that only compute."""
 
 
 def moves(module: Module, statement: ast.stmt, to: ast.AST, values: Iterable[ast.expr]) -> bool:
@@ -18,14 +28,57 @@ def moves(module: Module, statement: ast.stmt, to: ast.AST, values: Iterable[ast
     if block is None:
         return False
     between = block[block.index(statement) + 1 : block.index(target)]
-    read = {ast.unparse(n) for value in values for n in walk(value) if isinstance(n, (ast.Name, ast.Attribute))}
-    stored = {
-        ast.unparse(n)
-        for each in between
-        for n in walk(each)
-        if isinstance(n, (ast.Name, ast.Attribute)) and not isinstance(n.ctx, ast.Load)
-    }
-    return not read & stored
+    values = list(values)
+    parts = [n for value in values for n in walk(value)]
+    read = {ast.unparse(n) for n in parts if isinstance(n, (ast.Name, ast.Attribute))}
+    held = {id(n.value) for n in parts if isinstance(n, ast.Attribute)}
+    whole = {n.id for n in parts if isinstance(n, ast.Name) and id(n) not in held}
+    changed = [n for each in between for n in walk(each)]
+    stored = {text for n in changed for text in _stored(n)}
+    roots = {text.partition(".")[0] for text in stored if "." in text}
+    if read & stored or whole & roots:
+        return False
+    return not any(map(functools.partial(_acts, module), parts)) or not any(
+        _acts(module, n) for each in between if not _is_made(module, each) for n in walk(each)
+    )
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    """What a node stores to: a name, an attribute, or what is held by one."""
+    if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        yield ast.unparse(node)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+        yield ast.unparse(node.func.value)
+
+
+def _acts(module: Module, node: ast.AST) -> bool:
+    """Whether a node is a call that may do more than to return a value; the order of such calls is to be kept."""
+    if not isinstance(node, ast.Call) or module.nearest(node, ast.Lambda) is not None:
+        return False
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr in _READING:
+        return False
+    name = module.resolve(function) or ""
+    if name.startswith(("tensorflow.", "os.path.", "functools.")) or name in _PLAIN:
+        return False
+    bindings = module.bindings(function) if isinstance(function, ast.Name) else []
+    if isinstance(function, ast.Name) and function.id in _PLAIN and not bindings:
+        return False
+    definition = bindings[0].node if len(bindings) == 1 else None
+    return not isinstance(definition, ast.FunctionDef) or not all(
+        isinstance(each, (ast.FunctionDef, ast.Return)) and not isinstance(getattr(each, "value", None), ast.Call)
+        for each in definition.body[1 if ast.get_docstring(definition) is not None else 0 :]
+    )
+
+
+def _is_made(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement makes a function, or something of TensorFlow, such as the next one of several that move."""
+    if isinstance(statement, ast.FunctionDef):
+        return True
+    made = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(made, ast.Call) and (module.resolve(made.func) or "").startswith("tensorflow.")
 
 
 def block_of(module: Module, statement: ast.stmt) -> list[ast.AST]:
