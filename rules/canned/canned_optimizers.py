@@ -167,7 +167,8 @@ class OptimizerArguments:
         if name.startswith(_KERAS):
             short = name.rsplit(".", 1)[1]
             options = {keyword.arg for keyword in node.keywords} if isinstance(node, ast.Call) else {None}
-            legacy = "" if self.is_same(short) and options <= _OPTIONS else "legacy."
+            same = self.is_same(short) and options <= _OPTIONS and not (short == "SGD" and _has_momentum(node))
+            legacy = "" if same else "legacy."
             if ".legacy." not in name:  # what Estimators took under this name until TensorFlow 2.10
                 yield module.edit(function, f"{self.tensorflow(module)}.keras.optimizers.{legacy}{short}")
         elif isinstance(node, ast.Call):
@@ -232,6 +233,14 @@ def _laid_out(module: Module, call: ast.Call, text: str) -> str:
     values += [f"{k.arg}={ast.get_source_segment(text, k.value)}" for k in new.keywords]
     separator = f",{module.newline}{indent}"
     return f"{ast.get_source_segment(text, new.func)}({module.newline}{indent}{separator.join(map(str, values))})"
+
+
+def _has_momentum(node: ast.expr) -> bool:
+    """Whether SGD may have one, which the legacy class applies to the rows of a table that a batch reads alone."""
+    given = [k.value for k in node.keywords if k.arg == "momentum"] if isinstance(node, ast.Call) else []
+    args = node.args if isinstance(node, ast.Call) else []
+    given += args[1:2] + [arg for arg in args[:1] if isinstance(arg, ast.Starred)]
+    return any(not isinstance(value, ast.Constant) or value.value != 0 for value in given)
 
 
 def _check_names(name: str, call: ast.Call) -> None:

@@ -169,6 +169,7 @@ def test_predictions_by_name_stay(loop: str, head: str) -> None:
         "'adam'",
         "'SGD'",
         "tf.keras.optimizers.Adam(learning_rate=0.1)",
+        "tf.keras.optimizers.SGD(0.1, momentum=0.0)",
         "tf.keras.optimizers.legacy.SGD(0.1, decay=0.1)",
     ],
 )
@@ -176,7 +177,17 @@ def test_fit_takes_optimizers_that_are_the_same(optimizer: str) -> None:
     assert f"model.compile({optimizer}, 'mse')" in migrated(f"model.compile({optimizer}, 'mse')\n{TRAINED}")
 
 
-@pytest.mark.parametrize("optimizer", ["RMSprop()", "SGD(0.1, decay=0.1)", "Adam(0.1, **OPTIONS)"])
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        "RMSprop()",
+        "SGD(0.1, decay=0.1)",
+        "SGD(0.1, momentum=0.9)",
+        "SGD(0.1, 0.9)",
+        "SGD(*ARGUMENTS)",
+        "Adam(0.1, **OPTIONS)",
+    ],
+)
 def test_fit_takes_legacy_optimizers_where_others_differ(optimizer: str) -> None:
     text = migrated(f"model.compile(tf.keras.optimizers.{optimizer}, 'mse')\n{TRAINED}")
     assert f"model.compile(tf.keras.optimizers.legacy.{optimizer}, 'mse')" in text
