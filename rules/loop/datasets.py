@@ -180,7 +180,7 @@ class Reader:
             data: list[Value] = [self.result(value) for value in given]
             both = functools.reduce(either, data) if None not in data else None
             return Returns(both) if isinstance(both, Data) else None
-        if not given and isinstance(node, ast.Attribute) and is_count(self.project, node.attr):
+        if not given and isinstance(node, ast.Attribute) and is_count(self.project, module, node):
             return Count()
         return functools.reduce(either, given) if given else None
 

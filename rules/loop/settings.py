@@ -11,13 +11,14 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.syntax import walk
 
 from ..distribute import tpu_facts
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.estimator_values import PREFIX, Construction
 from ..estimator_calls.session_settings import makers, taken_over
 from .places import moves
-from .values import given_to
+from .values import given_to, values_of
 
 RUN_CONFIG = PREFIX + "RunConfig"
 _SIGNATURE = (
@@ -36,6 +37,7 @@ _WRITTEN = frozenset(
         "train_distribute",
     }
 )
+_PARSES = frozenset({"parse_args", "parse_known_args"})
 _OR_NONE = frozenset({"model_dir", "tf_random_seed", "train_distribute", "eval_distribute"})
 """Fields that say nothing where they are None."""
 _WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps"})
@@ -230,11 +232,40 @@ def default_of(call: ast.Call) -> ast.expr | None:
     return named.get("default") or (call.args[1] if not defined and len(call.args) > 1 else None)
 
 
-def is_count(project: Project, option: str) -> bool:
-    """Whether an option of the program is a number of something."""
-    defaults = [default_of(call) for _, call in project.calls() if defines(call, option)]
+def is_count(project: Project, module: Module, option: ast.Attribute) -> bool:
+    """Whether an expression is an option of the program that is a number of something."""
+    defaults = [default_of(call) for _, call in project.calls() if defines(call, option.attr)]
     values = [default.value if isinstance(default, ast.Constant) else None for default in defaults]
-    return bool(values) and all(type(value) is int and value > 0 for value in values)
+    if not values or not all(type(value) is int and value > 0 for value in values):
+        return False
+    owner = ast.unparse(option)
+    stores = (n for m in project.modules.values() for n in m.nodes(ast.Attribute) if not isinstance(n.ctx, ast.Load))
+    return _are_options(project, module, option.value) and all(ast.unparse(store) != owner for store in stores)
+
+
+def _are_options(project: Project, module: Module, node: ast.expr, depth: int = 0) -> bool:
+    """Whether an expression is what a program was told: `FLAGS`, or what a parser returns."""
+    if depth > 4:
+        return False
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _PARSES:
+            return True
+        found = project.definition(module, node.func)
+        if found is None or not isinstance(found.node, ast.FunctionDef):
+            return False
+        values = [n.value for n in walk(found.node) if isinstance(n, ast.Return)]
+        return bool(values) and all(v is not None and _are_options(project, found.module, v, depth + 1) for v in values)
+    if isinstance(node, ast.Subscript):  # the first one of `parse_known_args`
+        return _are_options(project, module, node.value, depth + 1)
+    if (module.resolve(node) or ast.unparse(node)).rpartition(".")[2] == "FLAGS":
+        return True
+    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
+    outer = module.parent(bindings[0].node) if len(bindings) == 1 else None
+    statement = module.parent(outer) if isinstance(outer, ast.Tuple) else None
+    if isinstance(statement, ast.Assign) and isinstance(outer, ast.Tuple) and bindings[0].node is outer.elts[0]:
+        return _are_options(project, module, statement.value, depth + 1)
+    given = values_of(project, module, node)
+    return bool(given) and all(v is not node and _are_options(project, m, v, depth + 1) for m, v in given)
 
 
 def _has_default(project: Project, module: Module, call: ast.Call, depth: int) -> bool:

@@ -127,3 +127,19 @@ def test_what_an_object_is_for_its_own_method_is_not_seen() -> None:
     module = Module("program.py", text)
     call = next(node for node in module.nodes(ast.Call) if module.segment(node.func) == "functools.partial")
     assert values.given_to(Project({"program.py": module}), module, call.args[1]) == []
+
+
+@pytest.mark.parametrize(
+    ("owner", "ends"),
+    [
+        ("args = parser.parse_args()", True),
+        ("args, rest = parser.parse_known_args()", True),
+        ("def parsed():\n    return parser.parse_args()\nargs = parsed()", True),
+        ("args = Plan()", None),
+        ("args = parser.parse_args()\nargs.epochs = None", None),
+        ("for args in plans:\n    pass", None),
+    ],
+)
+def test_an_option_that_is_a_number(owner: str, ends: bool | None) -> None:
+    body = f"parser.add_argument('--epochs', type=int, default=3)\n{owner}"
+    assert data_of(body, f"lambda: {SOURCE}.repeat(args.epochs)") == Data(ends)
