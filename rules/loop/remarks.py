@@ -11,6 +11,8 @@ from migrator.analyse.training.updates import GRADIENTS
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
+from ..exports.exports import Export
+from .places import block_of
 from .plan import Loop
 from .specs import Validation
 from .uses import SELDOM, Use
@@ -68,6 +70,11 @@ _BETWEEN_LOOPS = (
 WITH_ONE_WORKER = (
     "on parameter servers the training ends after as many steps as one worker has batches; in TensorFlow 1 the chief and "
     "each worker went through all of their own data: multiply steps_per_epoch by their number for as many steps"
+)
+
+UNTRAINED = (
+    "an Estimator raised ValueError where there was no trained model to export; "
+    "where there is no checkpoint, this exports the initial weights now"
 )
 
 
@@ -150,6 +157,9 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     for module, at in [*((export.module, export.call) for export in loop.exports), *served]:
         text = "models that are fed integers cannot be saved by tf.saved_model.save: install tf_keras, and set"
         yield module, at, f"with Keras 3 {text} TF_USE_LEGACY_KERAS=1"
+    for export in loop.exports:
+        if not _is_trained(loop, export):
+            yield export.module, export.call, UNTRAINED
     for use in loop.uses:
         for stop in use.hooks.stops:
             yield (
@@ -183,6 +193,19 @@ def of_cores(loop: Loop, plan: Plan, text: str) -> Iterator[tuple[Module, ast.AS
     taken = next((call for call in calls if plan.module.resolve(call.func) == GRADIENTS), None)
     if taken is not None:
         yield plan.module, taken, _UNDIVIDED
+
+
+def _is_trained(loop: Loop, export: Export) -> bool:
+    """Whether a training surely comes before an export."""
+    module = export.module
+    around = {module.statement(export.call), *module.ancestors(export.call)}
+    for use in loop.uses:
+        if use.method == "train" and use.module is module and set(export.sources) <= set(use.sources):
+            block = block_of(module, module.statement(use.call))
+            below = block[block.index(module.statement(use.call)) + 1 :]
+            if around & set(below):
+                return True
+    return False
 
 
 def _interval(fields: Mapping[str, ast.expr]) -> str:

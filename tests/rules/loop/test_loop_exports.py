@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import joined, migrate
+from modelfn.programs import joined, migrate, run
 
 HEAD = """\
 import os
@@ -290,3 +290,17 @@ def test_exports_that_stay_with_helpers(receiver: str, export: str) -> None:
 def test_signatures_that_stay_with_helpers(outputs: str) -> None:
     text = migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs)))
     assert "export_saved_model(" in text and ".fit(" not in text
+
+
+@pytest.mark.parametrize(
+    ("main", "said"),
+    [
+        (MAIN, False),
+        (MAIN.replace("estimator.train", "if TRAINS:\n    estimator.train"), True),
+        (MAIN.replace("estimator.train(input_fn)\n", "estimator.evaluate(input_fn)\n"), True),
+    ],
+)
+def test_an_export_that_may_find_no_checkpoint_is_told(main: str, said: bool) -> None:
+    outcomes = run(HEAD + RAW + main + EXPORT).values()
+    messages = [d.message for outcome in outcomes for d in (*outcome.applied, *outcome.remaining)]
+    assert any("exports the initial weights" in message for message in messages) is said
