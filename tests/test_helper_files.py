@@ -26,8 +26,11 @@ def model_fn(features, labels, mode):
     return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 """
 PLAIN = "\n\nestimator = tf.estimator.Estimator(model_fn, model_dir='d')\nestimator.train(read, steps=2)\n"
-MADE = "\n\nestimator = tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig('d').replace(log_step_count_steps=7))\n"
-"""Its loop stays with helpers: the configuration is made in two steps."""
+MADE = (
+    "\n\ndef settings():\n    return tf.estimator.RunConfig('d')\n"
+    "\n\nestimator = tf.estimator.Estimator(model_fn, config=settings())\n"
+)
+"""Its loop stays with helpers: a function returns the configuration."""
 ALONE = MADE + "estimator.train(read, steps=2)\n"
 LOOP = MADE + (
     "tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(read, max_steps=2), tf.estimator.EvalSpec(read))\n"

@@ -244,11 +244,11 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
 def test_a_folder_that_git_cannot_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(tmp_path, "init", "-q")
     tree(tmp_path, "top/a.py", "top/closed/b.py", "top/build/c.py")
-    run_git = discovery._run_git
+    run_git = discovery.run_git
 
-    def refuse(directory: str, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
+    def refuse(directory: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         done = run_git(directory, *arguments)
-        if done is not None and arguments[0] == "ls-files":
+        if arguments[0] == "ls-files":
             said = [
                 f"warning: could not open directory 'top/{name}/': Permission denied\n" for name in ("closed", "build")
             ]
@@ -256,7 +256,7 @@ def test_a_folder_that_git_cannot_read_is_told(tmp_path: Path, monkeypatch: pyte
             done = subprocess.CompletedProcess(done.args, 0, listed, "".join(said).encode())
         return done
 
-    monkeypatch.setattr(discovery, "_run_git", refuse)
+    monkeypatch.setattr(discovery, "run_git", refuse)
     tree_found = discover([str(tmp_path / "top")])
     assert [os.path.relpath(path, tmp_path) for path in tree_found.files] == ["top/a.py"]
     assert [item.location.path for item in tree_found.problems] == [str(tmp_path / "top" / "closed")]
