@@ -84,6 +84,23 @@ def _fields(node: ast.AST) -> tuple[str, ...]:
     return _FIELDS[kind]
 
 
+def is_name(node: ast.AST, name: str | None) -> bool:
+    """Whether a node is a name, and this one."""
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def is_super(node: ast.AST) -> bool:
+    """Whether a node is a call of ``super``."""
+    return isinstance(node, ast.Call) and is_name(node.func, "super")
+
+
+def does_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement is ``pass``, or nothing but a constant, such as a docstring."""
+    return isinstance(statement, ast.Pass) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
+
+
 def statements(node: ast.AST) -> list[ast.stmt]:
     """All statements below `node` (not `node` itself), those of functions and classes in it too, each before its own.
 

@@ -20,7 +20,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import is_super, walk
 
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import Construction
@@ -129,7 +129,7 @@ class _Derived:
         own = method.args.args[0].arg
         for load in module.loads_of_parameter(own, method):
             yield from self._load(method, load)
-        for call in (part for part in walk(method) if _is_super(part)):
+        for call in (part for part in walk(method) if is_super(part)):
             attribute = module.parent(call)
             if not isinstance(attribute, ast.Attribute) or attribute.attr == "__init__" and method.name != "__init__":
                 raise Stuck("it uses `super` for more than methods of an Estimator", call)
@@ -147,7 +147,7 @@ class _Derived:
                 raise Stuck(f"it uses `{parent.attr}` of the Estimator", parent)
         elif isinstance(parent, ast.Return):
             self.fluent.add(method.name)
-        elif isinstance(parent, ast.Call) and (_is_super(parent) or _is_initializer(module, parent)):
+        elif isinstance(parent, ast.Call) and (is_super(parent) or _is_initializer(module, parent)):
             return
         elif _is_given_to_library(module, load):
             yield self._inner(module, load)
@@ -160,7 +160,7 @@ class _Derived:
     def _is_super(self, node: ast.AST, own: str) -> bool:
         """``super()`` or ``super(Net, self)``."""
         given = [ast.unparse(argument) for argument in node.args] if isinstance(node, ast.Call) else []
-        return _is_super(node) and given in ([], [self.node.name, own])
+        return is_super(node) and given in ([], [self.node.name, own])
 
     # -- outside ------------------------------------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class _Derived:
                 call = module.parent(use)
                 if isinstance(call, ast.Call) and call.func is use:
                     yield call, module
-                elif not (isinstance(call, ast.Call) and _is_super(call)):
+                elif not (isinstance(call, ast.Call) and is_super(call)):
                     raise Stuck("it is used for more than making Estimators", use)
 
     def _others(self) -> list[Construction]:
@@ -217,10 +217,6 @@ class _Derived:
                 if name in KINDS and isinstance(call, ast.Call) and call.func is node:
                     found.append(Construction(module, call, {}))
         return found
-
-
-def _is_super(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _is_initializer(module: Module, call: ast.Call) -> bool:

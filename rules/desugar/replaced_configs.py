@@ -16,11 +16,12 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.syntax import is_name
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
 from ..loop.comments import has_comments
-from ..loop.places import moves
+from ..loop.places import block_of, moves
 
 _EITHER = ("save_checkpoints_steps", "save_checkpoints_secs")
 """Fields of which one that is replaced takes the other one away."""
@@ -65,35 +66,26 @@ def _joined(project: Project, module: Module, call: ast.Call, base: ast.expr) ->
 def _made(module: Module, name: ast.Name, call: ast.Call) -> ast.Assign | None:
     """The statement in the block of a call that gave a name the value which the call alone reads."""
     statement = module.statement(call)
-    block = next((b for b in _blocks(module.parent(statement)) if statement in b), [])
+    block = block_of(module, statement)
     scope = module.scope(name)
     holder = scope.lookup(name.id)
     if holder is None or holder is not scope:
         return None
     found = None
-    for before in block[: block.index(statement)] if block else []:
-        if isinstance(before, ast.Assign) and len(before.targets) == 1 and _names(before.targets[0], name.id):
+    for before in block[: block.index(statement)]:
+        if isinstance(before, ast.Assign) and len(before.targets) == 1 and is_name(before.targets[0], name.id):
             found = before
-        elif found is not None and any(_names(node, name.id) for node in ast.walk(before)):
+        elif found is not None and any(is_name(node, name.id) for node in ast.walk(before)):
             found = None
     if found is None:
         return None
-    anew = isinstance(statement, ast.Assign) and len(statement.targets) == 1 and _names(statement.targets[0], name.id)
-    reads = [n for n in ast.walk(statement) if _names(n, name.id) and isinstance(getattr(n, "ctx", None), ast.Load)]
+    anew = isinstance(statement, ast.Assign) and len(statement.targets) == 1 and is_name(statement.targets[0], name.id)
+    reads = [n for n in ast.walk(statement) if is_name(n, name.id) and isinstance(getattr(n, "ctx", None), ast.Load)]
     if reads != [name] or (not anew and module.loads_of(name.id, holder) != [name]):
         return None
     target = found.targets[0]
     inner = [load for load in module.loads_of(name.id, holder) if module.scope(load) is not scope]
     return found if isinstance(target, ast.Name) and not inner else None
-
-
-def _blocks(node: ast.AST | None) -> list[list[ast.stmt]]:
-    found = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
-    return [block for block in found if isinstance(block, list)]
-
-
-def _names(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _text(module: Module, made: ast.Call, call: ast.Call) -> str:

@@ -12,7 +12,7 @@ from migrator.analyse.results.stepvalues import LOSS, MANY, TENSOR, StepValue, S
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import does_nothing, walk
 from migrator.vocabulary.diagnostics import Edit
 
 from .logged_names import assigned_value
@@ -179,7 +179,7 @@ def _check(hook: SessionHook) -> None:
         if isinstance(node, ast.Attribute) and own and node.attr in {*_OF_KERAS, *_MOMENTS, _CREATED}:
             raise Unsupported("a hook with attributes that callbacks have", node)
     for method in hook.methods.values():
-        if method.name in _MOMENTS and not _HEAD.match(_text(hook.module, method)):
+        if method.name in _MOMENTS and not _HEAD.match(hook.module.segment(method)):
             raise Unsupported("a method of a hook whose head is not seen", method)
         if method.name in (*_MOMENTS, _CREATED) and _GIVEN & set(_spelled(method)):
             raise Unsupported("a hook with names that parameters of callbacks have", method)
@@ -218,11 +218,6 @@ def _spelled(method: ast.FunctionDef) -> Iterator[str]:
             yield node.name
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             yield from node.names
-
-
-def _text(module: Module, node: ast.AST) -> str:
-    start, end = module.span(node)
-    return module.source[start:end].decode()
 
 
 class CallbackClass:
@@ -277,7 +272,7 @@ class CallbackClass:
 
     def _head(self, method: ast.FunctionDef, name: str, parameters: str) -> Edit:
         start = self.module.span(method)[0]
-        found = _HEAD.match(_text(self.module, method))
+        found = _HEAD.match(self.module.segment(method))
         assert found is not None
         return self.module.edit((start, start + len(found.group().encode())), f"def {name}({parameters}):")
 
@@ -307,7 +302,7 @@ class CallbackClass:
     # -- what is fetched ----------------------------------------------------------------------------------------------
 
     def _only_asks(self) -> bool:
-        body = [n for n in self.hook.methods["before_run"].body if not isinstance(n, (ast.Pass,)) and not _is_text(n)]
+        body = [n for n in self.hook.methods["before_run"].body if not does_nothing(n)]
         return all(isinstance(node, ast.Return) for node in body)
 
     def _asking(self) -> Iterator[Edit]:
@@ -337,7 +332,7 @@ class CallbackClass:
             return self.own.readings[str(node.value).partition(":")[0].rpartition("/")[2]]
         if isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values)
-            return f"{{{', '.join(f'{_text(self.module, k)}: {self._value(v)}' for k, v in pairs if k is not None)}}}"
+            return f"{{{', '.join(f'{self.module.segment(k)}: {self._value(v)}' for k, v in pairs if k is not None)}}}"
         if isinstance(node, (ast.List, ast.Tuple)):
             return f"[{', '.join(map(self._value, node.elts))}]"
         if isinstance(node, ast.Attribute) and node.attr in self.hook.tensors:
@@ -388,7 +383,3 @@ def _part(fetched: ast.expr, key: object) -> ast.expr | None:
     if isinstance(fetched, (ast.List, ast.Tuple)) and isinstance(key, int) and key < len(fetched.elts):
         return fetched.elts[key]
     return None
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

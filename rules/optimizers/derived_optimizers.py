@@ -14,7 +14,7 @@ from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.calls import argument_span, delete_arguments
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import does_nothing, is_super, walk
 from migrator.rewrite import Remove, Replace, expr, statements
 from migrator.vocabulary.diagnostics import Edit
 
@@ -103,7 +103,7 @@ def _changes(drafts: Drafts, module: Module, node: ast.ClassDef) -> list[Change]
 
 def _follows(module: Module, node: ast.ClassDef, methods: dict[str, ast.FunctionDef]) -> bool:
     """Whether all that the methods read of their object is set or defined in the class."""
-    if any(not isinstance(s, ast.FunctionDef) and not _is_text(s) for s in node.body):
+    if any(not isinstance(s, ast.FunctionDef) and not does_nothing(s) for s in node.body):
         return False
     known = {*methods, *_STEPS}
     read: set[str] = set()
@@ -120,7 +120,7 @@ def _follows(module: Module, node: ast.ClassDef, methods: dict[str, ast.Function
                 (known if isinstance(part.ctx, ast.Store) else read).add(part.attr)
             elif isinstance(part, ast.Name) and part.id == this:
                 parent = module.parent(part)
-                own = isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Call) and _is_super(parent))
+                own = isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Call) and is_super(parent))
                 if not own:
                     return False
     return read <= known
@@ -146,13 +146,9 @@ def _above(node: ast.ClassDef) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
     """The calls of methods of the base, and the methods that these stand in."""
     for method in node.body:
         for part in walk(method) if isinstance(method, ast.FunctionDef) else ():
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and _is_super(part.func.value):
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and is_super(part.func.value):
                 assert isinstance(method, ast.FunctionDef)
                 yield part, method
-
-
-def _is_super(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _without_others(module: Module, method: ast.FunctionDef) -> list[Edit] | None:
@@ -192,7 +188,3 @@ def _named(node: ast.AST, names: set[str]) -> bool:
 
 def _name(node: ast.stmt) -> str:
     return node.name if isinstance(node, ast.FunctionDef) else ""
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

@@ -8,7 +8,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.inline import Inliner
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import is_name, walk
 
 
 def settled_choice(module: Module, statement: ast.stmt) -> list[Change]:
@@ -37,7 +37,7 @@ def filter_call(drafts: Drafts, module: Module, call: ast.Call, definition: Defi
     if not isinstance(parent, ast.comprehension) or not isinstance(function, ast.FunctionDef) or call.keywords:
         return []
     target = parent.target.id if isinstance(parent.target, ast.Name) else None
-    of_variable = [isinstance(a, ast.Attribute) and a.attr == "name" and _is(a.value, target) for a in call.args]
+    of_variable = [isinstance(a, ast.Attribute) and a.attr == "name" and is_name(a.value, target) for a in call.args]
     body = [s for s in function.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     if of_variable != [True] or len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
         return []
@@ -54,10 +54,6 @@ def filter_call(drafts: Drafts, module: Module, call: ast.Call, definition: Defi
     if any(isinstance(node, (ast.Call, ast.Lambda)) for node in walk(value) if not _is_method(node)):
         return []
     return Inliner(drafts, module, call, definition).changes()
-
-
-def _is(node: ast.expr, name: str | None) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _is_method(node: ast.AST) -> bool:

@@ -7,6 +7,7 @@ either. Each place is noted that is read on the way, so that it can be told whet
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from migrator.normalise.draft.arguments import defaults, given
@@ -112,14 +113,26 @@ def given_by_callers(project: Project, module: Module, parameter: ast.arg) -> li
     holder = module.parent(function) if function is not None else None
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or isinstance(holder, ast.ClassDef):
         raise Stuck("who calls the function is not seen", parameter)
+    references = project.readers.of(module, module.scope(holder or module.tree), function.name)
+    return given_at(references, module, function, parameter)
+
+
+def given_at(
+    references: Iterable[tuple[Module, ast.expr]],
+    module: Module,
+    function: ast.FunctionDef,
+    parameter: ast.arg,
+    method: bool = False,
+) -> list[tuple[Module, ast.expr]]:
+    """What calls at the places that read a function of `module` give for a parameter, or its default. Raises Stuck."""
     values: list[tuple[Module, ast.expr]] = []
-    for other, reference in project.readers.of(module, module.scope(holder or module.tree), function.name):
+    for other, reference in references:
         call = other.parent(reference)
         if not isinstance(call, ast.Call):
             raise Stuck("the function is handed around", reference)
         if call.func is reference:
-            value = given(function, call).get(parameter.arg)
-        elif call.args == [reference] and other.resolve(call.func) == PARTIAL:
+            value = given(function, call, skip=int(method)).get(parameter.arg)
+        elif not method and call.args == [reference] and other.resolve(call.func) == PARTIAL:
             value = next((keyword.value for keyword in call.keywords if keyword.arg == parameter.arg), None)
         else:
             raise Stuck("the function is handed around", reference)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.normalise.draft.arguments import defaults, given
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.handed import given_at
 from migrator.normalise.objects.methods import method_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -21,18 +21,7 @@ def given_by_method_callers(project: Project, module: Module, parameter: ast.arg
         raise Stuck("who calls the method is not seen", parameter)
     if project.subclasses(Definition(module, owner)):
         raise Stuck("other classes may have it", function)
-    values: list[tuple[Module, ast.expr]] = []
-    for where, reference in _references(project, module, owner, function):
-        call = where.parent(reference)
-        if not isinstance(call, ast.Call) or call.func is not reference:
-            raise Stuck("the method is handed around", reference)
-        value = given(function, call, skip=1).get(parameter.arg)
-        if value is None and parameter.arg not in defaults(function):
-            raise Stuck("what is given for the parameter is not seen", call)
-        values.append((where, value) if value is not None else (module, defaults(function)[parameter.arg]))
-    if not values:
-        raise Stuck("nobody calls the method", function)
-    return values
+    return given_at(_references(project, module, owner, function), module, function, parameter, method=True)
 
 
 def _references(

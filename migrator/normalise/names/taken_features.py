@@ -7,7 +7,7 @@ import ast
 from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import is_name, walk
 
 _CHANGING = frozenset({"pop", "popitem", "update", "setdefault", "clear"})
 
@@ -42,9 +42,5 @@ def _line(module: Module, number: int) -> bytes:
 def _changes(node: ast.AST, name: str) -> bool:
     """Whether an expression changes the dict of a name."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return _is(node.func.value, name) and node.func.attr in _CHANGING
-    return isinstance(node, ast.Subscript) and _is(node.value, name) and not isinstance(node.ctx, ast.Load)
-
-
-def _is(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+        return is_name(node.func.value, name) and node.func.attr in _CHANGING
+    return isinstance(node, ast.Subscript) and is_name(node.value, name) and not isinstance(node.ctx, ast.Load)
