@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import keyword as keywords
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from migrator.normalise.draft.draft import Change, Drafts
@@ -41,22 +41,18 @@ _OR_NONE = {
 
 def spread_arguments(drafts: Drafts, paths: Iterable[str]) -> None:
     """Gives calls of the library each of their arguments by its name, where a dict that is seen holds them."""
-    for path in paths:
-        drafts.apply_all(path, _first)
+    drafts.apply_all(paths, _found)
 
 
-def _first(project: Project, module: Module) -> list[Change]:
-    """The changes for one dict."""
+def _found(project: Project, module: Module) -> Iterator[list[Change]]:
+    """The changes for each dict."""
     if b"**" not in module.source or b"stimator" not in module.source:
-        return []
+        return
     for call in module.nodes(ast.Call):
         for spread in call.keywords:
             name = module.resolve(call.func) if spread.arg is None else None
             if name in _NAMES and name is not None and not _is_hidden(call):
-                found = _spread(project, module, call, name, spread)
-                if found:
-                    return found
-    return []
+                yield _spread(project, module, call, name, spread)
 
 
 def _is_hidden(call: ast.Call) -> bool:

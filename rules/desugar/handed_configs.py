@@ -11,7 +11,7 @@ is ``def build(model_dir)``, which makes the RunConfig itself, with what is the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
@@ -32,14 +32,13 @@ from ..loop.settings import is_same
 
 def unfold_configs(drafts: Drafts, paths: Iterable[str]) -> None:
     """Gives functions the fields of the RunConfig that their one caller makes for them."""
-    for path in paths:
-        drafts.apply_all(path, _first)
+    drafts.apply_all(paths, _found)
 
 
-def _first(project: Project, module: Module) -> list[Change]:
-    """The changes for one parameter."""
+def _found(project: Project, module: Module) -> Iterator[list[Change]]:
+    """The changes for each parameter."""
     if b"onfig" not in module.source or b"stimator" not in module.source:
-        return []
+        return
     for node, name in module.references():
         call = module.parent(node)
         if name not in KINDS or not isinstance(call, ast.Call) or call.func is not node:
@@ -48,10 +47,7 @@ def _first(project: Project, module: Module) -> list[Change]:
         bindings = module.bindings(config) if isinstance(config, ast.Name) else []
         arg = bindings[0].node if len(bindings) == 1 else None
         if isinstance(config, ast.Name) and isinstance(arg, ast.arg):
-            found = _unfolded(project, module, config, arg)
-            if found:
-                return found
-    return []
+            yield _unfolded(project, module, config, arg)
 
 
 def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) -> list[Change]:

@@ -24,27 +24,21 @@ from ..loop.places import has_its_line, line_above, whole
 
 def name_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
     """Gives Estimators names where they are made in the midst of an expression."""
-    for path in paths:
-        drafts.apply_all(path, _first)
+    drafts.apply_all(paths, _found)
 
 
-def _first(_: Project, module: Module) -> list[Change]:
-    """The changes for one statement."""
+def _found(_: Project, module: Module) -> Iterator[list[Change]]:
+    """The changes for each statement."""
     calls = [call for call in _calls(module) if isinstance(call, ast.Call)]
     for call in calls:
         parent = module.parent(call)
         if isinstance(parent, ast.IfExp) and call is not parent.test:
-            changes = _by_condition(module, parent)
-            if changes:
-                return changes
+            yield _by_condition(module, parent)
     for call in calls:
         statement = module.statement(call)
         if not _is_alone(module, call) and line_above(module, call) is statement and has_its_line(module, call):
             inside = [each for each in calls if module.statement(each) is statement]
-            changes = _above(module, statement, [each for each in inside if line_above(module, each) is statement])
-            if changes:
-                return changes
-    return []
+            yield _above(module, statement, [each for each in inside if line_above(module, each) is statement])
 
 
 def _calls(module: Module) -> Iterator[ast.AST]:

@@ -9,7 +9,7 @@ is ``config = tf.estimator.RunConfig(model_dir, save_checkpoints_steps=100)``, a
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
@@ -29,20 +29,16 @@ _EITHER = ("save_checkpoints_steps", "save_checkpoints_secs")
 
 def joined_configs(drafts: Drafts, paths: Iterable[str]) -> None:
     """Puts what `replace` says of a RunConfig into the call that makes it, where nothing reads it in between."""
-    for path in paths:
-        drafts.apply_all(path, _first)
+    drafts.apply_all(paths, _found)
 
 
-def _first(project: Project, module: Module) -> list[Change]:
-    """The changes for one call of `replace`."""
+def _found(project: Project, module: Module) -> Iterator[list[Change]]:
+    """The changes for each call of `replace`."""
     if b".replace(" not in module.source or b"RunConfig" not in module.source:
-        return []
+        return
     for call in module.nodes(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "replace" and not call.args:
-            found = _joined(project, module, call, call.func.value)
-            if found:
-                return found
-    return []
+            yield _joined(project, module, call, call.func.value)
 
 
 def _joined(project: Project, module: Module, call: ast.Call, base: ast.expr) -> list[Change]:

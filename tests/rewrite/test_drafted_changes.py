@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from changing import parsed
 
@@ -53,11 +54,11 @@ def test_code_that_cannot_be_printed_stays() -> None:
 def test_changes_that_do_not_parse_are_not_made() -> None:
     drafts = Drafts(Project({path: Module(path, "x = 1\n") for path in ("a.py", "b.py")}))
 
-    def find(project: Project, module: Module) -> list[Change]:
+    def find(project: Project, module: Module) -> Iterator[list[Change]]:
         if module.text.startswith("y"):
-            return [Change(other.edit((0, 1), "(")) for other in project.modules.values()]
-        return [Change(other.edit((0, 1), "y")) for other in project.modules.values()]
+            yield [Change(other.edit((0, 1), "(")) for other in project.modules.values()]
+        yield [Change(other.edit((0, 1), "y")) for other in project.modules.values()]
 
-    drafts.apply_all("a.py", find)
+    drafts.apply_all(["a.py"], find)
     assert [module.text for module in drafts.project.modules.values()] == ["y = 1\n", "y = 1\n"]
     assert drafts.origin(drafts.project.modules["a.py"], 1) == ("a.py", 1)

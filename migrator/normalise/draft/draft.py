@@ -121,11 +121,12 @@ class Drafts:
         self._origins.update(tables)
         self.project = Project(modules, self.project.fixes, self.project.editable)
 
-    def apply_all(self, path: str, find: Callable[[Project, Module], Iterable[Change]]) -> None:
-        """Makes what changes are found for a module until there are no more, or they come to what does not parse."""
-        with contextlib.suppress(SyntaxError):
-            while changes := find(self.project, self.project.modules[path]):
-                self.apply(changes)
+    def apply_all(self, paths: Iterable[str], find: Callable[[Project, Module], Iterable[list[Change]]]) -> None:
+        """Makes the first changes that are found for a module until there are no more, or they come to what does not parse."""
+        for path in paths:
+            with contextlib.suppress(SyntaxError):
+                while changes := next(filter(None, find(self.project, self.project.modules[path])), None):
+                    self.apply(changes)
 
     def settle(self, paths: Iterable[str], find: Callable[[Module], Iterable[rewrite.Change]]) -> None:
         """Makes all changes that are found in some modules, but for those of code that cannot be printed."""
