@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import shlex
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from migrator.discover.cells import SUFFIX
 from migrator.discover.sources import Unusable, decode
+from migrator.resolve.parsing import syntax_tree
 from migrator.vocabulary.diagnostics import Outcome
 from migrator.write.merging import Conflict, merge
 
@@ -42,7 +42,7 @@ def edit(path: str, text: str) -> str:
             raise EditError(f"{editor()[0]} ended with {status}: the change stays as it was")
         raw = copy.read_bytes()
     try:
-        ast.parse(raw)
+        syntax_tree(raw)
         return raw.decode("utf-8")
     except (SyntaxError, ValueError) as error:
         raise EditError(f"what you wrote is not valid Python: {error}") from error
@@ -67,7 +67,7 @@ def with_edits(outcome: Outcome, edits: Iterable[tuple[str, str]]) -> Outcome:
         text = source.text
         for proposed, wanted in edits:
             text = merge(proposed, text, wanted)
-        ast.parse(text)
+        syntax_tree(text)
         raw = source.with_data(text.encode("utf-8")).raw
     except Conflict:
         raise EditError(

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from migrator.engine.fixes import in_order, splice
 from migrator.resolve.module import Module
+from migrator.resolve.parsing import syntax_tree
 from migrator.vocabulary.diagnostics import Edit
 
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*")
@@ -142,12 +143,12 @@ def _region_parses(
         if text and not text.endswith("\n"):
             return False
         if top:
-            ast.parse(text)
+            syntax_tree(text)
             return True
         indent = _indentation(module, statements)
         if not indent or "\t" in text or _LONE_BACKSLASH.search(text):
             return False
-        parsed = ast.parse("if 1:\n" + text).body
+        parsed = syntax_tree("if 1:\n" + text).body
     except (SyntaxError, ValueError):
         return False
     if len(parsed) != 1 or not isinstance(parsed[0], ast.If) or parsed[0].orelse:

@@ -12,6 +12,8 @@ import textwrap
 import tokenize
 from dataclasses import dataclass
 
+from migrator.resolve.parsing import syntax_tree
+
 WIDTH = 120
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _UNTOUCHED = frozenset({tokenize.COMMENT, tokenize.ERRORTOKEN})
@@ -307,7 +309,7 @@ def _tree(lines: list[str]) -> str | None:
         text = text[len("async ") :]
     for candidate in (text, f"{text} pass"):
         try:
-            return ast.dump(ast.parse(candidate))
+            return ast.dump(syntax_tree(candidate))
         except SyntaxError:
             continue
     return None

@@ -21,6 +21,7 @@ from migrator.vocabulary.diagnostics import Edit, Fix
 
 from .binding import analyze
 from .dialect import module_dialect, reference_dialect
+from .parsing import expression_tree, syntax_tree
 from .symbols import UNKNOWN, Analysis, Binding, Import, ImportMap, Scope, dotted, normalize
 from .syntax import assigned, walk
 from .text import Place, Span, Text
@@ -69,7 +70,7 @@ class Module(Text):
     def tree(self) -> ast.Module:
         """The parsed file."""
         try:
-            tree = ast.parse(self.text, filename=self.path)
+            tree = syntax_tree(self.text, self.path)
             return assigned(tree) if _ANNOTATED.search(self.source) else tree
         except Exception:
             if self._lenient:
@@ -314,7 +315,7 @@ class Module(Text):
         bad: set[ast.AST] = set()
         for field in self.analysis.formatted:
             try:
-                again = ast.parse("(" + self.segment(field.value) + ")", mode="eval").body
+                again = expression_tree("(" + self.segment(field.value) + ")")
                 exact = ast.dump(again) == ast.dump(field.value)
             except (SyntaxError, ValueError, IndexError):
                 exact = False

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from migrator.resolve.parsing import expression_tree
 from migrator.resolve.text import Span, Text
 from migrator.vocabulary.diagnostics import Edit
 
@@ -125,7 +126,7 @@ class CstFile:
         if not inside:
             return True
         try:
-            again = ast.parse(f"({self.text.segment(node)})", mode="eval").body
+            again = expression_tree(f"({self.text.segment(node)})")
         except (SyntaxError, ValueError):
             return False
         return ast.dump(again) == ast.dump(node)

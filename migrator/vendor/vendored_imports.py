@@ -7,6 +7,8 @@ import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from migrator.resolve.parsing import syntax_tree
+
 _RUNTIME = "migrator.runtime"
 _LINE_LENGTH = 120
 # Python 3.9 has no list of its standard library; these are what runtime modules may need.
@@ -121,7 +123,7 @@ def module_name(below: str) -> str:
 
 def borrowed(text: str, module: str) -> tuple[set[str], set[str]]:
     """The names that a file imports from a module beside it, and what stands before that: a dot, nothing, or either."""
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom) and node.module == module]
+    nodes = [node for node in ast.walk(syntax_tree(text)) if isinstance(node, ast.ImportFrom) and node.module == module]
     return {alias.name for node in nodes for alias in node.names}, {"." * node.level for node in nodes}
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from migrator.resolve.parsing import syntax_tree
 from migrator.resolve.syntax import walk
 from migrator.vendor.vendored_imports import Import, imports_of, internal_modules
 
@@ -26,7 +27,7 @@ class Definition:
     @functools.cached_property
     def uses(self) -> frozenset[str]:
         """Every name that it reads."""
-        nodes = walk(ast.parse(self.source))
+        nodes = walk(syntax_tree(self.source))
         return frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - {self.name}
 
 
@@ -101,7 +102,7 @@ def _imports(text: str, statements: Iterable[Statement]) -> ast.Module:
     """The import statements of a file."""
     lines = text.splitlines(keepends=True)
     rest = ["".join(lines[one.first - 1 : one.last]) for one in statements if one.name is None and not one.string]
-    return ast.parse("".join(part for part in rest if part.startswith(("import ", "from "))))
+    return syntax_tree("".join(part for part in rest if part.startswith(("import ", "from "))))
 
 
 def _running_order(trees: Mapping[str, ast.Module]) -> list[str]:
@@ -148,7 +149,7 @@ def definitions_of(text: str, statements: Sequence[Statement] | None = None) -> 
 def parsed_statements(text: str) -> list[Statement]:
     """The statements at the top level of any file. Raises SyntaxError."""
     found = []
-    for node in ast.parse(text).body:
+    for node in syntax_tree(text).body:
         first = min([node.lineno] + [decorator.lineno for decorator in getattr(node, "decorator_list", [])])
         constant = isinstance(node, (ast.Assign, ast.AnnAssign))
         found.append(Statement(first, node.end_lineno or node.lineno, _defined_name(node), constant, is_string(node)))

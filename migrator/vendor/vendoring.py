@@ -13,6 +13,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from migrator.resolve.parsing import syntax_tree
 from migrator.vendor.vendored_imports import Import, borrowed, imports_of, render_borrowed, render_imports
 from migrator.vendor.vendored_library import Definition, Library, definitions_of, is_string, read_library
 from migrator.vendor.vendored_runtime import (
@@ -171,7 +172,7 @@ class _File:
 
     def appended(self, existing: str, missing: Sequence[Definition], others: Iterable[Definition]) -> str:
         """Edited by its owner: every line stays, definitions are added at the end, and what they and `others` import on top."""
-        tree = ast.parse(existing)
+        tree = syntax_tree(existing)
         bound = {entry.name for entry in imports_of(tree, external_only=False)}
         needing = [*missing, *others]
         needed = [entry for entry in self.imports(needing) if entry.name not in bound]

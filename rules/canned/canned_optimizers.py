@@ -10,6 +10,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Value, is_empty
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
+from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.vocabulary.diagnostics import Edit
@@ -225,7 +226,7 @@ class OptimizerArguments:
 def _laid_out(module: Module, call: ast.Call, text: str) -> str:
     """The text with one argument a line, where the call had several lines and the text does not fit into one."""
     inside = module.segment(call).partition("\n")[2]
-    new = ast.parse(text, mode="eval").body
+    new = expression_tree(text)
     if not inside or len(text) <= _LINE_LENGTH or not isinstance(new, ast.Call):
         return text
     indent = inside[: len(inside) - len(inside.lstrip())]

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterable, Iterator
 
 from migrator.resolve.module import Module
+from migrator.resolve.parsing import expression_tree
 from migrator.resolve.syntax import walk
 
 from .rows import Comprehension
@@ -109,7 +110,7 @@ def whole(module: Module, node: ast.expr) -> str:
     """An expression, in parentheses where it has lines that hold together by those around it."""
     text = module.segment(node)
     try:
-        ast.parse(text, mode="eval")
+        expression_tree(text)
     except SyntaxError:
         return f"({text})"
     return text

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrator.resolve.parsing import expression_tree
+
 _OPPOSITES: dict[type[ast.cmpop], str] = {
     ast.Eq: "!=", ast.NotEq: "==", ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
 }  # fmt: skip
@@ -39,7 +41,7 @@ def without_body(condition: str, lines: list[str], indent: str, unit: str) -> li
 def _is_factor(text: str) -> bool:
     """Whether a condition can stand beside `and` without parentheses."""
     try:
-        node = ast.parse(text, mode="eval").body
+        node = expression_tree(text)
     except SyntaxError:
         return False
     return not isinstance(node, (ast.IfExp, ast.Lambda, ast.NamedExpr)) and not (

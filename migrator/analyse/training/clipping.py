@@ -24,6 +24,7 @@ from migrator.analyse.training.updates import (
     gradient_arguments,
     is_method,
 )
+from migrator.resolve.parsing import expression_tree
 
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
@@ -164,7 +165,7 @@ class _Chain:
 
     def _present(self, generator: ast.comprehension, name: str) -> None:
         """Whether the loop takes all gradients, or all that there are."""
-        wanted = ast.dump(ast.parse(f"{name} is not None", mode="eval").body)
+        wanted = ast.dump(expression_tree(f"{name} is not None"))
         if any(ast.dump(test) != wanted for test in generator.ifs):
             raise _Other
 

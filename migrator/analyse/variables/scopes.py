@@ -12,6 +12,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Value, is_none
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
+from migrator.resolve.parsing import expression_tree
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
@@ -269,7 +270,7 @@ def _late_key(plan: Body, site: Site, names: Patterns) -> str:
     """The name under which a layer keeps a weight that `call` makes; empty where it is not known from the source."""
     name = literal_pattern(site.layer.name, names)
     key = keras_name(plan, site, "?" if name is None or "*" in name else repr(name), lambda node: "?")
-    parts = [n for n in walk(ast.parse(key, mode="eval")) if isinstance(n, ast.Constant)] if "?" not in key else []
+    parts = [n for n in walk(expression_tree(key)) if isinstance(n, ast.Constant)] if "?" not in key else []
     return "".join(str(part.value) for part in sorted(parts, key=lambda part: part.col_offset))
 
 

@@ -15,6 +15,7 @@ from migrator.normalise.draft.local_names import binds_locally, first_reads, is_
 from migrator.normalise.draft.returns import check_structure, has_return, inverted, own_returns, terminates
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
+from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 
@@ -376,7 +377,7 @@ class Inliner:
         wanted = [t.strip() for t in target.strip("()[]").split(",")]
         if isinstance(node.value, ast.Tuple) and len(wanted) == len(node.value.elts):
             texts = [self._expression(e) for e in node.value.elts]
-            later = [reads(ast.parse(t.strip(), mode="eval")) for t in texts]
+            later = [reads(expression_tree(t.strip())) for t in texts]
             pairs = [(w, t, r) for w, t, r in zip(wanted, texts, later) if w != t]
             crossing = any(w in r for i, (w, _, _) in enumerate(pairs) for _, _, r in pairs[i + 1 :])
             if not crossing and "\n" not in "".join(texts):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from migrator.parity.judge.report import SECTIONS, Tolerance
+from migrator.resolve.parsing import syntax_tree
 from migrator.vendor.vendoring import FILE_NAMES
 
 
@@ -75,7 +76,7 @@ def given_program(path: Path, **start: Any) -> Program:
 def _imported(path: Path) -> set[str]:
     """The first names of what a file imports; a dot for imports from its own package."""
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = syntax_tree(path.read_bytes())
     except (SyntaxError, ValueError):
         return set()
     names: set[str] = set()

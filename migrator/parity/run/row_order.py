@@ -10,6 +10,7 @@ from migrator.discover.components import connected, import_graph
 from migrator.discover.notebooks import script
 from migrator.discover.sources import Unusable
 from migrator.parity.run.sandbox import program_files
+from migrator.resolve.parsing import syntax_tree
 from migrator.resolve.syntax import walk
 
 _LOOKUPS = ("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse")
@@ -29,7 +30,7 @@ def lookup_in_turn(folder: Path, start: str = "") -> str | None:
         return None
     for path, text in texts.items():
         try:
-            tree = ast.parse(script(text) if path.suffix == SUFFIX else text)
+            tree = syntax_tree(script(text) if path.suffix == SUFFIX else text)
         except (SyntaxError, ValueError, Unusable):
             continue
         for node in walk(tree):
