@@ -35,6 +35,11 @@ ASKS = "the program asks for a TPU: --strategy tpu gives it one"
 NO_HOST_CALL = (
     "host_call is not run: it writes the summaries of a TPU; tf.summary in the model, or TensorBoard, does that now"
 )
+ADDED_UP = (
+    "CrossShardOptimizer(reduction=SUM) added up the gradients of all cores of a TPU; now each step takes their mean: for "
+    "the sum, multiply the loss by tf.distribute.get_strategy().num_replicas_in_sync. On one device there is no difference"
+)
+_WRAPPED = "opt reduction name group_assignment"
 _RESOLVER = "tensorflow.contrib.cluster_resolver.TPUClusterResolver"
 
 
@@ -74,6 +79,7 @@ def reference(driver: Driver, node: ast.expr, name: str) -> bool:
         owner = module.parent(module.statement(call))
         beside = [other for other in _cross_shards(module) if module.parent(module.statement(other)) is owner]
         driver.handled.update(other.func for other in beside)
+        driver.remarks += [(other, ADDED_UP) for other in beside if adds_up(module, other)]
         driver.edits += cross_shards(module, beside)  # at once, as a branch may hold nothing else
     return node in driver.handled
 
@@ -88,8 +94,15 @@ def _cross_shards(module: Module) -> Iterator[ast.Call]:
 
 def cross_shards(module: Module, calls: Iterable[ast.Call]) -> list[Edit]:
     """Leaves out each `CrossShardOptimizer` around an optimizer."""
-    names = "opt reduction name group_assignment"
-    return all_unwrapped(module, [(call, bind(call, names, "CrossShardOptimizer")["opt"]) for call in calls])
+    return all_unwrapped(module, [(call, bind(call, _WRAPPED, "CrossShardOptimizer")["opt"]) for call in calls])
+
+
+def adds_up(module: Module, call: ast.Call) -> bool:
+    """Whether a `CrossShardOptimizer` may take the sum of what the cores give, where a strategy takes their mean."""
+    reduction = bind(call, _WRAPPED, "CrossShardOptimizer").get("reduction")
+    if reduction is None or (isinstance(reduction, ast.Constant) and reduction.value == "weighted_mean"):
+        return False
+    return not (module.resolve(reduction) or "").endswith(".Reduction.MEAN")
 
 
 def drop_names(module: Module, driver: Driver, dropped: ast.expr) -> None:

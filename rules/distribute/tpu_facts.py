@@ -30,7 +30,7 @@ class Tpu:
     """The TPU of an Estimator, which may be none."""
 
     use: ast.expr | None = None
-    """Whether it is used; None: it is not."""
+    """Whether it is used, where the program says that when it runs, or True; None: it is not."""
     resolver: ast.expr | None = None
     """What finds it, where the program has that."""
     loop: ast.expr | None = None
@@ -39,6 +39,11 @@ class Tpu:
     """How large batches are over all cores, by mode."""
     dropped: tuple[ast.expr, ...] = ()
     """Values of its configuration that nothing reads any more."""
+
+    @property
+    def always(self) -> bool:
+        """Whether it is used wherever the program runs."""
+        return isinstance(self.use, ast.Constant)
 
     def given(self, mode: str, params: ast.expr | None) -> ast.expr | None:
         """What an input function gets as `params` in a mode, beside those of the program."""
@@ -62,10 +67,8 @@ def describes_tpu(name: str) -> bool:
 
 def tpu_of(module: Module, arguments: Mapping[str, ast.expr], config: Mapping[str, ast.expr]) -> Tpu | str:
     """The TPU of a TPUEstimator, by its arguments and those of its RunConfig, or why it is not understood."""
-    use: ast.expr | None = arguments.get("use_tpu")
-    if use is None or (isinstance(use, ast.Constant) and use.value is True):
-        return "a TPU that is always used"
-    if isinstance(use, ast.Constant):
+    use: ast.expr | None = arguments.get("use_tpu", ast.Constant(True))
+    if isinstance(use, ast.Constant) and not use.value:
         use = None
     sizes = {mode: arguments[name] for mode, name in _SIZES.items() if not is_none(arguments.get(name))}
     if not all(_stays(module, size) for size in sizes.values()):
@@ -94,9 +97,37 @@ def _stays(module: Module, node: ast.expr) -> bool:
     return isinstance(node, _CLOSED) and (not isinstance(node, ast.Name) or len(module.bindings(node)) == 1)
 
 
-def strategy_lines(tf: str, unit: str, name: str, found: bool) -> list[str]:
-    """The function that makes the strategy of a program which uses a TPU on demand; `found`: it has what finds the TPU."""
+def strategy_lines(tf: str, unit: str, name: str, found: bool, always: bool) -> list[str]:
+    """The function that makes the strategy of a program which uses a TPU `always`, or else on demand.
+
+    `found`: it has what finds the TPU. Where it has not, one device takes the place of a TPU that is always used.
+    """
     resolver = f"{tf}.distribute.cluster_resolver.TPUClusterResolver()"
+    connected = [
+        f"{unit}{tf}.config.experimental_connect_to_cluster(resolver)",
+        f"{unit}{tf}.tpu.experimental.initialize_tpu_system(resolver)",
+        f"{unit}return {tf}.distribute.TPUStrategy(resolver)",
+        "",
+        "",
+    ]
+    if always and found:
+        return [
+            f"def {name}(resolver):",
+            f'{unit}"""Trains on the TPU that `resolver` finds, or on the one that is here."""',
+            f"{unit}resolver = resolver or {resolver}",
+            *connected,
+        ]
+    if always:
+        return [
+            f"def {name}():",
+            f'{unit}"""Trains on the TPU that is here; where there is none, on one device."""',
+            f"{unit}try:",
+            f"{unit}{unit}resolver = {resolver}",
+            f"{unit}except ValueError:",
+            f'{unit}{unit}{tf}.get_logger().warning("There is no TPU: training on one device.")',
+            f"{unit}{unit}return {tf}.distribute.get_strategy()",
+            *connected,
+        ]
     what = "on the TPU that `resolver` finds, or on the one that is here" if found else "on the TPU that is here"
     return [
         f"def {name}(use_tpu{', resolver' if found else ''}):",
@@ -104,9 +135,5 @@ def strategy_lines(tf: str, unit: str, name: str, found: bool) -> list[str]:
         f"{unit}if not use_tpu:",
         f"{unit}{unit}return {tf}.distribute.get_strategy()",
         f"{unit}resolver = {'resolver or ' if found else ''}{resolver}",
-        f"{unit}{tf}.config.experimental_connect_to_cluster(resolver)",
-        f"{unit}{tf}.tpu.experimental.initialize_tpu_system(resolver)",
-        f"{unit}return {tf}.distribute.TPUStrategy(resolver)",
-        "",
-        "",
+        *connected,
     ]

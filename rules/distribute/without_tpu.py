@@ -23,7 +23,7 @@ from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import Construction
 from ..symbols.tensorflow_names import tensorflow_root
 from .strategies import trains_on_tpu
-from .tpu import ASKS, NO_HOST_CALL, cross_shards
+from .tpu import ADDED_UP, ASKS, NO_HOST_CALL, adds_up, cross_shards
 from .tpu_facts import short_name
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
                 changes += map(Change, _spec(module, call, on_tpu))
             elif short_name(name) == "CrossShardOptimizer":
                 around.append(call)
+                if adds_up(module, call):
+                    drafts.remark(module, call, ADDED_UP)
         changes += map(Change, cross_shards(module, around))
     if changes:
         drafts.apply(changes)
@@ -167,7 +169,7 @@ def parameters(driver: Driver, construction: Construction, plan: Plan, plain: bo
     given, module = construction.arguments, construction.module
     use = given.get("use_tpu")
     on_tpu = trains_on_tpu(plan.sublayers.project.modules.values()) is not None
-    if not on_tpu and (use is None or (isinstance(use, ast.Constant) and use.value is True)):
+    if not (on_tpu or plain) and (use is None or (isinstance(use, ast.Constant) and use.value is True)):
         raise Unsupported(ASKS, use or construction.call)
     if use is not None and any(use is argument for argument in construction.call.args):
         raise Unsupported("positional arguments of a TPUEstimator beyond params are not migrated yet", use)
@@ -203,7 +205,8 @@ def _own(module: Module, given: dict[str, ast.expr], plan: Plan) -> str:
     if not any(isinstance(node, ast.Constant) and node.value == "use_tpu" for node in nodes):
         return ""
     first = "" if is_none(given.get("params")) else f"**{module.segment(given['params'])}, "
-    return f'{{{first}"use_tpu": {module.segment(given["use_tpu"])}}}'
+    use = given.get("use_tpu")
+    return f'{{{first}"use_tpu": {"True" if use is None else module.segment(use)}}}'
 
 
 def _check_read(module: Module, node: ast.Name) -> None:

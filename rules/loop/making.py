@@ -119,7 +119,7 @@ def made(
                 params = source.construction.arguments["params"]
                 lines.append(f"{source.params} = {page.text(params)}")
                 page.known[params] = source.params
-            yield page.instead(page.module.statement(call), [*lines, *_in_scope(source, page, names)])
+            yield page.instead(page.module.statement(call), [*lines, *_in_scope(source, loop, page, names)])
         elif statement is None and lines:
             yield page.above(page.module.statement(call), lines)
         if is_held(loop, source) and source.settings.tpu.use is None:
@@ -140,18 +140,22 @@ def made(
             yield page.module.edit(source.target, name)
 
 
-def _in_scope(source: Source, page: Page, names: Names) -> list[str]:
+def _in_scope(source: Source, loop: Loop, page: Page, names: Names) -> list[str]:
     """The lines that make a model in the scope of a strategy, on a TPU if one is to be used."""
     tpu, call = source.settings.tpu, source.construction.call
     assert tpu.use is not None
-    given = ", ".join(page.text(node) for node in (tpu.use, tpu.resolver) if node is not None)
+    use = "True" if tpu.always else page.text(tpu.use)  # which a program need not have written
+    asked = not all(other.settings.tpu.always for other in _on_tpu(loop, page))
+    given = ", ".join([*([use] if asked else []), *([page.text(tpu.resolver)] if tpu.resolver is not None else [])])
     target = names.model(source) or (page.text(source.target) if source.target is not None else "")
     last = source.returned is not None and source.settings.directory is None
     returned = last and tpu.loop is None
     made = f"{'return' if returned else f'{target} ='} {page.text(call)}".replace("\n", f"\n{page.unit}")
     lines = [f"with {_strategy_maker(page)}({given}).scope():", f"{page.unit}{made}"]
-    if tpu.loop is not None and target:
-        lines += [f"if {page.text(tpu.use)}:", f"{page.unit}{target}.steps_per_execution = {page.text(tpu.loop)}"]
+    if tpu.loop is not None and target and tpu.always:
+        lines.append(f"{target}.steps_per_execution = {page.text(tpu.loop)}")
+    elif tpu.loop is not None and target:
+        lines += [f"if {use}:", f"{page.unit}{target}.steps_per_execution = {page.text(tpu.loop)}"]
     return [*lines, f"return {target}"] if last and not returned else lines
 
 
@@ -160,9 +164,14 @@ def _strategy_maker(page: Page) -> str:
     return page.module.unused_name("make_strategy", page.module.tree)
 
 
+def _on_tpu(loop: Loop, page: Page) -> list[Source]:
+    """The models of a file that may be trained on a TPU."""
+    return [s for s in loop.sources if s.module is page.module and s.settings.tpu.use is not None]
+
+
 def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
     """The function that makes the strategy of the models of a file, above the first of them that may be trained on a TPU."""
-    sources = [s for s in loop.sources if s.module is page.module and s.settings.tpu.use is not None]
+    sources = _on_tpu(loop, page)
     if sources:
         at = page.module.statement(sources[0].construction.call)
         above = [node for node in (at, *page.module.ancestors(at)) if isinstance(node, ast.stmt)][-1]
@@ -170,7 +179,8 @@ def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
         while (before := body[body.index(above) - 1 : body.index(above)]) and not isinstance(before[0], _HEAD):
             above = before[0]
         found = any(source.settings.tpu.resolver is not None for source in sources)
-        lines = strategy_lines(page.tf, page.unit, _strategy_maker(page), found)
+        always = all(source.settings.tpu.always for source in sources)
+        lines = strategy_lines(page.tf, page.unit, _strategy_maker(page), found, always)
         yield page.module.insert(_begin(page.module, above), "".join(f"{line}\n" for line in lines))
 
 

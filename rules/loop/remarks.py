@@ -63,6 +63,10 @@ _UNDIVIDED = (
     "and limits multiply the gradients by tf.distribute.get_strategy().num_replicas_in_sync in a `train_step`, before "
     "they are clipped. On one device there is no difference"
 )
+_WITHOUT_TPU = (
+    "a TPUEstimator that is to use a TPU ended with an error where there was none; now the program says so, and trains on "
+    "one device"
+)
 _BETWEEN_LOOPS = (
     "with a TPU checkpoints are saved after steps that are multiples both of {} and of iterations_per_loop; an Estimator "
     "saved at the end of the first loop that was as many steps after the last checkpoint"
@@ -91,6 +95,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             )
         if source.settings.session is not None:
             yield source.module, *source.settings.session
+        if source.settings.tpu.always and source.settings.tpu.resolver is None:
+            yield source.module, call, _WITHOUT_TPU
         if source.settings.directory is not None and not source.needs_keras_2:
             yield (
                 source.module,

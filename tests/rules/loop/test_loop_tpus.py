@@ -109,6 +109,75 @@ def test_without_a_tpu_there_is_no_strategy() -> None:
     assert text == 'model = create_model()\nmodel.fit(input_fn(params={"batch_size": FLAGS.batch}).take(20))'
 
 
+ALWAYS = pytest.mark.parametrize("use", ["use_tpu=True, ", ""])
+
+
+@ALWAYS
+def test_a_tpu_that_is_always_used(use: str) -> None:
+    """One device takes its place where there is none, and a message says so."""
+    estimator = MADE.replace("use_tpu=FLAGS.use_tpu, ", use)
+    text = made(estimator=estimator)
+    assert strategy(text).startswith("():\n") and "    except ValueError:\n" in strategy(text)
+    assert loop(text) == (
+        "with make_strategy().scope():\n    model = create_model()\nmodel.steps_per_execution = 10\n"
+        'model.fit(input_fn(params={"batch_size": FLAGS.batch}).take(20))'
+    )
+    told = [str(d) for outcome in run(MODEL + CONFIG + estimator + TRAIN).values() for d in outcome.remaining]
+    assert any("trains on one device" in text for text in told)
+
+
+@ALWAYS
+def test_a_tpu_that_is_always_used_and_found_by_the_program(use: str) -> None:
+    found = "resolver = tf.contrib.cluster_resolver.TPUClusterResolver(FLAGS.tpu_name)\n"
+    config = CONFIG.replace("(tpu_config", "(cluster=resolver, tpu_config")
+    text = made(before=found + config, estimator=MADE.replace("use_tpu=FLAGS.use_tpu, ", use))
+    assert strategy(text).startswith("(resolver):\n") and "except" not in strategy(text)
+    assert "with make_strategy(resolver).scope():\n    model = create_model()\n" in text
+
+
+@ALWAYS
+def test_a_tpu_that_one_of_two_models_always_uses(use: str) -> None:
+    second = MADE.replace("estimator = ", "second = ").replace("use_tpu=FLAGS.use_tpu, ", use)
+    text = made(TRAIN + TRAIN.replace("estimator", "second"), MADE + second)
+    assert strategy(text).startswith("(use_tpu):\n")
+    assert "with make_strategy(FLAGS.use_tpu).scope():\n" in text and "with make_strategy(True).scope():\n" in text
+
+
+@ALWAYS
+def test_a_model_that_asks_for_its_tpu(use: str) -> None:
+    model = MODEL.replace("if FLAGS.use_tpu:", 'if params["use_tpu"]:').replace(
+        "optimizer = tf.contrib", "print(1)\n        optimizer = tf.contrib"
+    )
+    text = made(estimator=MADE.replace("use_tpu=FLAGS.use_tpu, ", use), model=model)
+    assert 'model = create_model(params={"use_tpu": True})' in text
+
+
+@ALWAYS
+@pytest.mark.parametrize("size", ["size()", "batch"])
+def test_one_whose_loop_is_not_plain_is_left_alone(use: str, size: str) -> None:
+    source = MODEL + "batch = 8\nbatch = 9\n" + CONFIG + MADE.replace("use_tpu=FLAGS.use_tpu, ", use) + TRAIN
+    source = source.replace("FLAGS.batch,", f"{size},")
+    (outcome,) = run(source).values()
+    assert outcome.after == source.encode() and any("asks for a TPU" in str(d) for d in outcome.remaining)
+
+
+@pytest.mark.parametrize(
+    ("reduction", "said"),
+    [
+        ("", False),
+        (", tf.losses.Reduction.MEAN", False),
+        (", reduction='weighted_mean'", False),
+        (", tf.losses.Reduction.SUM", True),
+        (", reduction=FLAGS.reduction", True),
+    ],
+)
+def test_gradients_that_are_added_up_are_told(reduction: str, said: bool) -> None:
+    model = MODEL.replace("CrossShardOptimizer(optimizer)", f"CrossShardOptimizer(optimizer{reduction})")
+    for source in (model + CONFIG + MADE + TRAIN, model + CONFIG + MADE):
+        told = [str(d) for outcome in run(source).values() for d in outcome.remaining]
+        assert any("added up the gradients of all cores" in text for text in told) == said
+
+
 def test_each_mode_has_its_batch_size() -> None:
     text = made(f"{TRAIN}print(estimator.evaluate(input_fn, steps=1))\n")
     assert 'model.evaluate(input_fn(params={"batch_size": 2}).take(1), return_dict=True)' in text
