@@ -11,7 +11,6 @@ import functools
 import importlib
 import io
 import os
-import subprocess
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_tools import invoke
 from keras_3 import NOT_WITH_KERAS_3
 from program_styles import PROGRAMS, STEPS
 
@@ -84,16 +84,20 @@ def read(path: Path) -> str:
 
 
 def migrate(files: dict[str, str], folder: Path, fixture: Path) -> dict[str, str]:
-    """What `migrate --apply` makes of `files`, run as a user would in `folder`, with the settings of the fixture."""
+    """What `migrate --apply` makes of `files` as a user would run it in `folder`, with the settings of the fixture.
+
+    In this process, which has loaded all rules: `tests/test_cli_process.py` is about processes of its own.
+    """
     if (fixture / "migrate.toml").exists():
         (folder / "migrate.toml").write_text(read(fixture / "migrate.toml"))
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
-    command = [sys.executable, "-m", "migrator", ".", "--apply", "-j", "1"]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    assert result.returncode in (0, 1), result.stdout + result.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = invoke(".", "--apply", "-j", "1")
+    assert result.exit_code in (0, 1), result.output
     return {path.relative_to(folder).as_posix(): read(path) for path in sorted(folder.rglob("*.py"))}
 
 
