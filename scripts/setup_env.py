@@ -124,7 +124,9 @@ def create(directory: Path, environment: Environment) -> int:
 
     start = time.monotonic()
     steps = [] if keep else [[sys.executable, "-m", "venv", "--clear", str(directory)]]
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
+    # Python compiles what is imported, a fraction of all that these packages hold, when it is.
+    options = ["--no-compile", "--progress-bar", "off"]
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", *options]
     steps += [[*pip, "--constraint", environment.constraints, *what] for what in environment.installs]
     for step in steps:
         code = run(step, directory, log)
