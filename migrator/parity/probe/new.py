@@ -42,6 +42,8 @@ def install(replay: Replay) -> None:
     predict_on_batch, train_on_batch = base.predict_on_batch, base.train_on_batch
     busy: list[str] = []
     steps.watch_gradients()
+    if not replay.cluster:
+        steps.compile_single_steps(base)
     distributed.watch_strategies()
 
     def ready(stream: Stream, model: Any, encoded: Any, features: Any, may_wait: bool = True) -> None:

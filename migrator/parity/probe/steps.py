@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -103,6 +104,22 @@ def watch_gradients() -> None:
         return gradient(self, target, *args, **named)
 
     tf.GradientTape.gradient = watched
+
+
+def compile_single_steps(base: Any) -> None:
+    """Have models of the class `base` compiled for one step per call from the start, as they are replayed.
+
+    Else whoever traces a training before `fit` does it for a loop over steps, which takes twice as long and never runs.
+    """
+    compile_model = base.compile
+
+    @functools.wraps(compile_model)
+    def watched(self: Any, *args: Any, **named: Any) -> Any:
+        if "steps_per_execution" in named:
+            named["steps_per_execution"] = 1
+        return compile_model(self, *args, **named)
+
+    base.compile = watched
 
 
 @contextlib.contextmanager
