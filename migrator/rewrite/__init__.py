@@ -9,8 +9,8 @@ All that rules use is here. Importing this imports no libcst: that comes with th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Union
 
 from .changes import Change, Conflict, Import, Insert, Remove, Rename, Replace, Statement, Unprintable, Written
 
@@ -33,8 +33,10 @@ __all__ = [
     "Written",
     "code",
     "expr",
+    "lines",
     "statements",
     "with_arguments",
+    "with_parameters",
 ]
 
 
@@ -43,6 +45,11 @@ def code(text: str, /) -> cst.BaseExpression:
     from . import templates
 
     return templates.code(text)
+
+
+def lines(text: str, /) -> list[Statement]:
+    """Statements from their source as it is, with braces that are no holes."""
+    return statements(text.replace("{", "{{").replace("}", "}}"))
 
 
 def expr(template: str, /, **holes: Hole) -> cst.BaseExpression:
@@ -66,10 +73,31 @@ def with_arguments(
     named: Mapping[int, str] | None = None,
     values: Mapping[int, Value] | None = None,
     drop: Collection[Key] = (),
-    insert: Mapping[int, Value] | None = None,
+    insert: Mapping[int, Union[Value, Sequence[Value]]] | None = None,
+    spread: Mapping[int, Mapping[str, Value]] | None = None,
     add: Mapping[str, Value] | None = None,
 ) -> cst.Call:
     """A call with other arguments; see `migrator.rewrite.arguments`."""
     from . import arguments
 
-    return arguments.with_arguments(call, rename=rename, named=named, values=values, drop=drop, insert=insert, add=add)
+    return arguments.with_arguments(
+        call, rename=rename, named=named, values=values, drop=drop, insert=insert, spread=spread, add=add
+    )
+
+
+def with_parameters(
+    function: Statement,
+    *,
+    name: str | None = None,
+    drop: Collection[str] = (),
+    add: Sequence[str] = (),
+    by_keyword: bool = False,
+    instead: Sequence[str] | None = None,
+    returns: bool = True,
+) -> cst.FunctionDef:
+    """A function with another name or other parameters; see `migrator.rewrite.parameters`."""
+    from . import parameters
+
+    return parameters.with_parameters(
+        function, name=name, drop=drop, add=add, by_keyword=by_keyword, instead=instead, returns=returns
+    )

@@ -88,12 +88,23 @@ class Application:
     def _take(self, change: Change) -> None:
         if isinstance(change, Insert):
             new = _lines(change.statements)
-            if change.before is not None:
+            if change.before is not None and (change.above or change.apart):
+                slot = self._slots.setdefault(change.before, Slot())
+                slot.first.extend(new)
+                slot.gap = slot.gap or change.apart
+            elif change.before is not None:
                 self._slots.setdefault(change.before, Slot()).before.extend(new)
             else:
-                self._slots.setdefault(change.after or _last(change.into), Slot()).after.extend(new)
+                after = change.after or _last(change.into)
+                if change.apart and new:
+                    blank = [cst.EmptyLine(indent=False)] * (
+                        2 if isinstance(self._file.parent(after), ast.Module) else 1
+                    )
+                    new[0] = new[0].with_changes(leading_lines=[*blank, *new[0].leading_lines])
+                self._slots.setdefault(after, Slot()).after.extend(new)
         elif isinstance(change, Remove):
             self._put(change.target, [])
+            self._slots[change.target].apart = change.apart
         elif isinstance(change, Replace) and isinstance(change.target, ast.stmt):
             self._put(change.target, _lines(change.new))
         elif isinstance(change, (Replace, Rename)):
@@ -178,8 +189,10 @@ class Application:
         if not isinstance(line, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
             place = self._file.text.location(inner)
             raise Unprintable("this statement cannot change while it moves with others on its line", place)
-        stays = [replaced_in(line, table)] if slot.new is None else self._settled(slot.new, inner)
-        before, after = self._settled(slot.before, inner), self._settled(slot.after, inner)
+        stays = (
+            [replaced_in(line, table)] if slot.new is None else _commented(line, _lines(self._settled(slot.new, inner)))
+        )
+        before, after = self._settled([*slot.first, *slot.before], inner), self._settled(slot.after, inner)
         return [*before, *(new for one in stays for new in _several(one)), *after]
 
     def _expression(self, target: ast.AST) -> cst.CSTNode:
@@ -227,7 +240,8 @@ class Application:
         if new:
             above = above or any(line.comment for line in new[0].leading_lines)
             behind = behind or is_compound(target) or has_comment(new[-1])
-        return Slot(before, new, after, above, behind)
+        first = _lines(self._settled(slot.first, target))
+        return Slot(before, new, after, above, behind, first, slot.gap, slot.apart)
 
     def _is_held(self, node: cst.CSTNode) -> bool:
         return any(node in held.nodes for held in self._held.values())
@@ -298,6 +312,21 @@ def _lines(new: Union[str, cst.CSTNode, Sequence[cst.CSTNode]]) -> list[Statemen
             raise TypeError(f"a {type(node).__name__} is no statement")
         found.append(node)
     return found
+
+
+def _commented(old: Statement, new: list[Statement]) -> list[Statement]:
+    """Statements with the comments above and behind the one whose place they take, where they have none themselves."""
+    if not new:
+        return new
+    known = {id(line) for one in new for line in one.leading_lines}
+    own = any(line.comment for line in new[0].leading_lines)
+    if not own and not any(id(line) in known for line in old.leading_lines):
+        new[0] = new[0].with_changes(leading_lines=old.leading_lines)
+    last = new[-1]
+    if isinstance(old, cst.SimpleStatementLine) and isinstance(last, cst.SimpleStatementLine):
+        if has_comment(old) and not has_comment(last):
+            new[-1] = last.with_changes(trailing_whitespace=old.trailing_whitespace)
+    return new
 
 
 def _last(owner: ast.AST | None) -> ast.stmt:

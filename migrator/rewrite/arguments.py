@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Union
 
 import libcst as cst
@@ -28,7 +28,8 @@ def with_arguments(
     named: Mapping[int, str] | None = None,
     values: Mapping[int, Value] | None = None,
     drop: Collection[Key] = (),
-    insert: Mapping[int, Value] | None = None,
+    insert: Mapping[int, Union[Value, Sequence[Value]]] | None = None,
+    spread: Mapping[int, Mapping[str, Value]] | None = None,
     add: Mapping[str, Value] | None = None,
 ) -> cst.Call:
     """A call with other arguments; what is not mentioned stays. Places are those in the old call.
@@ -40,6 +41,7 @@ def with_arguments(
       values: new values of arguments, by their places.
       drop: arguments that go, with the comments behind them.
       insert: new positional arguments, each before the one that has its place now.
+      spread: keyword arguments that stand in the place of others.
       add: new keyword arguments, behind the others; on lines of their own where the last one has one and ends with a comma.
     """
     if not isinstance(call, cst.Call):
@@ -52,14 +54,24 @@ def with_arguments(
             list_.name(at, new)
         if at in (values or {}):
             list_.value(at, _argument((values or {})[at]).value)
-    places = sorted(insert or {}, reverse=True)
-    for at in places:
-        list_.insert(at, _argument((insert or {})[at]))
+    inserted = [
+        (at, value)
+        for at, given in sorted((insert or {}).items(), reverse=True)
+        for value in reversed([given] if isinstance(given, (str, cst.BaseExpression)) else given)
+    ]
+    for at, value in inserted:
+        list_.insert(at, _argument(value))
     doomed = [at for at, arg in enumerate(call.args) if at in drop or arg.keyword and arg.keyword.value in drop]
-    list_.drop({at + sum(place <= at for place in places) for at in doomed})
+    for at, values_ in sorted((spread or {}).items(), reverse=True):
+        list_.spread(at, [_named(*pair) for pair in values_.items()])
+    list_.drop({at + sum(place <= at for place, _ in inserted) for at in doomed})
     for keyword, value in (add or {}).items():
-        list_.append(_argument(value).with_changes(keyword=cst.Name(keyword), equal=_equal()))
+        list_.append(_named(keyword, value))
     return list_.call(call)
+
+
+def _named(keyword: str, value: Value) -> cst.Arg:
+    return _argument(value).with_changes(keyword=cst.Name(keyword), equal=_equal())
 
 
 def _argument(value: Value) -> cst.Arg:
@@ -111,6 +123,15 @@ class _List:
             if _breaks(self._before) and not _has_comment(self._before) and not packed:
                 new = new.with_changes(comma=cst.Comma(whitespace_after=self._before.deep_clone()))
             self._args.insert(0, new)
+
+    def spread(self, at: int, new: Sequence[cst.Arg]) -> None:
+        """Put arguments in the place of one."""
+        if not new:
+            self.drop([at])
+            return
+        last = self._args[at]
+        behind = new[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+        self._args[at : at + 1] = [*new[:-1], behind]
 
     def append(self, new: cst.Arg) -> None:
         """Put an argument behind all others."""

@@ -24,11 +24,17 @@ class Slot:
     """Whether the comments above it go with it, or come with what takes its place."""
     behind: bool = False
     """The same of the comment behind it."""
+    first: list[Statement] = field(default_factory=list)
+    """What is written before it and the comments above it."""
+    gap: bool = False
+    """Whether blank lines come behind that."""
+    apart: bool = False
+    """Whether the blank lines that set it off go with it, and the comments above it."""
 
     @property
     def written(self) -> list[Statement]:
         """All that is written for it."""
-        return [*self.before, *(self.new or ()), *self.after]
+        return [*self.first, *self.before, *(self.new or ()), *self.after]
 
 
 @dataclass(frozen=True)
@@ -114,10 +120,17 @@ class Blocks:
         text, span = self._text, whole_span(self._text, node)
         first, last = text.line_span(span)
         indent = indentation(text, span[0])
+        if slot.first:
+            above = comments_above(text, first) if slot.above else text.above_comments(first)
+            yield Patch((above, above), slot.first, indent, tail=text.newline * (slot.gap + (slot.gap and not indent)))
         if slot.before:
             yield Patch((first, first), slot.before, indent)
         if node is emptied:
-            yield Patch(span, lead="pass")
+            above = text.above_comments(first) + len(indent.encode()) if slot.apart else span[0]
+            yield Patch((above, span[1]), lead="pass")
+        elif slot.new == [] and slot.apart:
+            above = comments_above(text, first) if slot.above else text.above_comments(first)
+            yield Patch(self._set_off(node, above, last))
         elif slot.new is not None:
             above = comments_above(text, first) if slot.above else first
             if not slot.new:
@@ -128,6 +141,17 @@ class Blocks:
                 yield Patch(region, slot.new, indent, begun=not slot.above, ended=ended)
         if slot.after:
             yield self._below(last, slot.after, indent)
+
+    def _set_off(self, node: ast.stmt, first: int, last: int) -> Span:
+        """The lines of a statement with the blank lines below it. With those above it, where it is the last one of its
+        block, so that what follows keeps its distance, and where it is an import with more of them below."""
+        source, above, below = self._text.source, first, last
+        while source[:above].endswith((b"\n\n", b"\n\r\n")):
+            above -= 2 if source[:above].endswith(b"\r\n") else 1
+        while source[below : below + 1] in (b"\n", b"\r"):
+            below += 1
+        imports = isinstance(node, (ast.Import, ast.ImportFrom)) and below - last >= first - above
+        return (above, last) if imports or node is self.block(node)[-1] else (first, below)
 
     def _below(self, last: int, statements: Sequence[Statement], indent: str) -> Patch:
         """Statements on lines of their own from a line's end on."""
@@ -197,7 +221,7 @@ def _gaps(run: Sequence[ast.stmt], slots: Mapping[ast.stmt, Slot]) -> Iterator[t
     new: list[Statement] = []
     for node in run:
         slot = slots.get(node, Slot())
-        new += slot.before
+        new += [*slot.first, *slot.before]
         if slot.new is None:
             yield node, new
             new = []
@@ -217,4 +241,9 @@ def _is_plain(statement: Statement) -> bool:
 
 
 def _stays_in_line(slot: Slot) -> bool:
-    return not slot.before and not slot.after and (not slot.new or len(slot.new) == 1 and _is_plain(slot.new[0]))
+    return (
+        not slot.first
+        and not slot.before
+        and not slot.after
+        and (not slot.new or len(slot.new) == 1 and _is_plain(slot.new[0]))
+    )

@@ -61,19 +61,28 @@ class Rename:
 
 @dataclass(frozen=True, eq=False)
 class Insert:
-    """New statements before or after one (exactly one of `before`, `after`), or at the end of the body of `into`."""
+    """New statements before or after one (exactly one of `before`, `after`), or at the end of the body of `into`.
+
+    `above` puts them before the comments above that statement, too; `apart` also sets them off by blank lines, as definitions.
+    """
 
     statements: Union[Statement, Sequence[Statement]]
     before: ast.stmt | None = None
     after: ast.stmt | None = None
     into: ast.AST | None = None
+    above: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True)
 class Remove:
-    """A statement goes with its line and the comment behind it; ``pass`` stays where a block would be empty."""
+    """A statement goes with its line and the comment behind it; ``pass`` stays where a block would be empty.
+
+    `apart` takes along what sets a definition off: the comments right above it, and blank lines.
+    """
 
     target: ast.stmt
+    apart: bool = False
 
 
 @dataclass(frozen=True)

@@ -75,9 +75,25 @@ class CstFile:
         )
         return found
 
-    def statement(self, node: ast.stmt) -> Statement:
-        """A statement as a whole, with the comments above it and behind it. Raises Unprintable."""
-        return self._unit(self._wholes, node, whole).statement
+    def statement(self, node: ast.stmt, table: Mapping[ast.AST, cst.BaseExpression] | None = None) -> Statement:
+        """A statement as a whole, with the comments above it and behind it, and with others in the place of nodes in it.
+
+        Raises Unprintable.
+        """
+        unit = self._unit(self._wholes, node, whole)
+        if not table:
+            return unit.statement
+        from .trees import replaced_in
+
+        inside = {inner: unit.find(inner, self.text.span(inner)) for inner in table}
+        for inner, found in inside.items():
+            if found is None or not self._is_placed(inner):
+                reason = f"libcst has no node for this {type(inner).__name__}"
+                raise Unprintable(reason, self.text.location(inner))
+        new: Statement = replaced_in(  # type: ignore[assignment]  # as one statement gives one
+            unit.statement, {found: table[inner] for inner, found in inside.items() if found is not None}
+        )
+        return new
 
     def known_statement(self, node: ast.stmt) -> Statement | None:
         """A statement that was asked for before."""
@@ -184,7 +200,7 @@ class CstFile:
 
     def plain(self, changes: Iterable[Change]) -> Iterator[Written]:
         """The edits of changes that need no libcst: imports, names, and statements that go."""
-        slots = {change.target: Slot(new=[]) for change in changes if isinstance(change, Remove)}
+        slots = {change.target: Slot(new=[], apart=change.apart) for change in changes if isinstance(change, Remove)}
         for change in changes:
             if isinstance(change, Import) and change.instead is not None:
                 indent = self.text.indent(change.instead)

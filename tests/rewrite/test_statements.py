@@ -10,7 +10,18 @@ from changing import HOSTILE, changed, first, parsed
 
 from migrator.engine.fixes import splice
 from migrator.resolve.module import Module
-from migrator.rewrite import Change, Conflict, Insert, Remove, Replace, Unprintable, expr, statements
+from migrator.rewrite import (
+    Change,
+    Conflict,
+    Insert,
+    Remove,
+    Replace,
+    Unprintable,
+    expr,
+    statements,
+    with_arguments,
+    with_parameters,
+)
 
 FUNCTION = "def f(a, b=1):\n    # hi\n    x = 1  # c\n    return 2\n"
 
@@ -231,3 +242,72 @@ def test_any_statements_may_come_and_go_at_once(source: str) -> None:
         assert isinstance(wanted, ast.AST)
         assert dumped(result) == dumped(wanted), made
     assert refused < 10
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("a\n\n\n# c\ndef f():\n    b\n", "def f():\n    b", "a\n\n\nnew\n\n\n# c\ndef f():\n    b\n"),
+        ("if a:\n    # c\n    b  # d\n", "b", "if a:\n    new\n\n    # c\n    b  # d\n"),
+        ("# c\r\na\r\n", "a", "new\r\n\r\n\r\n# c\r\na\r\n"),
+    ],
+)
+def test_definitions_are_set_off_above_the_comments(source: str, target: str, expected: str) -> None:
+    module = parsed(source)
+    node = statement(module, target)
+    assert changed(module, [Insert(statements("new"), before=node, apart=True)]) == expected
+    close = expected.replace("new\r\n\r\n\r\n", "new\r\n").replace("new\n\n\n", "new\n").replace("new\n\n", "new\n")
+    assert changed(module, [Insert(statements("new"), before=node, above=True)]) == close
+
+
+def test_definitions_are_set_off_below() -> None:
+    module = parsed("class C:\n    def f(self):\n        a  # c\n\n\nb\n")
+    method, last = statement(module, "def f(self):\n        a"), module.tree.body[-1]
+    assert changed(module, [Insert(statements("new"), after=method, apart=True)]) == module.text.replace(
+        "# c\n", "# c\n\n    new\n"
+    )
+    assert changed(module, [Insert(statements("new"), after=last, apart=True)]) == module.text + "\n\nnew\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("a\n\n\n# c\ndef f():\n    b\n\n\nd\n", "def f():\n    b", "a\n\n\nd\n"),
+        ("a\n\n\ndef f():\n    b\n", "def f():\n    b", "a\n"),
+        ("class A:\n    # c\n    def f():\n        b\n\n\nd\n", "def f():\n        b", "class A:\n    pass\n\n\nd\n"),
+        ("class A:\n    e\n\n    def f():\n        b\n\n\nd\n", "def f():\n        b", "class A:\n    e\n\n\nd\n"),
+        ("import a\n\nimport b\n\n\nd\n", "import b", "import a\n\n\nd\n"),
+        ("import a\nimport b\n\n\nd\n", "import b", "import a\n\n\nd\n"),
+    ],
+)
+def test_definitions_go_with_what_sets_them_off(source: str, target: str, expected: str) -> None:
+    module = parsed(source)
+    assert changed(module, [Remove(statement(module, target), apart=True)]) == expected
+
+
+def test_a_function_moves_to_the_level_of_the_module() -> None:
+    source = "# top\ndef f(x):\n    # inner\n    def g(y):\n        return x + y  # c\n\n    return g(1)\n"
+    module = parsed(source)
+    outer, inner = (node for node in sorted(module.nodes(ast.FunctionDef), key=lambda node: node.lineno))
+    (call,) = module.nodes(ast.Call)
+    head = with_parameters(module.cst.statement(inner), add=["x"])
+    told = with_arguments(module.cst.call(call), add={"x": "x"})
+    changes = [Insert(head, before=outer, apart=True), Remove(inner, apart=True), Replace(call, told)]
+    assert changed(module, changes) == (
+        "# inner\ndef g(y, x):\n    return x + y  # c\n\n\n# top\ndef f(x):\n    return g(1, x=x)\n"
+    )
+
+
+def test_comments_stay_where_a_moving_statement_changes() -> None:
+    module = parsed("if a:\n    # above\n    b(1)  # behind\n")
+    (condition,) = (node for node in module.tree.body if isinstance(node, ast.If))
+    moved = [module.cst.statement(one) for one in condition.body]
+    changes: list[Change] = [Replace(condition, moved), Replace(condition.body[0], statements("c = 2"))]
+    assert changed(module, changes) == "# above\nc = 2  # behind\n"
+
+
+def test_a_statement_is_copied_with_others_in_the_place_of_nodes() -> None:
+    module = parsed('# c\nx = f(a, "f")  # d\n\ny = 1\n')
+    (call,) = module.nodes(ast.Call)
+    copied = module.cst.statement(module.tree.body[0], {call.func: expr("g"), call.args[0]: expr("a + b")})
+    assert changed(module, [Insert(copied, after=module.tree.body[1])]).endswith('y = 1\n# c\nx = g(a + b, "f")  # d\n')

@@ -141,3 +141,22 @@ def test_windows_lines_stay_so() -> None:
     node = first(module, ast.Call)
     new = with_arguments(module.cst.call(node), add={"k": "v"})
     assert changed(module, [Replace(node, new)]) == "f(\r\n    a,\r\n    k=v,\r\n)\r\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "at", "given", "expected"),
+    [
+        ("f(a, **b)", 1, {"c": "d"}, "f(a, c=d)"),
+        ("f(a, **b, e=1)", 1, {"c": "d", "g": "h"}, "f(a, c=d, g=h, e=1)"),
+        ("f(a, **b)", 1, {}, "f(a)"),
+        ("f(\n    **b,  # B\n)", 0, {"c": "d"}, "f(\n    c=d,  # B\n)"),
+    ],
+)
+def test_arguments_in_the_place_of_one(source: str, at: int, given: dict[str, str], expected: str) -> None:
+    assert done(source, spread={at: given}) == expected
+
+
+def test_several_arguments_come_before_one() -> None:
+    assert done("f(x, y=1)", insert={0: ["a", "b"]}) == "f(a, b, x, y=1)"
+    assert done("f(x, *y)", drop=[1], insert={1: ["a", "b"]}) == "f(x, a, b)"
+    assert done("f()", insert={0: []}) == "f()"
