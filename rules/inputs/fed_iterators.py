@@ -258,4 +258,4 @@ def _removed(project: Project, classes: set[Definition], changes: list[Change]) 
             imports = any(e.target.endswith(f".{owner.name}") for e in other.imports)
             used = used or (imports and other is not owner.module)
         if not used and isinstance(owner.node, ast.ClassDef):
-            yield removal(owner.module, owner.node)
+            yield from Change.of(owner.module, removal(owner.node))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 
+from migrator import rewrite
 from migrator.analyse.results.tags import SCOPES
 from migrator.analyse.variables.scopes import literal_pattern
 from migrator.normalise.draft.arguments import parameters
@@ -20,7 +21,7 @@ from migrator.normalise.functions.lift import keywords
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace, expr
+from migrator.rewrite import Replace, expr, with_parameters
 
 from .summaries import EXPRESSIONS
 
@@ -43,7 +44,7 @@ def named(project: Project, module: Module, function: ast.FunctionDef) -> list[C
     names = [_name(*call) for call in calls or []]
     if not calls or None in names or len({literal_pattern(name) for name in names}) < len(names):
         return []
-    changes = [Change(module.insert(_parameters_end(module, function), f", *, {NAME}"))]
+    wanted: list[tuple[Module, rewrite.Change]] = []
     for tag in tags:
         assert tag is not None
         text = module.segment(tag)
@@ -58,11 +59,12 @@ def named(project: Project, module: Module, function: ast.FunctionDef) -> list[C
             joined = expr("{name} + {tag}", name=NAME, tag=old.with_changes(value=f"{text[0]}/{text[1:]}"))
         else:
             joined = expr('{name} + "/" + {tag}', name=NAME, tag=old)
-        changes += Change.of(module, Replace(tag, joined))
+        wanted.append((module, Replace(tag, joined)))
     for (other, call), name in zip(calls, names):
         assert name is not None
-        changes.append(Change(keywords(other, call, {NAME: other.segment(name)})))
-    return changes
+        wanted.append((other, keywords(other, call, {NAME: other.segment(name)})))
+    head = with_parameters(module.cst.statement(function), add=[NAME], by_keyword=True)
+    return Change.every([(module, Replace(function, head)), *wanted])
 
 
 def scopes_around(module: Module, node: ast.AST) -> list[ast.expr]:

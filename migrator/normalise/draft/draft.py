@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from migrator import rewrite
 from migrator.engine.fixes import in_order, splice
+from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module, Place
 from migrator.resolve.project import Definition, Project
 from migrator.vocabulary.diagnostics import Edit, Location
@@ -36,6 +37,20 @@ class Change:
             return [cls(written.edit, written.origins, moved=True) for written in module.cst.written(changes)]
         except rewrite.Unprintable:
             return []
+
+    @classmethod
+    def every(cls, wanted: Iterable[tuple[Module, rewrite.Change]]) -> list[Change]:
+        """What changes of nodes of several modules come to, which are made all or not at all. Raises Stuck where code cannot
+        be printed, so that it has to stay."""
+        by_module: dict[Module, list[rewrite.Change]] = {}
+        for module, change in wanted:
+            by_module.setdefault(module, []).append(change)
+        files = [module.cst for module in by_module]
+        try:
+            found = [one for module, mine in by_module.items() for one in module.cst.written(mine, files)]
+        except rewrite.Unprintable as error:
+            raise Stuck(str(error)) from error
+        return [cls(written.edit, written.origins, moved=True) for written in found]
 
 
 class Drafts:
@@ -103,7 +118,7 @@ class Drafts:
     def apply(self, changes: Iterable[Change]) -> None:
         """Makes all changes at once. They must not overlap."""
         by_path: dict[str, list[Change]] = {}
-        for change in dict.fromkeys(changes):
+        for change in {change.edit: change for change in changes}.values():
             by_path.setdefault(change.edit.path, []).append(change)
         if not by_path:
             return
@@ -124,7 +139,7 @@ class Drafts:
     def apply_all(self, paths: Iterable[str], find: Callable[[Project, Module], Iterable[list[Change]]]) -> None:
         """Makes the first changes that are found for a module until there are no more, or they come to what does not parse."""
         for path in paths:
-            with contextlib.suppress(SyntaxError):
+            with contextlib.suppress(SyntaxError, rewrite.Unprintable):
                 while changes := next(filter(None, find(self.project, self.project.modules[path])), None):
                     self.apply(changes)
 

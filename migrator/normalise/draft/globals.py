@@ -6,12 +6,14 @@ import ast
 import builtins
 from dataclasses import dataclass, field
 
-from migrator.normalise.draft.draft import Change, Drafts
+from migrator import rewrite
+from migrator.normalise.draft.draft import Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Import, Insert, statements
 
 
 @dataclass
@@ -19,7 +21,9 @@ class OuterNames:
     """Texts of the names, and the imports that they need."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    changes: list[Change] = field(default_factory=list)
+    changes: list[rewrite.Change] = field(default_factory=list)
+    added: dict[ast.ImportFrom, list[str]] = field(default_factory=dict)
+    """Names that are imported behind an import of others of the same file."""
 
 
 def outer_names(drafts: Drafts, module: Module, at: ast.AST, home: Module, function: ast.FunctionDef) -> OuterNames:
@@ -68,7 +72,7 @@ def _written(
             if "\n" in statement or "," in statement:
                 statement = f"from {entry.target.rpartition('.')[0]} import {entry.alias.name}"
                 statement += f" as {entry.alias.asname}" if entry.alias.asname else ""
-            found.changes.append(Change(module.add_import(statement)))
+            found.changes.append(Import(statement))
             return node.id
     if entry is not None and isinstance(entry.statement, ast.ImportFrom) and not entry.target.startswith("."):
         inner = drafts.project.module_named(entry.target, home)
@@ -78,7 +82,7 @@ def _written(
         if inner is not None and seen is None and not _leads_to(drafts.project, inner, module):
             as_name = f" as {entry.alias.asname}" if entry.alias.asname else ""
             package = entry.target.rpartition(".")[0]
-            found.changes.append(Change(module.add_import(f"from {package} import {entry.alias.name}{as_name}")))
+            found.changes.append(Import(f"from {package} import {entry.alias.name}{as_name}"))
             return node.id
     return member(drafts, module, at, home, node.id, found, node)
 
@@ -112,12 +116,11 @@ def member(
             continue
         source = "." * origin.level + (origin.module or "")
         if source.strip(".") and drafts.project.module_named(source, module) is home:
-            stop = module.span(origin)[1]
-            line = f"\nfrom {source} import {name}"
-            for change in [c for c in found.changes if c.edit.start == stop]:
-                found.changes.remove(change)
-                line = change.edit.text + f", {name}"
-            found.changes.append(Change(module.insert(stop, line)))
+            found.changes = [c for c in found.changes if not (isinstance(c, Insert) and c.after is origin)]
+            added = found.added.setdefault(origin, [])
+            added.append(name)
+            line = f"from {source} import {', '.join(dict.fromkeys(added))}"
+            found.changes.append(Insert(statements(line), after=origin))
             return name
     raise Stuck(f"`{name}` of another file cannot be named here", node)
 

@@ -7,7 +7,7 @@ import contextlib
 import functools
 from collections.abc import Callable
 
-from migrator.emit.render import Renderer
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import calls_below, root_function
 from migrator.normalise.draft.stuck import Stuck
@@ -33,7 +33,7 @@ from migrator.normalise.objects.reserved import PARAMS, RESERVED, params_of
 from migrator.normalise.objects.unbox import ancestors, boxes, holds_attributes, is_abstract, without_holder
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
-from migrator.rewrite import Unprintable
+from migrator.rewrite import Replace, Unprintable, code
 
 MAX_STEPS = 200
 GENERIC = frozenset({"build", "create", "make", "get"})
@@ -115,10 +115,10 @@ class Preparation(ObjectSteps):
             assert isinstance(definition.node, ast.FunctionDef)
             changes = named_apart(definition.module, definition.node)
             changes = changes or without_copies(definition.module, definition.node)
-            changes = changes or asserted_in_place(definition.module, definition.node)
-            for part in definition.node.body:
-                changes = changes or settled_choice(definition.module, part)
             with contextlib.suppress(Unprintable):  # which stays
+                changes = changes or asserted_in_place(definition.module, definition.node)
+                for part in definition.node.body:
+                    changes = changes or settled_choice(definition.module, part)
                 changes = changes or self._unrolled(definition.module, definition.node)
             if changes:
                 return changes
@@ -220,7 +220,7 @@ class Preparation(ObjectSteps):
         places = self._places(found)
         estimators = [params_of(self.drafts.project, *place) for place in places]
         reserved = RESERVED - ({PARAMS} if all(estimators) else set())
-        extra, new, changes = self._lifted(found, module, node, reserved, root=True)
+        extra, new, wanted = self._lifted(found, module, node, reserved, root=True)
         self._left.add((found.owner.module.path, found.owner.name))
         name = found.function.name
         lineage = ancestors(self.drafts.project, found.owner)
@@ -228,8 +228,8 @@ class Preparation(ObjectSteps):
         if found.function.name in self._moved_down | GENERIC:  # the class is the model
             self.drafts.model_classes[found.module.path, new] = found.owner.name
         for place, estimator in zip(places, estimators):
-            changes += self._handed_root(found, *place, estimator, extra, new)
-        return changes
+            wanted += self._handed_root(found, *place, estimator, extra, new)
+        return Change.every(wanted)
 
     def _places(self, found: Method) -> list[tuple[Module, ast.expr]]:
         """All model_fns of Estimators that are this method. Raises Stuck where it is used in another way as well."""
@@ -252,26 +252,25 @@ class Preparation(ObjectSteps):
 
     def _handed_root(
         self, found: Method, module: Module, node: ast.expr, estimator: ast.Call | None, extra: dict[str, str], new: str
-    ) -> list[Change]:
-        """The edits that give an Estimator the function `new` that a method becomes, with what it reads of its object."""
+    ) -> list[tuple[Module, rewrite.Change]]:
+        """The changes that give an Estimator the function `new` that a method becomes, with what it reads of its object."""
         assert isinstance(node, ast.Attribute)
         check_settled(self.drafts.project, found, set(extra.values()), module, node)
-        changes: list[Change] = []
+        changes: list[rewrite.Change] = []
         receiver = module.segment(node.value)
         given = [f"{name}={receiver}.{attribute}" for name, attribute in extra.items() if name != PARAMS]
         if estimator is not None and PARAMS in extra:
-            changes.append(Change(keywords(module, estimator, {PARAMS: f"{receiver}.{extra[PARAMS]}"})))
+            changes.append(keywords(module, estimator, {PARAMS: f"{receiver}.{extra[PARAMS]}"}))
         reference, imports = self._reference(found, module, node, new)
         changes += imports
-        if not given:
-            return [*changes, Change(module.edit(node, reference))]
-        partial, imported = functools_partial(module)
-        changes += imported
-        between = ", "
-        if sum(map(len, given)) > WIDTH:
-            between = ",\n" + Renderer(module).indent_of(module.statement(node)) + " " * 4
-        text = f"{partial}({between.join([reference, *given])})"
-        return [*changes, Change(module.edit(node, text))]
+        if given:
+            partial, imported = functools_partial(module)
+            changes += imported
+            between = ", " if sum(map(len, given)) <= WIDTH else ",\n    "
+            changes.append(Replace(node, code(f"{partial}({between.join([reference, *given])})")))
+        else:
+            changes.append(Replace(node, reference))
+        return [(module, change) for change in changes]
 
     def _readable(self, module: Module, found: Method) -> list[Change]:
         """Properties that a model_fn reads of its object, itself or in what it calls, become methods."""
@@ -349,5 +348,5 @@ class Preparation(ObjectSteps):
             return []
         try:
             return nested_function(self.drafts, module, function)
-        except Stuck:
+        except (Stuck, Unprintable):
             return self._inline(module, call, definition)

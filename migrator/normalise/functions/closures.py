@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lambdas import functools_partial
-from migrator.normalise.functions.lift import free_name, keywords, moved, removal
+from migrator.normalise.functions.lift import free_name, keywords, moved
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import Scope
 from migrator.resolve.syntax import statements, walk
+from migrator.rewrite import Replace, code
 
 
 def nested_functions(function: ast.AST) -> Iterator[ast.FunctionDef]:
@@ -42,17 +43,17 @@ def handed_closure(drafts: Drafts, module: Module, function: ast.FunctionDef) ->
         raise Stuck("a nested function that calls itself is not followed", function)
     captured = _captured(module, function, holder, inside)
     new = free_name(module, function, outer)
-    changes = [moved(drafts, module, function, new, captured)]
+    changes = moved(module, function, new, captured)
     text = new
     if captured:
         partial, imported = functools_partial(module)
         changes += imported
         text = f"{partial}({', '.join([new, *(f'{name}={name}' for name in captured)])})"
     for node, parent in calls.items():
-        changes.append(Change(module.edit(node, text if node in handed else new)))
+        changes.append(Replace(node, code(text) if node in handed else new))
         if node not in handed and captured and isinstance(parent, ast.Call):
-            changes.append(Change(keywords(module, parent, {name: name for name in captured})))
-    return [*changes, removal(module, function)]
+            changes.append(keywords(module, parent, {name: name for name in captured}))
+    return Change.every((module, change) for change in changes)
 
 
 def _captured(module: Module, function: ast.FunctionDef, holder: Scope, inside: set[int]) -> list[str]:

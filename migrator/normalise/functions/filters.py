@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+import functools
+from typing import TYPE_CHECKING
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.inline import Inliner
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import is_name, walk
+from migrator.rewrite import Replace, expr
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 
 def settled_choice(module: Module, statement: ast.stmt) -> list[Change]:
@@ -18,11 +24,12 @@ def settled_choice(module: Module, statement: ast.stmt) -> list[Change]:
         return []
     first, *rest = value.values
     if isinstance(first, ast.Constant) and first.value is None:
-        start, end = module.span(rest[0])[0], module.span(rest[-1])[1]
-        return [Change(module.edit(value, module.source[start:end].decode()))]
+        others = [module.cst.expression(one) for one in rest]
+        settled = functools.reduce(lambda one, other: expr("{one} or {other}", one=one, other=other), others)
+        return Change.of(module, Replace(value, settled))
     bound = [binding.node for binding in module.bindings(first)] if isinstance(first, ast.Name) else []
     if len(bound) == 1 and isinstance(bound[0], ast.FunctionDef):
-        return [Change(module.edit(value, module.segment(first)))]
+        return Change.of(module, Replace(value, module.cst.expression(first)))
     return []
 
 
@@ -43,17 +50,25 @@ def filter_call(drafts: Drafts, module: Module, call: ast.Call, definition: Defi
         return []
     value = body[0].value
     if call in parent.ifs and isinstance(value, ast.Constant) and value.value is True:
-        before = max(
-            module.span(node)[1]
-            for node in (parent.iter, *parent.ifs)
-            if node.lineno <= call.lineno and node is not call
-        )
-        return [Change(module.edit((before, module.span(call)[1]), ""))]
+        whole = module.parent(parent)
+        made = module.cst.node(whole) if whole is not None else None
+        loop = getattr(made, "for_in", None)
+        if whole is None or made is None or loop is None:
+            return []
+        new = made.with_changes(for_in=_without(loop, module.cst.expression(call)))
+        return Change.of(module, Replace(whole, new))
     if isinstance(call.func, ast.Name) and call.func.id == function.name:
         return []  # it stays beside what calls it
     if any(isinstance(node, (ast.Call, ast.Lambda)) for node in walk(value) if not _is_method(node)):
         return []
     return Inliner(drafts, module, call, definition).changes()
+
+
+def _without(loop: cst.CompFor, gone: cst.BaseExpression) -> cst.CompFor:
+    """The loops of a comprehension without a condition."""
+    inner = loop.inner_for_in
+    rest = [one for one in loop.ifs if one.test is not gone]
+    return loop.with_changes(ifs=rest, inner_for_in=None if inner is None else _without(inner, gone))
 
 
 def _is_method(node: ast.AST) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 
+from migrator import rewrite
 from migrator.engine.fixes import splice
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.lift import removal, unused
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import statements
+from migrator.rewrite import Remove, Replace
 from migrator.vocabulary.diagnostics import Edit
 
 
@@ -22,7 +24,7 @@ def taken_away(drafts: Drafts, path: str, name: str) -> bool:
         nodes = _named(drafts, path, name)
         module = drafts.project.modules[path]
         if unused(drafts, module, nodes[index]):
-            drafts.apply([removal(module, nodes[index])])
+            drafts.apply(Change.of(module, removal(nodes[index])))
             return True
     return False
 
@@ -36,7 +38,7 @@ def unsaid(drafts: Drafts, changes: list[Change], path: str, name: str) -> list[
     if len(nodes) != 1 or name.startswith("__"):
         return []
     modules = drafts.project.modules
-    removed = removal(modules[path], nodes[0])
+    (removed,) = Change.of(modules[path], removal(nodes[0]))
     start, end = removed.edit.start, removed.edit.end
     owner = modules[path].parent(nodes[0])
     if isinstance(owner, ast.ClassDef):  # which must not become empty
@@ -77,17 +79,13 @@ def _idle_imports(project: Project, gone: Definition) -> list[Change]:
             if (entry.scope, entry.name) in module.names_read or project.exported(entry.target, module) != gone:
                 continue
             if isinstance(module.parent(statement), ast.Module) and not module.comments_in(*module.span(statement)):
-                changes.append(Change(_without(module, statement, entry.alias)))
+                changes += Change.of(module, _without(module, statement, entry.alias))
     return changes
 
 
-def _without(module: Module, statement: ast.ImportFrom, gone: ast.alias) -> Edit:
+def _without(module: Module, statement: ast.ImportFrom, gone: ast.alias) -> rewrite.Change:
     rest = [module.segment(alias) for alias in statement.names if alias is not gone]
     if not rest:
-        removed = module.delete_statement(statement)
-        start, newline = removed.start, module.newline.encode()
-        while module.source.startswith(newline, removed.end) and module.source[:start].endswith(newline * 2):
-            start -= len(newline)  # blank lines on both sides: one side is enough
-        return module.edit((start, removed.end), removed.text)
+        return Remove(statement, apart=True)
     source = "." * statement.level + (statement.module or "")
-    return module.edit(statement, f"from {source} import {', '.join(rest)}")
+    return Replace(statement, rewrite.statements(f"from {source} import {', '.join(rest)}"))

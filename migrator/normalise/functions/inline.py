@@ -18,6 +18,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove
 
 _NOISE = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])|_(fn|func)$")
 _TRACELESS = (ast.Name, ast.Constant)
@@ -60,7 +61,7 @@ class Inliner:
         single = len(self.body) == 1 and len(returns) == 1 and self.body[0] is returns[0]
         single = single and returns[0].value is not None and not self.tail
         names = outer_names(self.drafts, self.module, self.call, self.home, self.function)
-        self.extra += names.changes
+        self.extra += Change.every((self.module, change) for change in names.changes)
         self.text.update(names.texts)
         if single and self._fits_into(returns[0].value, arguments):
             value = returns[0].value
@@ -405,7 +406,7 @@ class Inliner:
         whole = whole and isinstance(statement, (ast.Return, ast.Expr, ast.Assign))
         whole = whole and len(getattr(statement, "targets", [None])) == 1
         if whole and not lines:
-            return [Change(module.delete_statement(statement))]
+            return Change.of(module, Remove(statement))
         if whole:
             text = "\n".join(lines)[len(indent) :]
             return [Change(module.edit(statement, text), tuple(origins))]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
+from migrator import rewrite
 from migrator.analyse.statements.names import parameters, reads
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
@@ -11,6 +13,10 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import module_name
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Import, Insert, Replace, Statement, code, statements
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _LAYERS = ("tensorflow.keras.layers.", "tensorflow.layers.", "tensorflow.contrib.layers.")
 
@@ -22,21 +28,21 @@ def lambda_function(drafts: Drafts, module: Module, node: ast.Lambda) -> list[Ch
         raise Stuck("the model_fn is not found", node)
     partial = _partial(drafts, module, node)
     if partial is not None:
-        functools, changes = functools_partial(module)
-        return [*changes, Change(module.edit(node, f"{functools}({partial})"))]
+        functools, imports = functools_partial(module)
+        changes = [*imports, Replace(node, code(f"{functools}({partial})"))]
+        return Change.every((module, change) for change in changes)
     statement = module.statement(node)
-    first, _ = module.line_span(statement)
-    indent = module.source[first : module.span(statement)[0]].decode()
-    if indent.strip() or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+    if module.indent(statement) is None or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
         raise Stuck("a lambda in the head of a compound statement is not followed", node)
     name = module_name(module, "model_fn", "lambda")
-    start, end = module.span(node)
-    head = module.source[start : module.span(node.body)[0]].decode()
-    names = head[len("lambda") : head.rindex(":")].strip()
-    text = f"def {name}({names}):\n{indent}    return {module.segment(node.body)}\n\n{indent}"
-    if isinstance(module.parent(statement), ast.Module):
-        text = text[:-1] + "\n\n" if text.endswith("\n") else text
-    return [Change(module.insert(module.span(statement)[0], text)), Change(module.edit((start, end), name))]
+    made = Insert(_as_function(module, node, name), before=statement, apart=True)
+    return Change.every([(module, made), (module, Replace(node, name))])
+
+
+def _as_function(module: Module, node: ast.Lambda, name: str) -> list[Statement]:
+    """The definition of a function that is a lambda with a name."""
+    made: cst.Lambda = module.cst.expression(node)  # type: ignore[assignment]
+    return statements("def {name}({params}):\n    return {body}", name=name, params=made.params, body=made.body)
 
 
 def local_function(module: Module, call: ast.Call) -> list[Change]:
@@ -48,15 +54,9 @@ def local_function(module: Module, call: ast.Call) -> list[Change]:
     made = [module.resolve(part.func) or "" for part in walk(node.body) if isinstance(part, ast.Call)]
     if not any(name.startswith(_LAYERS) for name in made) or not isinstance(module.parent(statement), ast.FunctionDef):
         return []
-    first, _ = module.line_span(statement)
-    start, end = module.span(statement)
-    indent, body = module.source[first:start].decode(), module.segment(node.body)
-    if indent.strip() or len(getattr(statement, "targets", ())) != 1 or ('"""' in body or "'''" in body):
+    if module.indent(statement) is None or len(getattr(statement, "targets", ())) != 1:
         return []
-    head = module.source[module.span(node)[0] : module.span(node.body)[0]].decode()
-    names = head[len("lambda") : head.rindex(":")].strip()
-    body = body.replace("\n", "\n    ")
-    return [Change(module.edit((start, end), f"def {call.func.id}({names}):\n{indent}    return {body}"))]
+    return Change.every([(module, Replace(statement, _as_function(module, node, call.func.id)))])
 
 
 def _partial(drafts: Drafts, module: Module, node: ast.Lambda) -> str | None:
@@ -86,11 +86,11 @@ def _is_lasting(module: Module, value: ast.expr) -> bool:
     return all(len(module.bindings(n)) == 1 for n in walk(value) if isinstance(n, ast.Name))
 
 
-def functools_partial(module: Module) -> tuple[str, list[Change]]:
+def functools_partial(module: Module) -> tuple[str, list[rewrite.Change]]:
     """How a file writes `functools.partial`, and the import that it needs for that."""
     for entry in module.imports:
         if entry.top_level and entry.target == "functools.partial":
             return entry.name, []
         if entry.top_level and entry.target == "functools":
             return f"{entry.name}.partial", []
-    return "functools.partial", [Change(module.add_import("import functools"))]
+    return "functools.partial", [Import("import functools")]

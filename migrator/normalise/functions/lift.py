@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
 
-from migrator.emit.render import Renderer
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.methods import may_run
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Edit
-
-Texts = Callable[[ast.AST], "str | None"]
+from migrator.rewrite import Insert, Remove, Replace, code, with_arguments, with_parameters
 
 
 def module_name(module: Module, wanted: str, owner: str) -> str:
@@ -50,13 +47,13 @@ def nested_function(drafts: Drafts, module: Module, function: ast.FunctionDef) -
             if holder is None or holder.kind != "function":
                 raise Stuck(f"`{name}` is not seen where the nested function is called", call)
     new = free_name(module, function, outer)
-    changes = [moved(drafts, module, function, new, captured)]
+    changes = moved(module, function, new, captured)
     for call in calls:
         if new != function.name:
-            changes.append(Change(module.edit(call.func, new)))
+            changes.append(Replace(call.func, new))
         if captured:
-            changes.append(Change(keywords(module, call, {name: name for name in captured})))
-    return [*changes, removal(module, function)]
+            changes.append(keywords(module, call, {name: name for name in captured}))
+    return Change.every((module, change) for change in changes)
 
 
 def free_name(module: Module, function: ast.FunctionDef, outer: ast.FunctionDef) -> str:
@@ -67,9 +64,18 @@ def free_name(module: Module, function: ast.FunctionDef, outer: ast.FunctionDef)
     return function.name if all(h is module.scope(outer) for h in _holders(module, function.name)) else new
 
 
-def moved(drafts: Drafts, module: Module, function: ast.FunctionDef, new: str, extra: list[str]) -> Change:
-    """The function at the level of the module, as `new` and with `extra` parameters."""
-    return _definition(drafts, module, function, new, extra, lambda node: None)
+def moved(module: Module, function: ast.FunctionDef, new: str, extra: list[str]) -> list[rewrite.Change]:
+    """The changes that move a function or a method to the level of the module, before the statement that holds it now, as
+    `new` and with `extra` parameters. Raises Stuck, and Unprintable."""
+    top: ast.AST = function
+    while not isinstance(module.parent(top), ast.Module):
+        parent = module.parent(top)
+        assert parent is not None
+        top = parent
+    assert isinstance(top, ast.stmt)
+    head = with_parameters(module.cst.statement(function), name=new, drop=_receiver(module, function, extra), add=extra)
+    plain = head.with_changes(decorators=())  # ``@staticmethod`` stays behind
+    return [Insert(plain, before=top, apart=True), removal(function)]
 
 
 def _holders(module: Module, name: str) -> list[object]:
@@ -102,106 +108,32 @@ def _uses(module: Module, function: ast.FunctionDef) -> tuple[list[ast.Call], li
     return calls, list(captured)
 
 
-def method(
-    drafts: Drafts, module: Module, function: ast.FunctionDef, new: str, extra: list[str], texts: Texts
-) -> list[Change]:
-    """The edits that move a method to the module as `new`, with `extra` parameters; `texts` rewrites its nodes."""
-    return [_definition(drafts, module, function, new, extra, texts), removal(module, function)]
-
-
-def _definition(
-    drafts: Drafts, module: Module, function: ast.FunctionDef, new: str, extra: list[str], texts: Texts
-) -> Change:
-    """The function at the level of the module, before the statement that holds it now."""
-    top: ast.AST = function
-    while not isinstance(module.parent(top), ast.Module):
-        parent = module.parent(top)
-        assert parent is not None
-        top = parent
-    bare = list(function.decorator_list)
-    function.decorator_list = []  # ``@staticmethod`` stays behind
-    try:
-        lines = Renderer(module, signature(module, function, new, extra, bare)).statement(function, texts, "")
-    finally:
-        function.decorator_list = bare
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    text = "\n".join(lines)
-    count = text.count("\n") + 1
-    lead = max(0, count - ((function.end_lineno or function.lineno) - function.lineno + 1))
-    numbers = (max(1, function.lineno + index - lead) for index in range(count))
-    origins = tuple(drafts.origin(module, number) for number in numbers)
-    decorators = getattr(top, "decorator_list", [])
-    start = min([module.line_span(top)[0], *(module.line_span(d)[0] for d in decorators)])
-    return Change(module.insert(module.above_comments(start), text + "\n\n\n"), origins)
-
-
-def signature(
-    module: Module, function: ast.FunctionDef, new: str, extra: list[str], decorators: list[ast.expr]
-) -> list[Edit]:
-    """The new name, no `self`, and the extra parameters: at the end, by keyword only where others have defaults."""
-    start, _ = module.span(function)
-    name_at = module.source.index(function.name.encode(), start + len("def"))
-    edits = [] if new == function.name else [module.edit((name_at, name_at + len(function.name.encode())), new)]
+def _receiver(module: Module, function: ast.FunctionDef, extra: list[str]) -> list[str]:
+    """The parameter of a method for its object. Raises Stuck for functions that cannot be moved."""
     args = function.args
     positional = [*args.posonlyargs, *args.args]
-    opening = module.source.index(b"(", name_at)
-    static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in decorators)
+    own: list[str] = []
+    static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
     if isinstance(module.parent(function), ast.ClassDef) and not static:
         if not positional:
             raise Stuck("a method without self is not followed", function)
-        first = positional[0]
-        stop = module.span(positional[1])[0] if len(positional) > 1 else module.span(first)[1]
         if len(positional) == 1 and (args.vararg or args.kwarg):
             raise Stuck("a method with *args or **kwargs is not followed", function)
-        if len(positional) == 1 and args.kwonlyargs:
-            stop = module.skip(module.skip(stop) + 1)  # behind the comma
-        edits.append(module.edit((module.span(first)[0], stop), ""))
-        positional, opening = positional[1:], stop - 1
-    if not extra:
-        return edits
-    if args.vararg or args.kwarg:
+        own = [positional[0].arg]
+    if extra and (args.vararg or args.kwarg):
         raise Stuck("a function with *args or **kwargs is not moved", function)
-    every: list[ast.AST] = [*positional, *args.kwonlyargs, *args.defaults, *(d for d in args.kw_defaults if d)]
-    last = max((module.span(node)[1] for node in every), default=opening + 1)
-    star = "*, " if args.defaults and not args.kwonlyargs else ""
-    return [*edits, module.insert(last, (", " if every else "") + star + ", ".join(extra))]
+    return own
 
 
-def keywords(module: Module, call: ast.Call, extra: dict[str, str]) -> Edit:
+def keywords(module: Module, call: ast.Call, extra: dict[str, str]) -> rewrite.Change:
     """Adds keyword arguments to a call."""
-    text = ", ".join(f"{name}={value}" for name, value in extra.items())
-    end = module.span(call)[1]
-    last = max((module.span(a)[1] for a in (*call.args, *call.keywords)), default=None)
-    if last is None:
-        return module.insert(end - 1, text)
-    while module.source[module.skip(last) : module.skip(last) + 1] == b")" and module.skip(last) + 1 < end:
-        last = module.skip(last) + 1  # a parenthesis around the last argument
-    return module.insert(last, f", {text}")
+    add = {name: code(text) for name, text in extra.items()}
+    return Replace(call, with_arguments(module.cst.call(call), add=add))
 
 
-def removal(module: Module, function: ast.FunctionDef | ast.ClassDef) -> Change:
+def removal(function: ast.FunctionDef | ast.ClassDef) -> rewrite.Change:
     """Deletes a function or a class with its decorators, the comments right above it, and the blank lines that set it off."""
-    parent = module.parent(function)
-    if getattr(parent, "body", None) == [function]:
-        start = min([module.span(function)[0], *(module.span(d)[0] - 1 for d in function.decorator_list)])
-        line = module.source.rfind(b"\n", 0, start) + 1
-        above = module.above_comments(line) if not module.source[line:start].strip() else line
-        if above < line:
-            start = above + len(module.source[above:line]) - len(module.source[above:line].lstrip(b" \t"))
-        return Change(module.edit((start, module.span(function)[1]), "pass"))
-    source = module.source
-    first = min([module.line_span(function)[0], *(module.line_span(d)[0] for d in function.decorator_list)])
-    first = module.above_comments(first)
-    last = end = module.line_span(function)[1]
-    while source[last : last + 1] in (b"\n", b"\r"):
-        last += 1
-    body = getattr(parent, "body", [])
-    if function is body[-1]:  # what follows keeps its distance
-        last = end
-        while source[:first].endswith(b"\n\n"):
-            first -= 1
-    return Change(module.edit((first, last), ""))
+    return Remove(function, apart=True)
 
 
 def _names_an_op(module: Module, node: ast.Constant) -> bool:

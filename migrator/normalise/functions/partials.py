@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.lift import keywords
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace, with_arguments
 
 PARTIAL = "functools.partial"
 _FIXED = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.keyword)
@@ -37,29 +38,26 @@ def written_out(module: Module, call: ast.Call, partial: ast.Call) -> list[Chang
         raise Stuck(f"`{call.func.id}` is called with **", call)
     for part in (function, *values, *(keyword.value for keyword in partial.keywords)):
         _check_lasting(module, part, call)
-    changes = [Change(module.edit(call.func, module.segment(function)))]
-    if values:
-        start = module.source.index(b"(", module.span(call.func)[1]) + 1
-        text = ", ".join(map(module.segment, values))
-        changes.append(Change(module.insert(start, text + (", " if call.args or call.keywords else ""))))
-    extra = {k.arg: module.segment(k.value) for k in partial.keywords if k.arg is not None and k.arg not in own}
-    if extra:
-        changes.append(Change(keywords(module, call, extra)))
+    file = module.cst
+    extra = {k.arg: file.expression(k.value) for k in partial.keywords if k.arg is not None and k.arg not in own}
+    first = {0: [file.expression(value) for value in values]}
+    new = with_arguments(file.call(call), insert=first, add=extra)
+    changes: list[rewrite.Change] = [Replace(call.func, file.expression(function)), Replace(call, new)]
     statement = module.statement(partial)
     scope = module.scope(call.func).lookup(call.func.id)
     if module.loads_of(call.func.id, scope) == [call.func]:
-        changes.append(Change(module.delete_statement(statement)))
+        changes.append(Remove(statement))
         changes += idle_import(module, partial.func)
-    return changes
+    return Change.every((module, change) for change in changes)
 
 
-def idle_import(module: Module, function: ast.expr) -> list[Change]:
+def idle_import(module: Module, function: ast.expr) -> list[rewrite.Change]:
     """Removes the import of a library if nothing but this call used it."""
     root = function.value if isinstance(function, ast.Attribute) else function
     for entry in module.imports:
         single = len(getattr(entry.statement, "names", ())) == 1
         if single and isinstance(root, ast.Name) and entry.name == root.id and module.loads(root.id) == [root]:
-            return [Change(module.delete_statement(entry.statement))]
+            return [Remove(entry.statement)]
     return []
 
 

@@ -18,6 +18,7 @@ from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace, with_arguments, with_parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -28,11 +29,11 @@ def named_one_by_one(project: Project, module: Module, call: ast.Call) -> list[C
     if not spread:
         return _gathered(project, module, call)
     lists = [_listed(module, call, argument.value) for argument in spread]
-    return [
-        Change(module.edit(argument, ", ".join(module.segment(element) for element in elements)))
-        for argument, elements in zip(spread, lists)
-        if elements
-    ]
+    file, places = module.cst, {id(argument): at for at, argument in enumerate(call.args)}
+    given = {places[id(a)]: [file.expression(e) for e in elements] for a, elements in zip(spread, lists) if elements}
+    if not given:
+        return []
+    return Change.of(module, Replace(call, with_arguments(file.call(call), drop=[*given], insert=given)))
 
 
 def _listed(module: Module, call: ast.Call, node: ast.expr) -> list[ast.expr]:
@@ -86,10 +87,8 @@ def _gathered(project: Project, module: Module, call: ast.Call) -> list[Change]:
             return []
         if any(isinstance(argument, ast.Starred) for argument in user.args):
             return []
-    start, end = module.span(given.vararg)
-    while module.source[start : start + 1] != b"*":
-        start -= 1
-    return [Change(module.edit((start, end), ", ".join(names))), Change(module.delete_statement(taken))]
+    new = with_parameters(module.cst.statement(function), instead=names)
+    return Change.of(module, Replace(function, new), Remove(taken))
 
 
 def _taken(statement: ast.stmt, gathered: str) -> list[str]:

@@ -12,6 +12,7 @@ from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
 
@@ -66,7 +67,7 @@ def _makes_first(module: Module, loop: ast.For, name: str) -> bool:
 def _renamed(module: Module, function: ast.FunctionDef, nodes: Sequence[ast.Name], first: int) -> list[Change]:
     """Edits that give `nodes`, which have one name, another one."""
     new = _free(module, function, nodes[0].id, first)
-    return [Change(module.edit(node, new)) for node in nodes]
+    return Change.of(module, *(Replace(node, new) for node in nodes))
 
 
 def _begins(node: ast.expr | ast.stmt) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from migrator.analyse.results.assertions import DEPENDENCIES, is_assertion
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_statements
 from migrator.resolve.module import Module
+from migrator.rewrite import Remove, Replace
 
 
 def asserted_in_place(module: Module, function: ast.FunctionDef) -> list[Change]:
@@ -23,9 +24,8 @@ def asserted_in_place(module: Module, function: ast.FunctionDef) -> list[Change]
             scope = module.scope(target)
             reads = [n for n in module.loads(target.id) if module.scope(n).lookup(target.id) is scope]
             if len(reads) == 1 and any(reads[0] is listed for listed in _listed(module, statement)):
-                text = module.segment(before.value)
-                if "\n" not in text:
-                    return [Change(module.delete_statement(before)), Change(module.edit(reads[0], text))]
+                if "\n" not in module.segment(before.value):
+                    return Change.of(module, Remove(before), Replace(reads[0], module.cst.expression(before.value)))
     return []
 
 

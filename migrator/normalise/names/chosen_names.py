@@ -21,6 +21,7 @@ from migrator.resolve.calls import prefixed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Import, Insert, Remove, Replace, code, statements
 
 _ASKED = frozenset({"features", "mode"})
 _SPECS = ("EstimatorSpec", "create_estimator_spec")
@@ -43,14 +44,15 @@ def table_of_names(drafts: Drafts, module: Module, node: ast.expr) -> list[Chang
     if not entries:
         raise Stuck("no function that it may be is seen", value)
     outermost = next(a for a in (value, *module.ancestors(value)) if module.parent(a) is module.tree)
-    start = _above(module, outermost)
+    assert isinstance(outermost, ast.stmt)
     table = "MODELS"
     while table in module.bound_names:
         table += "_BY_NAME" if table == "MODELS" else "_"
     lines = [f"    {name}: {function}," for name, function in entries]
-    text = module.newline.join([f"{table} = {{", *lines, "}", "", "", ""])
-    changes = [*names.changes, Change(module.insert(start, text)), Change(module.edit(value, f"{table}[{key}]"))]
-    return [*changes, *(idle_import(module, gone) if gone is not None else [])]
+    made = statements("{table} = {entries}", table=table, entries=code("\n".join(["{", *lines, "}"])))
+    changes = [*names.changes, Insert(made, before=outermost, apart=True), Replace(value, code(f"{table}[{key}]"))]
+    changes += idle_import(module, gone) if gone is not None else []
+    return Change.every((module, change) for change in changes)
 
 
 def _value(module: Module, node: ast.expr) -> ast.expr:
@@ -102,13 +104,13 @@ def _of_package(
         if not any(e.top_level and e.target == f"{package}.{name}" and e.name == name for e in module.imports):
             if name in module.bound_names:
                 raise Stuck(f"`{name}` means something else here", node)
-            names.changes.append(Change(module.add_import(f"from {package} import {name}")))
+            names.changes.append(Import(f"from {package} import {name}"))
         entries.append((f'"{name}"', f"{name}.{node.attr}"))
     if call is not node.value:  # `nets = import_module(…)` stands above
         assert isinstance(node.value, ast.Name)
         if module.loads_of(node.value.id, module.scope(node.value).lookup(node.value.id)) != [node.value]:
             return module.segment(parts[1]), entries, None
-        names.changes.append(Change(module.delete_statement(module.statement(call))))
+        names.changes.append(Remove(module.statement(call)))
     return module.segment(parts[1]), entries, call.func
 
 
@@ -163,9 +165,3 @@ def _makes_spec(project: Project, function: Definition, depth: int = 5) -> bool:
 
 def _is_builtin(module: Module, node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and not module.bindings(node)
-
-
-def _above(module: Module, statement: ast.AST) -> int:
-    """Where a statement of a module begins, with its decorators and the comments right above it."""
-    decorators = [module.span(d)[0] - 1 for d in getattr(statement, "decorator_list", [])]
-    return module.above_comments(min([module.line_span(statement)[0], *decorators]))

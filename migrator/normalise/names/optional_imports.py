@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import textwrap
+import contextlib
 from collections.abc import Iterable
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.rewrite import Replace, Unprintable
 
 _VERSION_1 = "tensorflow.compat.v1"
 _ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
@@ -15,13 +16,15 @@ _ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Ex
 
 def settle_imports(drafts: Drafts, paths: Iterable[str]) -> None:
     """Take the arm that every TensorFlow takes that can run the migrated program."""
-    changes = []
+    changes: list[Change] = []
     for path in paths:
         module = drafts.project.modules[path]
         if _VERSION_1.encode() in module.source or b"import v1" in module.source:
             for node in module.tree.body:
                 if isinstance(node, ast.Try) and _is_choice(module, node):
-                    changes.append(Change(module.edit(node, _body(module, node))))
+                    with contextlib.suppress(Unprintable):  # which stays
+                        kept = [module.cst.statement(statement) for statement in node.body]
+                        changes += Change.of(module, Replace(node, kept))
     if changes:
         drafts.apply(changes)
 
@@ -54,8 +57,3 @@ def _is_switch(statement: ast.stmt, name: str) -> bool:
         return False
     owner = call.func.value
     return isinstance(owner, ast.Name) and owner.id == name and call.func.attr.startswith(("disable_", "enable_"))
-
-
-def _body(module: Module, node: ast.Try) -> str:
-    start, end = module.line_span(node.body[0])[0], module.span(node.body[-1])[1]
-    return textwrap.dedent(module.source[start:end].decode("utf-8", "surrogatepass"))

@@ -25,6 +25,7 @@ from migrator.normalise.functions.lift import removal
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Remove, Replace, Unprintable, code
 
 _WIDTH = 100
 _KINDS = (ast.FunctionDef, ast.ClassDef)
@@ -146,23 +147,16 @@ def _entered(project: Project, found: _Registry) -> bool:
 
 def _changes(found: _Registry) -> list[Change]:
     """The edits that make a table of a registry."""
-    module, newline = found.module, found.module.newline
-    changes: list[Change] = [removal(module, found.function)]
-    for _, holder in found.entries:
-        start = module.line_span(holder.decorator_list[0])[0]
-        changes.append(Change(module.edit((start, module.line_starts[holder.lineno - 1]), "")))
-    text = f"{found.name} = {{{', '.join(f'{key}: {holder.name}' for key, holder in found.entries)}}}"
-    if len(text) > _WIDTH:
-        lines = "".join(f"    {key}: {holder.name},{newline}" for key, holder in found.entries)
-        text = f"{found.name} = {{{newline}{lines}}}"
-    end = module.line_span(found.entries[-1][1])[1]
-    table = Change(module.insert(end, f"{newline}{newline}{text}{newline}"))
-    return [*changes, table, Change(module.edit(_with_blank_lines(module, found.table), ""))]
-
-
-def _with_blank_lines(module: Module, statement: ast.stmt) -> tuple[int, int]:
-    """A statement with its line, and the blank lines behind it."""
-    start, end = module.line_span(statement)
-    while module.source[end : end + 1] in (b"\n", b"\r"):
-        end += 1
-    return start, end
+    file = found.module.cst
+    pairs = [f"{key}: {holder.name}" for key, holder in found.entries]
+    text = f"{{{', '.join(pairs)}}}"
+    if len(f"{found.name} = {text}") > _WIDTH:
+        text = "\n".join(["{", *(f"    {pair}," for pair in pairs), "}"])
+    try:
+        bare = [Replace(h, file.statement(h).with_changes(decorators=())) for _, h in found.entries]
+        table = Insert(
+            file.statement(found.table, {found.table.value: code(text)}), after=found.entries[-1][1], apart=True
+        )
+    except Unprintable:
+        return []
+    return Change.of(found.module, removal(found.function), *bare, table, Remove(found.table, apart=True))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from migrator.normalise.draft.draft import Change
-from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import is_name, walk
+from migrator.rewrite import Insert, statements
 
 _CHANGING = frozenset({"pop", "popitem", "update", "setdefault", "clear"})
 
@@ -27,16 +27,7 @@ def copied_features(definition: Definition) -> list[Change]:
     first = function.body[1 if documented and len(function.body) > 1 else 0]
     if first.lineno == function.lineno:
         return []
-    line = first.lineno - 1
-    while _line(module, line - 1).startswith(b"#"):
-        line -= 1
-    copy = f"{' ' * first.col_offset}{name} = dict({name})\n"
-    return [Change(module.insert(module.line_starts[line], copy))]
-
-
-def _line(module: Module, number: int) -> bytes:
-    """A line (from 0) without the blanks around it."""
-    return module.source[module.line_starts[number] : module.line_starts[number + 1]].strip()
+    return Change.of(module, Insert(statements("{name} = dict({name})", name=name), before=first, above=True))
 
 
 def _changes(node: ast.AST, name: str) -> bool:

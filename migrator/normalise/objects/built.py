@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from migrator.emit.render import Renderer
+from migrator import rewrite
 from migrator.normalise.draft.arguments import given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.local_names import binds_locally, is_dotted
@@ -23,7 +23,9 @@ from migrator.normalise.objects.unbox import Box, is_getter, method_calls
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Remove, Replace, Statement, code, lines, statements, with_parameters
 
+_WIDTH = 100
 _OUTPUTS = "outputs"
 """What a caller names several results, if it can."""
 
@@ -69,10 +71,10 @@ class Building:
         """The edits of the class and of every place that makes an object of it."""
         self._check()
         results = self._results()
-        changes = [self._function(results)]
+        wanted = [(self.module, change) for change in self._function(results)]
         for found in self.boxes:
-            changes += self._caller(found, results)
-        return changes
+            wanted += [(found.module, change) for change in self._caller(found, results)]
+        return Change.every(wanted)
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
@@ -182,56 +184,28 @@ class Building:
 
     # -- text ---------------------------------------------------------------------------------------------------------
 
-    def _function(self, results: _Results) -> Change:
-        renderer, module, node = Renderer(self.module), self.module, self.owner.node
+    def _function(self, results: _Results) -> Iterator[rewrite.Change]:
+        file, node, args = self.module.cst, self.owner.node, self.made.args
         assert isinstance(node, ast.ClassDef)
-        outer, inner = renderer.indent_of(self.made), renderer.indent_of(self.made.body[0])
-        unit = inner[len(outer) :] if inner.startswith(outer) and len(inner) > len(outer) else "    "
-
-        def text(child: ast.AST) -> str | None:
-            if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name) and child.value.id == self.own:
-                return results.names.get(child.attr) or results.constants[child.attr]
-            return None
-
-        lines, numbers = [self._head()], [node.lineno]
-        for line in self._documentation(unit):
-            lines.append(line)
-            numbers.append(node.lineno)
-        for statement in self.body:
-            if statement in self._kept:
-                continue
-            written = renderer.statement(statement, text, unit)
-            height = (statement.end_lineno or statement.lineno) - statement.lineno + 1
-            lead = max(0, len(written) - height)
-            lines += written
-            numbers += [max(1, statement.lineno + index - lead) for index in range(len(written))]
-        pairs = [f'"{name}": {results.names[name]}' for name in results.returned]
-        last = f"{unit}return {{{', '.join(pairs)}}}"
-        if len(results.returned) == 1:
-            last = f"{unit}return {results.names[results.returned[0]]}"
-        elif len(last) > 100:
-            pairs = [f"{unit}{unit}{pair}," for pair in pairs]
-            last = "\n".join([f"{unit}return {{", *pairs, f"{unit}}}"])
-        lines += last.split("\n")
-        numbers += [numbers[-1]] * (last.count("\n") + 1)
-        origins = tuple(self.drafts.origin(module, number) for number in numbers)
-        return Change(module.edit(node, "\n".join(lines)), origins)
-
-    def _head(self) -> str:
-        """``def BertModel(config, input_ids):`` on one line, or as the parameters are written."""
-        args = self.made.args
-        every: list[ast.AST] = [*args.posonlyargs, *args.args[1:], *args.kwonlyargs, *args.defaults]
-        every += [d for d in args.kw_defaults if d is not None]
         if args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs or not args.args[1:]:
             raise Stuck("an `__init__` with *args, keyword-only or no parameters is not followed", self.made)
-        start = min(self.module.span(node)[0] for node in every)
-        end = max(self.module.span(node)[1] for node in every)
-        if b"#" in self.module.source[start:end]:
-            raise Stuck("comments between parameters are not moved", self.made)
-        text = " ".join(line.strip() for line in self.module.source[start:end].decode().split("\n"))
-        return f"def {self.owner.name}({text}):"
+        head = with_parameters(file.statement(self.made), name=node.name, drop=[self.own], returns=False)
+        pairs = [f'"{name}": {results.names[name]}' for name in results.returned]
+        last = f"return {{{', '.join(pairs)}}}"
+        if len(results.returned) == 1:
+            last = f"return {results.names[results.returned[0]]}"
+        elif len(last) > _WIDTH:
+            last = "\n".join(["return {", *(f"    {pair}," for pair in pairs), "}"])
+        yield Replace(node, head.with_changes(leading_lines=()))
+        yield Insert(self._documentation(), before=self.made.body[0], above=True)
+        yield Insert(lines(last), into=self.made)
+        yield from map(Remove, {*self.made.body[: -len(self.body)], *self._kept})
+        kept = {id(node) for statement in self._kept for node in walk(statement)}
+        for read in (n for n in walk(self.made) if isinstance(n, ast.Attribute) and id(n) not in kept):
+            if isinstance(read.value, ast.Name) and read.value.id == self.own:
+                yield Replace(read, code(results.names.get(read.attr) or results.constants[read.attr]))
 
-    def _documentation(self, unit: str) -> list[str]:
+    def _documentation(self) -> list[Statement]:
         """The text of the class, and that of `__init__` below it."""
         texts = [ast.get_docstring(node) for node in (self.owner.node, self.made)]
         texts = [text for text in texts if text]
@@ -240,50 +214,37 @@ class Building:
         text = inspect.cleandoc("\n\n".join(t for t in texts if t))
         if '"""' in text or "\\" in text:
             raise Stuck("a text with quotes or backslashes is not moved", self.made)
-        lines = [f'"""{text}'] if "\n" not in text else [*f'"""{text}'.split("\n"), '"""']
-        if len(lines) == 1:
-            lines[0] += '"""'
-        return [unit + line if line else "" for line in lines]
+        unit = self.module.cst.indentation
+        lines = [unit + line if line else "" for line in f'"""{text}'.split("\n")]
+        return statements("{text}", text=code("\n".join(lines).strip() + (f'\n{unit}"""' if len(lines) > 1 else '"""')))
 
     # -- callers ------------------------------------------------------------------------------------------------------
 
-    def _caller(self, found: Box, results: _Results) -> list[Change]:
+    def _caller(self, found: Box, results: _Results) -> list[rewrite.Change]:
         module, arguments = found.module, given(self.made, found.call, skip=1)
-        changes: list[Change] = []
+        changes: list[rewrite.Change] = []
         reads = [n for n in found.uses if n.attr in results.returned]
         for node in found.uses:
             if node.attr in results.constants:
-                changes.append(Change(module.edit(node, results.constants[node.attr])))
+                changes.append(Replace(node, code(results.constants[node.attr])))
             elif node.attr in results.given:
                 value = arguments.get(results.given[node.attr])
                 if not isinstance(value, ast.Constant) and not self._is_still(module, value):
                     raise Stuck(f"`{node.attr}`, which the object holds, is not a plain value", found.statement)
                 assert value is not None
-                changes.append(Change(module.edit(node, module.segment(value))))
+                changes.append(Replace(node, module.cst.expression(value)))
         target = found.statement.targets[0]
         if len(results.returned) > 1:
             name = _OUTPUTS if _OUTPUTS not in self._names(found) else found.name
-            texts = {id(node): f'{name}["{node.attr}"]' for node in reads}
-            return [*changes, Change(module.edit(target, name)), *self._edited(module, reads, texts)]
+            named = [Replace(node, code(f'{name}["{node.attr}"]')) for node in reads]
+            return [*changes, Replace(target, name), *named]
         statement = module.parent(reads[0]) if len(reads) == 1 else None
         alias = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
         if isinstance(alias, ast.Name) and isinstance(statement, ast.Assign) and self._follows(found, statement, alias):
-            return [
-                *changes,
-                Change(module.edit(target, alias.id)),
-                Change(module.delete_statement(statement)),
-            ]
+            return [*changes, Replace(target, alias.id), Remove(statement)]
         name = results.names[results.returned[0]]
         name = name if name not in self._names(found) else found.name
-        return [
-            *changes,
-            Change(module.edit(target, name)),
-            *self._edited(module, reads, {id(node): name for node in reads}),
-        ]
-
-    @staticmethod
-    def _edited(module: Module, nodes: list[ast.Attribute], texts: dict[int, str]) -> list[Change]:
-        return [Change(module.edit(node, texts[id(node)])) for node in nodes]
+        return [*changes, Replace(target, name), *(Replace(node, name) for node in reads)]
 
     @staticmethod
     def _names(found: Box) -> set[str]:

@@ -9,17 +9,22 @@ What comes of it is followed as any method, and as any partial with keywords.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import root_function
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.lift import keywords
 from migrator.normalise.functions.partials import PARTIAL
 from migrator.normalise.objects.inherited import named_object
 from migrator.normalise.objects.methods import class_of, lookup
 from migrator.normalise.objects.reserved import PARAMS, params_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.rewrite import Replace, expr, with_arguments
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 CALL = "__call__"
 
@@ -68,7 +73,7 @@ def called_object(drafts: Drafts, module: Module, node: ast.expr) -> list[Change
     owner, is_class = class_of(project, module, node) if isinstance(node, ast.Name) else (None, False)
     if owner is None or is_class or lookup(project, owner, CALL) is None:
         return []
-    return [Change(module.edit(node, f"{module.segment(node)}.{CALL}"))]
+    return Change.every([(module, Replace(node, expr(f"{{object}}.{CALL}", object=module.cst.expression(node))))])
 
 
 def _flattened(module: Module, partial: ast.Call, within: ast.Call) -> list[Change]:
@@ -76,7 +81,13 @@ def _flattened(module: Module, partial: ast.Call, within: ast.Call) -> list[Chan
     outer = {keyword.arg for keyword in partial.keywords}
     kept = [k for k in within.keywords if k.arg not in outer]
     parts = [*within.args, *partial.args[1:], *kept, *partial.keywords]
-    return [Change(module.edit(partial, f"{module.segment(partial.func)}({', '.join(map(module.segment, parts))})"))]
+    return Change.every([(module, Replace(partial, _filled(module, partial, parts)))])
+
+
+def _filled(module: Module, partial: ast.Call, parts: Sequence[ast.AST]) -> cst.BaseExpression:
+    """``functools.partial(…)`` of these arguments."""
+    cst = module.cst
+    return expr("{partial}({parts})", partial=cst.expression(partial.func), parts=[cst.node(part) for part in parts])
 
 
 def _by_name(project: Project, module: Module, partial: ast.Call) -> list[Change]:
@@ -88,9 +99,8 @@ def _by_name(project: Project, module: Module, partial: ast.Call) -> list[Change
     filled = names[: len(partial.args) - 1]
     if "features" not in names or {"features", "labels", "mode"} & set(filled) or len(filled) < len(partial.args) - 1:
         raise Stuck("a partial model_fn that fills in features, labels or the mode is not followed", partial)
-    return [
-        Change(module.edit(value, f"{name}={module.segment(value)}")) for name, value in zip(filled, partial.args[1:])
-    ]
+    named = dict(enumerate(filled, 1))
+    return Change.every([(module, Replace(partial, with_arguments(module.cst.call(partial), named=named)))])
 
 
 def _params(project: Project, module: Module, partial: ast.Call) -> list[Change]:
@@ -100,11 +110,6 @@ def _params(project: Project, module: Module, partial: ast.Call) -> list[Change]
     if given is None or estimator is None:
         return []
     rest = [keyword for keyword in partial.keywords if keyword is not given]
-    parts = [partial.args[0], *rest]
-    text = module.segment(partial.args[0])
-    if rest:
-        text = f"{module.segment(partial.func)}({', '.join(map(module.segment, parts))})"
-    return [
-        Change(module.edit(partial, text)),
-        Change(keywords(module, estimator, {PARAMS: module.segment(given.value)})),
-    ]
+    new = _filled(module, partial, [partial.args[0], *rest]) if rest else module.cst.expression(partial.args[0])
+    told = with_arguments(module.cst.call(estimator), add={PARAMS: module.cst.expression(given.value)})
+    return Change.every([(module, Replace(partial, new)), (module, Replace(estimator, told))])

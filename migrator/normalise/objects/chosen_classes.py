@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 
+from migrator import rewrite
 from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
@@ -23,6 +24,7 @@ from migrator.normalise.objects.reserved import PARAMS, params_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Remove, Replace, expr, statements
 
 _ASKED = ("features", "labels", "mode")
 
@@ -41,24 +43,23 @@ def table_of_functions(drafts: Drafts, module: Module, node: ast.expr) -> list[C
     _check_alone(drafts, module, home, table, choice.value)
     given, extra = _given(drafts, module, home, node, made)
     owners = [owner for owner in classes if owner is not None]
-    start = home.line_span(home.statement(table))[0]
     lines: list[str] = []
-    changes: list[Change] = []
+    wanted: list[tuple[Module, rewrite.Change]] = []
     for value, owner in zip(table.values, owners):
         name = module_name(home, f"{snake(owner.name)}_model_fn", owner.name)
         asked = _asked(drafts, owner, node.attr)
         own = [*asked, *([PARAMS] if extra and PARAMS not in asked else [])]
         called = f"{home.segment(value)}({given}).{node.attr}({', '.join(asked)})"
         lines += [f"def {name}({', '.join(own)}):", f"    return {called}", "", ""]
-        changes.append(Change(home.edit(value, name)))
-    changes.append(Change(home.insert(start, home.newline.join([*lines, ""]))))
-    changes.append(Change(module.edit(node, module.segment(choice))))
+        wanted.append((home, Replace(value, expr(name))))
+    wanted.append((home, Insert(statements("\n".join(lines)), before=home.statement(table), apart=True)))
+    wanted.append((module, Replace(node, module.cst.expression(choice))))
     if made is not node.value:
-        changes.append(Change(module.delete_statement(module.statement(made))))
+        wanted.append((module, Remove(module.statement(made))))
     estimator = params_of(drafts.project, module, node)
     if extra and estimator is not None:
-        changes.append(Change(keywords(module, estimator, {PARAMS: extra})))
-    return changes
+        wanted.append((module, keywords(module, estimator, {PARAMS: extra})))
+    return Change.every(wanted)
 
 
 def _made(module: Module, node: ast.expr) -> ast.Call | None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace, statements
 
 _COPIES = frozenset({"copy.deepcopy", "copy.copy"})
 
@@ -47,18 +49,16 @@ def _without(
         for attr, node in stored.items()
         if not _is_set_first(module, function, node, uses)
     ]
-    indent = module.indent(statement)
-    if indent is None:
+    if module.indent(statement) is None:
         return []
-    text = (module.newline + indent).join(first)
-    whole = module.edit(statement, text) if first else module.delete_statement(statement)
-    changes = [Change(whole)]
+    made = statements("\n".join(first))
+    changes: list[rewrite.Change] = [Replace(statement, made) if made else Remove(statement)]
     for node in uses:
         if node.attr in new:
-            changes.append(Change(module.edit(node, new[node.attr])))
+            changes.append(Replace(node, new[node.attr]))
         elif source.id != target.id:
-            changes.append(Change(module.edit(node.value, source.id)))
-    return changes
+            changes.append(Replace(node.value, source.id))
+    return Change.of(module, *changes)
 
 
 def _uses(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from migrator.emit.render import Renderer
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.lift import signature as signature_edits
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Replace, Unprintable, code, statements, with_parameters
 
 
 def functions_of_classes(drafts: Drafts, paths: list[str], is_base: Callable[[str], bool]) -> None:
@@ -25,11 +25,11 @@ def functions_of_classes(drafts: Drafts, paths: list[str], is_base: Callable[[st
                 break
             node, base = found
             try:
-                change = _function(drafts, module, node, base)
-            except Stuck as stuck:
+                changes = _function(drafts, module, node, base)
+            except (Stuck, Unprintable) as stuck:
                 drafts.obstacles[path, module.segment(base)] = stuck.reason
                 break
-            drafts.apply([change])
+            drafts.apply(changes)
 
 
 def _classes(drafts: Drafts, module: Module, is_base: Callable[[str], bool]) -> Iterator[tuple[ast.ClassDef, ast.expr]]:
@@ -41,8 +41,8 @@ def _classes(drafts: Drafts, module: Module, is_base: Callable[[str], bool]) -> 
                     yield node, base
 
 
-def _function(drafts: Drafts, module: Module, node: ast.ClassDef, base: ast.expr) -> Change:
-    """The change of one class. Raises Stuck."""
+def _function(drafts: Drafts, module: Module, node: ast.ClassDef, base: ast.expr) -> list[Change]:
+    """The edits of one class. Raises Stuck, and Unprintable."""
     if len(node.bases) > 1 or node.keywords or node.decorator_list:
         raise Stuck("it has other bases, keywords or decorators", node)
     made, others = None, []
@@ -56,12 +56,12 @@ def _function(drafts: Drafts, module: Module, node: ast.ClassDef, base: ast.expr
         raise Stuck(f"it has {what} of its own", others[0])
     if made is None or made.decorator_list:
         raise Stuck("it has no plain `__init__`", node)
-    if made.body[0].lineno == _colon_line(module, made):
+    if module.indent(made.body[0]) is None:
         raise Stuck("its `__init__` stands on one line", made)
     call = _last_call(node, made)
     _check_self(module, made, call)
     _check_uses(drafts, module, node)
-    return _change(drafts, module, node, made, base, call)
+    return _changes(module, node, made, base, call)
 
 
 def _last_call(node: ast.ClassDef, made: ast.FunctionDef) -> ast.Call:
@@ -107,39 +107,19 @@ def _check_uses(drafts: Drafts, module: Module, node: ast.ClassDef) -> None:
                 raise Stuck("it is used for more than making Estimators", part)
 
 
-def _change(
-    drafts: Drafts, module: Module, node: ast.ClassDef, made: ast.FunctionDef, base: ast.expr, call: ast.Call
-) -> Change:
-    edits = signature_edits(module, made, node.name, [], [])
-    edits += [module.edit(call.func, f"return {module.segment(base)}")]
-    if made.returns is not None:  # None, which is not what the function returns
-        end = module.span(made.returns)[1]
-        edits.append(module.edit((module.source.rfind(b")", 0, module.span(made.returns)[0]) + 1, end), ""))
-    renderer = Renderer(module, edits)
-    lines = renderer.statement(made, lambda part: None, "")
-    unit = renderer.indent_of(made.body[0])[len(renderer.indent_of(made)) :]
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    above = next(index for index, line in enumerate(lines) if line.startswith("def "))
-    numbers = [max(node.lineno, made.lineno + index - above) for index in range(len(lines))]
-    text = ast.get_docstring(node)
+def _changes(module: Module, node: ast.ClassDef, made: ast.FunctionDef, base: ast.expr, call: ast.Call) -> list[Change]:
+    file, text, wanted = module.cst, ast.get_docstring(node), list[rewrite.Change]()
+    returns = made.returns is None  # else it says None, which is not what the function returns
+    head = with_parameters(file.statement(made), name=node.name, drop=[made.args.args[0].arg], returns=returns)
     if text is not None and ast.get_docstring(made) is None:
-        head = above + _colon_line(module, made) - made.lineno + 1
-        quoted = module.segment(node.body[0]).split("\n")
-        lines[head:head] = [unit + quoted[0], *quoted[1:]]
-        numbers[head:head] = range(node.body[0].lineno, node.body[0].lineno + len(quoted))
+        wanted.append(Insert(file.statement(node.body[0]), before=made.body[0]))
     elif text is not None:
-        lines[:0] = [f"# {line}".rstrip() for line in text.splitlines()]
-        numbers[:0] = [node.body[0].lineno] * len(text.splitlines())
-    origins = tuple(drafts.origin(module, number) for number in numbers)
-    return Change(module.edit(node, "\n".join(lines)), origins)
-
-
-def _colon_line(module: Module, function: ast.FunctionDef) -> int:
-    """The line on which the head of a function ends."""
-    parts = [part for part in walk(function.args) if hasattr(part, "lineno")]
-    last = max(module.span(part)[1] for part in [*parts, *([function.returns] if function.returns else [])])
-    return module.source.count(b"\n", 0, module.source.index(b":", last)) + 1
+        lines = [*(f"# {line}".rstrip() for line in text.splitlines()), "pass"]
+        head = head.with_changes(leading_lines=[*statements("\n".join(lines))[0].leading_lines, *head.leading_lines])
+    function = code(module.segment(base))  # written anew: the line is that of the call
+    result = statements("return {made}", made=file.call(call).with_changes(func=function))
+    wanted.append(Replace(made.body[-1], result))
+    return Change.every((module, change) for change in (*wanted, Replace(node, head)))
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import outer_names
 from migrator.normalise.draft.stuck import Stuck
@@ -23,6 +23,10 @@ from migrator.normalise.objects.unbox import ancestors
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Replace, Unprintable, expr, statements
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 
 def moved_down(drafts: Drafts, module: Module, found: Method) -> list[Change]:
@@ -36,7 +40,7 @@ def moved_down(drafts: Drafts, module: Module, found: Method) -> list[Change]:
         return []
     _check(project, owner, found)
     changes = [change for one in _sharing(project, owner, found) for change in _copied(drafts, one, found)]
-    return [*changes, removal(found.module, found.function)]
+    return [*changes, *Change.of(found.module, removal(found.function))]
 
 
 def calls_above(project: Project, module: Module, found: Method) -> Iterator[tuple[Module, ast.Call, Method]]:
@@ -54,16 +58,17 @@ def named_object(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]
     made, statement = drafts.project.definition(module, call.func), module.statement(call)
     if made is None or not isinstance(made.node, ast.ClassDef):
         return []
-    start = module.span(statement)[0]
-    indent = module.source[module.line_span(statement)[0] : start].decode()
     around = [a for a in module.ancestors(call) if isinstance(a, ast.expr)]
     straight = all(isinstance(a, (ast.Call, ast.Attribute)) for a in around) and "\n" not in module.segment(call)
-    if indent.strip() or not straight or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+    if (
+        module.indent(statement) is None
+        or not straight
+        or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr))
+    ):
         raise Stuck("an object that is made in the head of a compound statement is not followed", call)
     name = module.unused_name(snake(made.name), statement)
-    first = module.insert(start, f"{name} = {module.segment(call)}\n{indent}")
-    here = drafts.origin(module, statement.lineno)
-    return [Change(first, (here, here)), Change(module.edit(call, name))]
+    made_first = Insert(statements("{name} = {call}", name=name, call=module.cst.call(call)), before=statement)
+    return Change.every([(module, made_first), (module, Replace(call, name))])
 
 
 def _sharing(project: Project, owner: Definition, found: Method) -> list[Definition]:
@@ -89,25 +94,25 @@ def _copied(drafts: Drafts, owner: Definition, found: Method) -> list[Change]:
     last = owner.node.body[-1]
     names = outer_names(drafts, owner.module, last, home, function)
     texts = {name: text for name, text in names.texts.items() if text != name}
+    table: dict[ast.AST, cst.BaseExpression] = {
+        node: expr(texts[node.id])
+        for node in walk(function)
+        if isinstance(node, ast.Name) and node.id in texts and home.scope(node).lookup(node.id) is home.analysis.root
+    }
+    imports = Change.every((owner.module, change) for change in names.changes)
+    return [*imports, *_appended(home, function, table, owner.module, last)]
 
-    def transform(node: ast.AST) -> str | None:
-        if not isinstance(node, ast.Name) or node.id not in texts:
-            return None
-        holder = home.scope(node).lookup(node.id)
-        return texts[node.id] if holder is home.analysis.root else None
 
-    renderer = Renderer(owner.module)
-    indent = renderer.indent_of(last)
-    lines = Renderer(home).statement(function, transform, indent)
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    first = function.lineno - (len(lines) - ((function.end_lineno or function.lineno) - function.lineno + 1))
-    origins = tuple(drafts.origin(home, max(1, first + index)) for index in range(len(lines)))
-    here = drafts.origin(owner.module, last.end_lineno or last.lineno)
-    start = owner.module.span(last)[1]
-    text = "\n\n" + "\n".join(lines)
-    inserted = Change(owner.module.insert(_line_end(owner.module, start), text), (here, here, *origins))
-    return [*names.changes, inserted]
+def _appended(
+    home: Module, function: ast.FunctionDef, table: dict[ast.AST, cst.BaseExpression], module: Module, last: ast.stmt
+) -> list[Change]:
+    """The edits that put a function of `home` behind a statement of a module, with others in the place of nodes in it."""
+    try:
+        new = home.cst.statement(function, table)
+        found = module.cst.written([Insert(new, after=last, apart=True)], [home.cst])
+    except Unprintable as error:
+        raise Stuck(str(error)) from error
+    return [Change(written.edit, written.origins, moved=True) for written in found]
 
 
 def maker_moved_down(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
@@ -131,7 +136,7 @@ def maker_moved_down(drafts: Drafts, module: Module, node: ast.expr) -> list[Cha
     made = [one for one in below if lookup(project, one, maker.name) == (owner, maker) and _is_made(project, one)]
     if not made or _is_made(project, owner):
         raise Stuck(f"several classes share `{maker.name}`, which calls what they have anew", maker)
-    return [*(change for one in made for change in _copied(drafts, one, method)), removal(module, maker)]
+    return [*(change for one in made for change in _copied(drafts, one, method)), *Change.of(module, removal(maker))]
 
 
 def _calls_down(project: Project, owner: Definition, found: Method) -> bool:
@@ -203,8 +208,3 @@ def _makes(module: Module, node: ast.expr) -> bool:
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "super":
         return False
     return not (isinstance(parent, ast.ClassDef) and node in parent.bases)
-
-
-def _line_end(module: Module, position: int) -> int:
-    found = module.source.find(b"\n", position)
-    return len(module.source) if found < 0 else found

@@ -6,12 +6,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, member
 from migrator.normalise.draft.roots import calls_below
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.inline import Inliner
-from migrator.normalise.functions.lift import keywords, method, module_name, snake
+from migrator.normalise.functions.lift import keywords, module_name, moved, snake
 from migrator.normalise.objects.built import Building
 from migrator.normalise.objects.inherited import called, calls_above, moved_down
 from migrator.normalise.objects.methods import Method, attributes, check_settled, class_of, fills, lookup, method_of
@@ -30,6 +31,7 @@ from migrator.normalise.objects.unbox import (
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace, Unprintable
 
 Judge = Callable[[Definition], bool]
 
@@ -41,7 +43,7 @@ class ObjectSteps:
         self.drafts = drafts
         self._inlined = inlined
         self._makes_layers = makes_layers
-        self._stuck: dict[tuple[str, str, str], Stuck] = {}
+        self._stuck: dict[tuple[str, str, str], Stuck | Unprintable] = {}
         self._taken_out: set[tuple[str, str]] = set()
         self._opened: set[tuple[str, str]] = set()
         """Files and names of objects some of whose methods are taken out."""
@@ -56,7 +58,7 @@ class ObjectSteps:
             return []
         try:
             changes = step()
-        except Stuck as reason:
+        except (Stuck, Unprintable) as reason:
             self._stuck[key] = reason
             self.drafts.obstacles[module.path, module.segment(node)] = reason.reason
             return []
@@ -102,18 +104,17 @@ class ObjectSteps:
             if module.is_inside(call, found.function):
                 raise Stuck("a method that calls itself is not followed", call)
         module, call = calls[0]
-        extra, new, changes = self._lifted(found, module, call)
+        extra, new, wanted = self._lifted(found, module, call)
         for module, call in calls:
             receiver = call.func.value if isinstance(call.func, ast.Attribute) else call.func
             self._opened.add((module.path, module.segment(receiver)))
             reference, imports = self._reference(found, module, call, new)
-            changes += [*imports, Change(module.edit(call.func, reference))]
+            wanted += [(module, change) for change in (*imports, Replace(call.func, reference))]
             if extra:
                 text = module.segment(receiver)
-                changes.append(
-                    Change(keywords(module, call, {name: f"{text}.{attribute}" for name, attribute in extra.items()}))
-                )
-        return changes
+                given = {name: f"{text}.{attribute}" for name, attribute in extra.items()}
+                wanted.append((module, keywords(module, call, given)))
+        return Change.every(wanted)
 
     def _box(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
         """An object that makes layers loses its methods, and then its attributes."""
@@ -130,7 +131,7 @@ class ObjectSteps:
         if builds:
             try:
                 changes = self._built(found)
-            except Stuck:
+            except (Stuck, Unprintable):
                 changes = []
             if changes:
                 return changes
@@ -142,7 +143,7 @@ class ObjectSteps:
                 return self._inlined_method(found.module, call, method)
             try:
                 return self._lifted_calls(method, self._method_calls(method))
-            except Stuck:
+            except (Stuck, Unprintable):
                 return self._inlined_method(found.module, call, method)
         base = base_call(project, found)
         if base is not None and base[1] is not None:
@@ -151,7 +152,7 @@ class ObjectSteps:
             return inliner.changes()
         if base is not None:
             module = found.home.module
-            return [Change(module.delete_statement(module.statement(base[0])))]
+            return Change.of(module, Remove(module.statement(base[0])))
         inner = as_methods(project, owner, [found.made]) or self._own_calls(found) if builds else []
         if inner:
             return inner
@@ -218,8 +219,8 @@ class ObjectSteps:
 
     def _lifted(
         self, found: Method, module: Module, at: ast.AST, taken: frozenset[str] = frozenset(), root: bool = False
-    ) -> tuple[dict[str, str], str, list[Change]]:
-        """New parameters with the attributes that they stand for, the method's name as a function, and the edits that move it.
+    ) -> tuple[dict[str, str], str, list[tuple[Module, rewrite.Change]]]:
+        """New parameters with the attributes that they stand for, the method's name as a function, and the changes that move it.
 
         None of the parameters has a name of `taken`. `root` says that the method is a model_fn.
         """
@@ -237,15 +238,15 @@ class ObjectSteps:
         clash = own & set(extra)
         if clash or len(extra) < len(reads):
             raise Stuck(f"`{sorted(clash)[0]}` names an attribute and a variable", found.function)
-        nodes = {id(node): name for name, attribute in extra.items() for node in reads[attribute]}
         name = self._called_name(found) if root else snakeless(found)
         new = module_name(found.module, name, found.owner.name) if name != found.function.name else name
         if new in {n for n, b in found.module.analysis.root.bindings.items()}:
             new = module_name(found.module, name, found.owner.name)
         if module is not found.module and module.scope(at).lookup(new) is not None:  # the object has that name there
             new = module_name(found.module, f"build_{name}", found.owner.name)
-        changes = method(self.drafts, found.module, found.function, new, list(extra), lambda node: nodes.get(id(node)))
-        return extra, new, changes
+        changes = moved(found.module, found.function, new, list(extra))
+        changes += [Replace(node, name) for name, attribute in extra.items() for node in reads[attribute]]
+        return extra, new, [(found.module, change) for change in changes]
 
     def _called_name(self, found: Method) -> str:
         """The name of a model_fn as a function: ``net_model_fn`` for the ``__call__`` of ``Net``."""
@@ -255,7 +256,7 @@ class ObjectSteps:
         name = name if name.endswith("model_fn") else f"{name}_model_fn"
         return name if name not in found.module.bound_names else f"build_{name}"
 
-    def _reference(self, found: Method, module: Module, at: ast.AST, new: str) -> tuple[str, list[Change]]:
+    def _reference(self, found: Method, module: Module, at: ast.AST, new: str) -> tuple[str, list[rewrite.Change]]:
         """How the code at `at` names the function that a method becomes, and the imports that it takes."""
         if module is found.module:
             return new, []

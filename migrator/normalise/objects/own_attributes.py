@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import snake
@@ -17,6 +18,7 @@ from migrator.normalise.objects.methods import Method, method_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace
 
 
 def set_here(method: Method) -> dict[str, list[ast.Attribute]]:
@@ -52,14 +54,14 @@ def as_variables(project: Project, method: Method) -> list[Change]:
     taken = {n.id for n in walk(function) if isinstance(n, ast.Name)} | {
         a.arg for a in walk(function) if isinstance(a, ast.arg)
     }
-    changes: list[Change] = []
+    wanted: list[rewrite.Change] = []
     for name, uses in set_here(method).items():
         _check_private(project, method, name, uses)
         _check_first(method, uses[0])
         same = _parameter(method, uses)
         if same is not None:
-            changes.append(Change(module.delete_statement(module.statement(uses[0]))))
-            changes += [Change(module.edit(node, same)) for node in uses[1:]]
+            wanted.append(Remove(module.statement(uses[0])))
+            wanted += [Replace(node, same) for node in uses[1:]]
             continue
         if any(isinstance(a, ast.JoinedStr) for node in uses for a in module.ancestors(node)):
             raise Stuck(f"`{name}` of the object stands in an f-string", uses[0])
@@ -69,8 +71,8 @@ def as_variables(project: Project, method: Method) -> list[Change]:
         if new in taken | module.bound_names:
             raise Stuck(f"`{new}` names an attribute and a variable", uses[0])
         taken.add(new)
-        changes += [Change(module.edit(node, new)) for node in uses]
-    return changes
+        wanted += [Replace(node, new) for node in uses]
+    return Change.every((module, change) for change in wanted)
 
 
 def _parameter(method: Method, uses: list[ast.Attribute]) -> str | None:

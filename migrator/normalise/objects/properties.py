@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.methods import class_of, own_method
@@ -12,6 +13,7 @@ from migrator.normalise.objects.unbox import ancestors
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, expr
 
 
 def as_methods(project: Project, owner: Definition, readers: list[ast.FunctionDef]) -> list[Change]:
@@ -51,13 +53,13 @@ def _read(function: ast.FunctionDef) -> Iterator[str]:
 def _as_method(
     project: Project, family: list[Definition], name: str, made: list[tuple[Definition, ast.FunctionDef]]
 ) -> list[Change]:
-    changes = []
+    wanted: list[tuple[Module, rewrite.Change]] = []
     for one, method in made:
         same = [s for s in one.node.body if isinstance(s, ast.FunctionDef) and s.name == name]
         if not _is_property(one.module, method) or len(same) > 1:
             raise Stuck(f"`{name}` of the object is a property with a setter, or a method in another class", method)
-        start, end = one.module.span(method.decorator_list[0])
-        changes.append(Change(one.module.edit((start - 1, one.module.span(method)[0]), "")))
+        old = one.module.cst.statement(method)
+        wanted.append((one.module, Replace(method, old.with_changes(decorators=()))))
     for module in project.modules.values():
         for node in module.nodes(ast.Attribute) if name.encode() in module.source else ():
             if node.attr == name and _is_of(project, module, node, family):
@@ -65,8 +67,8 @@ def _as_method(
                     isinstance(a, ast.JoinedStr) for a in module.ancestors(node)
                 ):
                     raise Stuck(f"`{name}` of the object is a property that is set, or stands in a string", node)
-                changes.append(Change(module.edit(node, f"{module.segment(node)}()")))
-    return changes
+                wanted.append((module, Replace(node, expr("{read}()", read=module.cst.expression(node)))))
+    return Change.every(wanted)
 
 
 def _is_of(project: Project, module: Module, node: ast.Attribute, family: list[Definition]) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts, Origin
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.inline import Inliner
@@ -15,6 +16,7 @@ from migrator.normalise.objects.methods import lookup
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import statements, walk
+from migrator.rewrite import Remove, Replace, code
 
 # Methods that change what an attribute or a new object is.
 _MAGIC = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__")
@@ -208,13 +210,15 @@ class Unboxing(Inliner):
         self._name()
         changes = super().changes()
         found = self.found
+        wanted: list[rewrite.Change] = []
         for node in found.uses:
             statement = found.module.statement(node)
             if statement in self._copies.values():
-                changes.append(Change(found.module.delete_statement(statement)))
+                wanted.append(Remove(statement))
             else:
-                changes.append(Change(found.module.edit(node, self._text_of(node.attr))))
-        return [*changes, *self._documented()]
+                text = self._text_of(node.attr)
+                wanted.append(Replace(node, text if text.isidentifier() else code(text)))
+        return [*changes, *Change.every((found.module, change) for change in wanted), *self._documented()]
 
     def _documented(self) -> list[Change]:
         """The text of the class for a function that has none."""
