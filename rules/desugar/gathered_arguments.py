@@ -15,10 +15,12 @@ import keyword as keywords
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.resolve.calls import delete_argument
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.rewrite import Remove, Replace, with_arguments
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.estimator_kinds import KINDS
@@ -66,18 +68,18 @@ def _spread(project: Project, module: Module, call: ast.Call, name: str, spread:
         return []
     entries = entries_of(module, spread.value)
     if entries is not None:
-        return [_instead(module, call, spread, entries)] if not beside & entries.keys() else []
+        return Change.of(module, _instead(module, call, spread, entries)) if not beside & entries.keys() else []
     gathered = _gathered(project, module, spread.value)
     if gathered is None or beside & gathered.keys:
         return []
     if not gathered.stores and not gathered.reads and _may_move(module, gathered, call):
         changes = [_instead(module, call, spread, gathered.entries)]
-        return changes if gathered.others else [*changes, Change(module.delete_statement(gathered.made))]
+        return Change.of(module, *changes, *([] if gathered.others else [Remove(gathered.made)]))
     absent = gathered.some - _OR_NONE.get(name, frozenset())
     same = module.scope(gathered.made) is module.scope(call)
     if gathered.others or absent or not same:
         return []
-    return _apart(module, gathered, spread, name == PREFIX + "EstimatorSpec")
+    return _apart(module, gathered, call, spread, name == PREFIX + "EstimatorSpec")
 
 
 def entries_of(module: Module, node: ast.expr) -> dict[str, ast.expr] | None:
@@ -96,11 +98,10 @@ def entries_of(module: Module, node: ast.expr) -> dict[str, ast.expr] | None:
     return found if plain and len(found) == len(pairs) else None
 
 
-def _instead(module: Module, call: ast.Call, spread: ast.keyword, entries: dict[str, ast.expr]) -> Change:
+def _instead(module: Module, call: ast.Call, spread: ast.keyword, entries: dict[str, ast.expr]) -> rewrite.Change:
     """Entries of a dict as arguments."""
-    if not entries:
-        return Change(delete_argument(module, call, spread))
-    return Change(module.edit(spread, ", ".join(f"{name}={module.segment(value)}" for name, value in entries.items())))
+    values = {name: module.cst.expression(value) for name, value in entries.items()}
+    return Replace(call, with_arguments(module.cst.call(call), spread={arguments(call).index(spread): values}))
 
 
 @dataclass
@@ -193,7 +194,7 @@ def _is_constant(node: ast.expr) -> bool:
     return all(isinstance(part, ast.Constant) for part in parts)
 
 
-def _apart(module: Module, gathered: _Gathered, spread: ast.keyword, of_mode: bool) -> list[Change]:
+def _apart(module: Module, gathered: _Gathered, call: ast.Call, spread: ast.keyword, of_mode: bool) -> list[Change]:
     """The changes that make variables of the entries; a spec does not mind those that are not `of_mode`."""
     names, begun = {}, set()
     for key in dict.fromkeys((*gathered.entries, *(key for _, more in gathered.stores for key in more))):
@@ -205,17 +206,18 @@ def _apart(module: Module, gathered: _Gathered, spread: ast.keyword, of_mode: bo
         begun |= {key} if known == "before" else set()
     made = _assignments(module, gathered.entries, names)
     made += [f"{names[key]} = None" for key in names if key in gathered.some - begun]
-    changes = [_lines(module, gathered.made, made)]
-    changes.append(Change(module.edit(spread, ", ".join(f"{key}={name}" for key, name in names.items()))))
+    changes = [_lines(gathered.made, made)]
+    given = {arguments(call).index(spread): names}
+    changes.append(Replace(call, with_arguments(module.cst.call(call), spread=given)))
     for statement, more in gathered.stores:
         lines = _assignments(module, more, names)
         if lines and isinstance(statement, ast.Assign):
-            changes.append(Change(module.edit(statement.targets[0], names[next(iter(more))])))
+            changes.append(Replace(statement.targets[0], names[next(iter(more))]))
             continue
         if any(read in ast.walk(statement) for read, _ in gathered.reads):
             return []  # within a statement that is written anew
-        changes.append(_lines(module, statement, lines))
-    return [*changes, *(Change(module.edit(read, names[key])) for read, key in gathered.reads)]
+        changes.append(_lines(statement, lines))
+    return Change.of(module, *changes, *(Replace(read, names[key]) for read, key in gathered.reads))
 
 
 def _is_by_mode(module: Module, gathered: _Gathered, key: str) -> bool:
@@ -275,10 +277,6 @@ def _known(module: Module, gathered: _Gathered, key: str) -> str:
     return "before" if module.parent(statement) in [*module.ancestors(gathered.made)] else ""
 
 
-def _lines(module: Module, statement: ast.stmt, lines: list[str]) -> Change:
+def _lines(statement: ast.stmt, lines: list[str]) -> rewrite.Change:
     """Statements in the place of one."""
-    if not lines:
-        return Change(module.delete_statement(statement))
-    start = module.span(statement)[0]
-    indent = module.source[module.line_span((start, start))[0] : start].decode()
-    return Change(module.edit(statement, f"{module.newline}{indent}".join(lines)))
+    return Replace(statement, rewrite.lines("\n".join(lines))) if lines else Remove(statement)

@@ -13,14 +13,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from migrator import rewrite
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
-from migrator.resolve.calls import argument_span, delete_argument
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.rewrite import Remove, Replace, code, with_arguments, with_parameters
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
@@ -84,21 +86,22 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
     if taken & set(names.values()) or not _has_only(module, statement, config_call, call):
         return []
     parts = [f"{name}={names.get(name) or module.segment(field)}" for name, field in fields.items()]
-    changes = [Change(module.edit(config, f"{module.segment(config_call.func)}({', '.join(parts)})"))]
-    changes += [Change(module.delete_statement(statement))] if statement is not None else []
+    file = module.cst
+    changes: list[rewrite.Change] = [Replace(config, code(f"{module.segment(config_call.func)}({', '.join(parts)})"))]
+    changes += [Remove(statement)] if statement is not None else []
     keyword = next((k for k in call.keywords if k.value is value), None)
-    if own:
-        texts = [f"{names[n]}={module.segment(fields[n])}" if keyword else module.segment(fields[n]) for n in own]
-        changes.append(Change(module.edit(argument_span(module, call, keyword or value), ", ".join(texts))))
-        return [*changes, Change(module.edit(arg, ", ".join(names[name] for name in own)))]
-    changes.append(Change(delete_argument(module, call, keyword or value)))
-    index = args.args.index(arg)
-    span = module.span(arg)
-    if index + 1 < len(args.args):
-        span = (span[0], module.span(args.args[index + 1])[0])
-    elif index:
-        span = (module.span(args.args[index - 1])[1], span[1])
-    return [*changes, Change(module.edit(span, ""))]
+    at, given_now = arguments(call).index(keyword or value), {names[n]: file.expression(fields[n]) for n in own}
+    if keyword is not None:
+        new = with_arguments(file.call(call), spread={at: given_now})
+    else:
+        new = with_arguments(file.call(call), drop=[at], insert={at: [*given_now.values()]})
+    head = with_parameters(file.statement(function), instead=[n for each in args.args for n in _told(each, arg, names)])
+    return Change.of(module, *changes, Replace(call, new), Replace(function, head))
+
+
+def _told(each: ast.arg, arg: ast.arg, names: dict[str, str]) -> list[str]:
+    """The parameters in the place of one."""
+    return [each.arg] if each is not arg else [*names.values()]
 
 
 def _made(

@@ -15,17 +15,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_super, walk
+from migrator.rewrite import Replace, Unprintable, expr, statements, with_arguments
 
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import Construction
 from ..estimator_calls.following import Follower
 
+if TYPE_CHECKING:
+    import libcst as cst
+
+_Wanted = tuple[Module, rewrite.Change]
 _OF_ESTIMATORS = frozenset(
     "train evaluate predict export_savedmodel export_saved_model experimental_export_all_saved_models model_dir params "
     "config model_fn latest_checkpoint get_variable_names get_variable_value eval_dir".split()
@@ -44,7 +51,7 @@ def hold_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
             module = drafts.project.modules[path]
             try:
                 drafts.apply(_Derived(drafts.project, module, node, base).changes())
-            except Stuck as stuck:
+            except (Stuck, Unprintable) as stuck:
                 drafts.obstacles[path, module.segment(base)] = stuck.reason
             except SyntaxError:
                 drafts.obstacles[path, module.segment(base)] = "what would hold the Estimator cannot be written"
@@ -85,16 +92,17 @@ class _Derived:
             raise Stuck("other classes are derived from it", node)
         for name in sorted(self.own & _OF_ESTIMATORS):
             raise Stuck(f"it has `{name}` anew, which TensorFlow refuses", node)
-        start = module.source.index(b"(", module.span(node)[0])
-        colon = module.source.index(b":", module.span(self.base)[1])
-        changes = [Change(module.edit((start, colon), "")), self._made()]
+        old = module.cst.statement(node)
+        kept = {name: getattr(old, name) for name in ("leading_lines", "body")}
+        (head,) = statements("class {name}: pass", name=node.name)
+        wanted: list[_Wanted] = [(module, Replace(node, head.with_changes(**kept))), (module, self._made())]
         for method in self.methods:
-            changes += self._method(method)
-        return [*changes, *self._outside()]
+            wanted += self._method(method)
+        return Change.every([*wanted, *self._outside()])
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _made(self) -> Change:
+    def _made(self) -> rewrite.Change:
         """The statement that makes what the object holds, instead of the call of the base's `__init__`."""
         made = next((method for method in self.methods if method.name == "__init__"), None)
         if made is None or made.decorator_list or not made.args.args:
@@ -102,7 +110,6 @@ class _Derived:
         if any(isinstance(part, ast.Return) and self.module.nearest(part, _FUNCTIONS) is made for part in walk(made)):
             raise Stuck("its `__init__` returns early", made)
         own, module = made.args.args[0].arg, self.module
-        text = f"{own}.{self.name} = {module.segment(self.base)}"
         for statement in made.body:
             call = statement.value if isinstance(statement, ast.Expr) else None
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
@@ -110,15 +117,17 @@ class _Derived:
             if call.func.attr != "__init__":
                 continue
             if self._is_super(call.func.value, own):
-                return Change(module.edit(call.func, text))
+                return self._bound(statement, own, module.cst.call(call))
             first = call.args[0] if call.args else None
             if module.resolve(call.func.value) in KINDS and isinstance(first, ast.Name) and first.id == own:
-                rest = [*call.args[1:], *(keyword for keyword in call.keywords)]
-                stop = module.span(rest[0])[0] if rest else module.span(call)[1] - 1
-                return Change(module.edit((module.span(call)[0], stop), f"{text}("))
+                return self._bound(statement, own, with_arguments(module.cst.call(call), drop=[0]))
         raise Stuck("its `__init__` does not call that of the Estimator, or does by a condition", made)
 
-    def _method(self, method: ast.FunctionDef) -> Iterator[Change]:
+    def _bound(self, statement: ast.stmt, own: str, call: cst.Call) -> rewrite.Change:
+        made = call.with_changes(func=self.module.cst.expression(self.base))
+        return Replace(statement, statements("{holder} = {made}", holder=f"{own}.{self.name}", made=made))
+
+    def _method(self, method: ast.FunctionDef) -> Iterator[_Wanted]:
         """What a method does with its object."""
         module = self.module
         kinds = {module.segment(decorator) for decorator in method.decorator_list}
@@ -134,11 +143,11 @@ class _Derived:
             if not isinstance(attribute, ast.Attribute) or attribute.attr == "__init__" and method.name != "__init__":
                 raise Stuck("it uses `super` for more than methods of an Estimator", call)
             if attribute.attr in _OF_ESTIMATORS and self._is_super(call, own):
-                yield Change(module.edit(call, f"{own}.{self.name}"))
+                yield module, Replace(call, expr(f"{own}.{self.name}"))
             elif attribute.attr != "__init__":
                 raise Stuck(f"it uses `{attribute.attr}` of the Estimator", call)
 
-    def _load(self, method: ast.FunctionDef, load: ast.Name) -> Iterator[Change]:
+    def _load(self, method: ast.FunctionDef, load: ast.Name) -> Iterator[_Wanted]:
         module, parent = self.module, self.module.parent(load)
         if isinstance(parent, ast.Attribute):
             if parent.attr in _OF_ESTIMATORS:
@@ -154,8 +163,8 @@ class _Derived:
         else:
             raise Stuck("it hands itself on", parent or load)
 
-    def _inner(self, module: Module, node: ast.expr) -> Change:
-        return Change(module.insert(module.span(node)[1], f".{self.name}"))
+    def _inner(self, module: Module, node: ast.expr) -> _Wanted:
+        return module, Replace(node, expr(f"{{holder}}.{self.name}", holder=module.cst.expression(node)))
 
     def _is_super(self, node: ast.AST, own: str) -> bool:
         """``super()`` or ``super(Net, self)``."""
@@ -164,7 +173,7 @@ class _Derived:
 
     # -- outside ------------------------------------------------------------------------------------------------------
 
-    def _outside(self) -> Iterator[Change]:
+    def _outside(self) -> Iterator[_Wanted]:
         """What is done with objects of the class."""
         calls = dict(self._calls())
         if not calls:
@@ -178,7 +187,7 @@ class _Derived:
                 raise Stuck("something may be an object of it, or another Estimator", node)
             yield from self._read(module, node, calls)
 
-    def _read(self, module: Module, node: ast.expr, calls: dict[ast.Call, Module]) -> Iterator[Change]:
+    def _read(self, module: Module, node: ast.expr, calls: dict[ast.Call, Module]) -> Iterator[_Wanted]:
         parent = module.parent(node)
         if isinstance(node, ast.Call) and node not in calls and isinstance(node.func, ast.Attribute):
             if node.func.attr == "train":  # which returns the Estimator

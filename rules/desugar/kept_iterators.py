@@ -14,6 +14,7 @@ import ast
 from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import statements
+from migrator.rewrite import Replace, expr
 
 _MAKERS = frozenset({"map", "filter", "zip", "reversed", "enumerate"})
 _READERS = frozenset("list tuple dict set sorted sum zip enumerate map filter max min any all".split())
@@ -31,7 +32,7 @@ def listed(module: Module, function: ast.FunctionDef) -> list[Change]:
             continue
         loads = module.loads_of(target.id, scope)
         if any(_is_of_list(module, load) for load in loads) or _is_read_once(module, statement, loads):
-            return [Change(module.edit(value, f"list({module.segment(value)})"))]
+            return Change.of(module, Replace(value, expr("list({value})", value=module.cst.expression(value))))
     return []
 
 

@@ -12,14 +12,16 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Replace, statements
 
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import ESTIMATOR, EXTENDERS
-from ..loop.places import has_its_line, line_above, whole
+from ..loop.places import has_its_line, line_above
 
 
 def name_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
@@ -73,15 +75,14 @@ def _above(module: Module, statement: ast.stmt, calls: list[ast.Call]) -> list[C
         before = any(module.span(node)[1] <= module.span(call)[0] for call in own)
         if before and not (module.resolve(node.func) or "").startswith("tensorflow."):
             return []
-    start = module.span(statement)[0]
-    indent = module.source[module.line_span((start, start))[0] : start].decode()
-    changes, lines, taken = [], [], set[str]()
+    changes: list[rewrite.Change] = []
+    taken = set[str]()
     for call in own:
         name = _name(module, call, taken)
         taken.add(name)
-        lines.append(f"{name} = {module.segment(call)}{module.newline}{indent}")
-        changes.append(Change(module.edit(call, name)))
-    return [Change(module.insert(start, "".join(lines))), *changes] if own else []
+        made = statements("{name} = {call}", name=name, call=module.cst.call(call))
+        changes += [Insert(made, before=statement), Replace(call, name)]
+    return Change.of(module, *changes)
 
 
 def _name(module: Module, call: ast.Call, taken: set[str]) -> str:
@@ -100,13 +101,10 @@ def _by_condition(module: Module, choice: ast.IfExp) -> list[Change]:
     statement = module.parent(choice)
     if not isinstance(statement, (ast.Assign, ast.Return)) or not has_its_line(module, statement):
         return []
-    start, end = module.span(statement)
-    if module.source.count(b"#", start, end):
+    if module.comments_in(*module.span(statement)):
         return []
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     head = "".join(f"{module.segment(target)} = " for target in targets) or "return "
-    indent = module.source[module.line_span((start, start))[0] : start].decode()
-    unit = "\t" if "\t" in indent else "    "
-    test, body, orelse = (whole(module, part) for part in (choice.test, choice.body, choice.orelse))
-    lines = [f"if {test}:", f"{unit}{head}{body}", "else:", f"{unit}{head}{orelse}"]
-    return [Change(module.edit(statement, f"{module.newline}{indent}".join(lines)))]
+    test, body, orelse = (module.cst.expression(part) for part in (choice.test, choice.body, choice.orelse))
+    lines = f"if {{test}}:\n    {head}{{body}}\nelse:\n    {head}{{orelse}}"
+    return Change.of(module, Replace(statement, statements(lines, test=test, body=body, orelse=orelse)))

@@ -17,6 +17,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name
+from migrator.rewrite import Remove, Replace, code
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
@@ -45,7 +46,7 @@ def _joined(project: Project, module: Module, call: ast.Call, base: ast.expr) ->
     """The changes for one call of the method `replace` of `base`."""
     if isinstance(base, ast.Call):
         text = _text(module, base, call) if not has_comments(module, call) else ""
-        return [Change(module.edit(call, text))] if text else []
+        return Change.of(module, Replace(call, code(text))) if text else []
     made = _made(module, base, call) if isinstance(base, ast.Name) else None
     if made is None or not isinstance(made.value, ast.Call) or not isinstance(base, ast.Name):
         return []
@@ -56,7 +57,7 @@ def _joined(project: Project, module: Module, call: ast.Call, base: ast.expr) ->
     parts = [*made.value.args, *(keyword.value for keyword in made.value.keywords)]
     if not text or not moves(module, made, call, parts):
         return []
-    return [Change(module.edit(call, text)), Change(module.delete_statement(made))]
+    return Change.of(module, Replace(call, code(text)), Remove(made))
 
 
 def _made(module: Module, name: ast.Name, call: ast.Call) -> ast.Assign | None:
