@@ -7,20 +7,22 @@ of the vendored heads, but for two that only mark what takes their place: `METRI
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Expression, Writing, bind, is_none
 from migrator.emit.render import Renderer
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.tensorflow_names import whole_name
 from .canned_heads import CONTRIB, HEADS, head_arguments, head_edits
+from .head_formulas import HeadFormulas, formulas_of
 
 if TYPE_CHECKING:
     from ..estimator_calls.driver import Driver
@@ -35,10 +37,11 @@ _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 _PLAIN_REDUCTION = "SUM_OVER_BATCH_SIZE"
 
 
-def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
+def spelled_out(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     """The statements that do what ``head.create_estimator_spec(…)`` does; none for other calls. Raises Stuck."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != METHOD:
         return []
+    project = drafts.project
     names = _checked_heads(project, call)
     new = _of_tensorflow_2(project, call)
     try:
@@ -48,7 +51,11 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
         raise Stuck(problem.reason, call) from problem
     if new and not {"trainable_variables", "optimizer"}.isdisjoint(given):
         raise Stuck("an optimizer of Keras takes the step of a head", given.get("optimizer", call))
-    return _Spelling(module, call, call.func.value, given, names, new).changes()
+    formulas = formulas_of(project, module, call.func.value, call) if names == [None] * len(names) else None
+    if formulas is not None and "labels" in given and formulas.gone:
+        left = ", ".join(formulas.gone)
+        drafts.remark(module, call, f"of what a head reports, the model leaves out {left}, which Keras does not have")
+    return _Spelling(module, call, call.func.value, given, names, new, formulas).changes()
 
 
 def _of_tensorflow_2(project: Project, call: ast.Call) -> bool:
@@ -87,6 +94,21 @@ def _checked_heads(project: Project, call: ast.Call) -> list[ast.expr | None]:
     return names
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What takes the place of the head in the spec."""
+
+    forward: list[str]
+    """Statements that make the predictions."""
+    exports: str
+    before: list[str] = field(default_factory=list)
+    """Statements before the loss."""
+    loss: str = ""
+    metrics: str = ""
+    entries: list[str] = field(default_factory=list)
+    """Those of the metrics, if they are a dict."""
+
+
 @dataclass
 class _Spelling:
     """A call of `create_estimator_spec`, and the statements that take its place."""
@@ -99,6 +121,8 @@ class _Spelling:
     """Those of the heads that it may be a method of; None for one without."""
     new: bool
     """Whether these are heads of TensorFlow 2, which run no update ops but those that they are given."""
+    formulas: HeadFormulas | None = None
+    """What the head computes, if that is written out."""
 
     def changes(self) -> list[Change]:
         """The statements in the place of the one that returns the spec, or gives it a name."""
@@ -119,28 +143,34 @@ class _Spelling:
 
     def _lines(self, start: str) -> list[str]:
         given, tf = self.given, self._tensorflow()
-        head = self._unused("head") if isinstance(self.head, ast.Call) else self._text(self.head)
+        head = self._text(self.head)
         for name in ("mode", "logits", "features"):
             if name not in given:
                 raise Stuck(f"{METHOD} lacks `{name}`", self.call)
-        mode, features, loss = self._text(given["mode"]), self._text(given["features"]), self._unused("loss")
+        mode, loss = self._text(given["mode"]), self._unused("loss")
         predictions, labels = self._unused("predictions"), given.get("labels")
         spec, modes = f"{start}{tf}.estimator.EstimatorSpec({mode}, ", f"{tf}.estimator.ModeKeys."
-        lines = [f"{head} = {self._text(self.head)}"] if isinstance(self.head, ast.Call) else []
-        lines += [
-            f"{predictions} = {head}.predictions({self._text(given['logits'])})",
+        if self.formulas is not None:
+            said = self._formulas(self.formulas, predictions, tf)
+        else:
+            said = self._asked(head, predictions)
+        lines = [
+            *said.forward,
             f"if {mode} == {modes}PREDICT:",
-            f"    {spec}predictions={predictions}, export_outputs={head}.{EXPORTS}({predictions}))",
+            f"    {spec}predictions={predictions}{said.exports})",
         ]
         if labels is None:  # the branch of a program for predictions alone
             return lines
-        batch = f"{features}, {self._text(labels)}, {predictions}"
-        metrics = f"{head}.{METRICS}({batch})"
-        inner, penalty = [f"{loss} = {head}.loss({batch})"], given.get("regularization_losses")
+        inner, metrics, penalty = said.before, said.metrics, given.get("regularization_losses")
+        value = said.loss
         if penalty is not None:
             added = self._unused("regularization_loss")
-            inner = [f"{added} = {tf}.add_n({self._text(penalty)})", f"{loss} = {head}.loss({batch}) + {added}"]
-            metrics = f"dict({metrics}, regularization_loss={tf}.metrics.mean({added}))"
+            inner, value = [*inner, f"{added} = {tf}.add_n({self._text(penalty)})"], f"{value} + {added}"
+            mean = f"{tf}.metrics.mean({added})"
+            metrics = f"dict({metrics}, regularization_loss={mean})"
+            if said.entries:
+                metrics = _dict([*said.entries, f'"regularization_loss": {mean}'])
+        inner = [*inner, f"{loss} = {value}"]
         inner += [f"if {mode} == {modes}EVAL:", f"    {spec}loss={loss}, eval_metric_ops={metrics})"]
         train = [f'{tf}.summary.scalar("regularization_loss", {added})'] if penalty is not None else []
         train += self._train(loss, spec, tf)
@@ -148,6 +178,43 @@ class _Spelling:
             return [*lines, *inner, *train]
         inner += ["else:", *(f"    {line}" for line in train)]
         return [*lines, "else:", *(f"    {line}" for line in inner)]
+
+    def _asked(self, head: str, predictions: str) -> _Said:
+        """What is asked of the vendored head."""
+        lines = []
+        if isinstance(self.head, ast.Call):
+            head = self._unused("head")
+            lines.append(f"{head} = {self._text(self.head)}")
+        lines.append(f"{predictions} = {head}.predictions({self._text(self.given['logits'])})")
+        exports = f", export_outputs={head}.{EXPORTS}({predictions})"
+        labels = self.given.get("labels")
+        if labels is None:
+            return _Said(lines, exports)
+        batch = f"{self._text(self.given['features'])}, {self._text(labels)}, {predictions}"
+        return _Said(lines, exports, [], f"{head}.loss({batch})", f"{head}.{METRICS}({batch})")
+
+    def _formulas(self, head: HeadFormulas, predictions: str, tf: str) -> _Said:
+        """What the head computes."""
+        given, forward = self.given, []
+        logits = self._text(given["logits"])
+        if not isinstance(given["logits"], ast.Name):
+            name = self._unused("logits")
+            forward, logits = [f"{name} = {logits}"], name
+        ids = self._unused("class_ids")
+        forward += head.predictions(logits, predictions, ids, tf)
+        exports = f", export_outputs={head.outputs(predictions, tf)}" if head.exported else ""
+        if "labels" not in given:
+            return _Said(forward, exports)
+        labels = self._unused("label_ids" if head.kind == "classes" else "targets")
+        before, weights = list(head.labels(self._text(given["labels"]), labels, self._unused("table"), tf)), ""
+        losses = head.losses(labels, logits, tf)
+        if head.weights:
+            weights, name = self._unused("weights"), self._unused("losses")
+            before += [head.weighted(self._text(given["features"]), weights, tf), f"{name} = {losses}"]
+            losses = name
+        loss = head.loss(labels, logits, losses, weights, tf)
+        entries = list(head.metrics(labels, logits, ids, losses, weights, tf))
+        return _Said(forward, exports, before, loss, _dict(entries), entries)
 
     def _train(self, loss: str, spec: str, tf: str) -> list[str]:
         """The train op, together with the update ops that the graph has collected."""
@@ -193,16 +260,50 @@ class _Spelling:
         return Renderer(self.module).expression(function.body, value)
 
     def _units(self) -> list[Change]:
-        """The number of logits has another name in the vendored heads."""
-        function = next(a for a in self.module.ancestors(self.call) if isinstance(a, ast.FunctionDef))
-        statement = self.module.statement(self.call)
-        found = []
+        """The number of logits, and where it is asked whether there are labels; the head itself, where nothing is left of it."""
+        module, statement = self.module, self.module.statement(self.call)
+        function = next(a for a in module.ancestors(self.call) if isinstance(a, ast.FunctionDef))
+        found, here = [], 0
         for node in walk(function):
             if isinstance(node, ast.Attribute) and node.attr == "logits_dimension":
-                if ast.dump(node.value) == ast.dump(self.head) and self.module.statement(node) is not statement:
-                    end = self.module.span(node)[1]
-                    found.append(Change(self.module.edit((end - len(node.attr), end), "units")))
+                if ast.dump(node.value) == ast.dump(self.head) and module.statement(node) is not statement:
+                    end, here = module.span(node)[1], here + 1
+                    edit = module.edit((end - len(node.attr), end), "units")
+                    found.append(Change(edit if self.formulas is None else module.edit(node, self.formulas.units)))
+            elif isinstance(node, ast.Compare) and self.formulas is not None and self._asks_for_labels(node):
+                op = "!=" if isinstance(node.ops[0], ast.IsNot) else "=="
+                modes = f"{self._tensorflow()}.estimator.ModeKeys"
+                found.append(Change(module.edit(node, f"{self._text(self.given['mode'])} {op} {modes}.PREDICT")))
+                found += self._remark_about_labels(module.statement(node))
+        made = self.formulas.made if self.formulas is not None else None
+        if made is not None and isinstance(self.head, ast.Name):
+            loads = module.loads_of(self.head.id, module.scope(self.head).lookup(self.head.id))
+            if len(loads) == here + 1:
+                found.append(Change(self._without(made)))
         return found
+
+    def _without(self, made: ast.Assign) -> Edit:
+        """The deletion of the statement that makes the head, with one of two gaps around it."""
+        module, edit = self.module, self.module.delete_statement(made)
+        if edit.text or not module.source[edit.end :].startswith((b"\n", b"\r\n")):
+            return edit
+        return replace(edit, start=len(module.source[: edit.start].rstrip()) + len(module.newline))
+
+    def _remark_about_labels(self, statement: ast.stmt) -> list[Change]:
+        """The deletion of comments above a condition that say when labels are None."""
+        module = self.module
+        start = module.line_span(module.span(statement))[0]
+        above = module.above_comments(start)
+        told = b"None" in module.source[above:start]
+        return [Change(module.edit((above, start), ""))] if told and isinstance(statement, ast.If) else []
+
+    def _asks_for_labels(self, node: ast.Compare) -> bool:
+        """Whether a condition asks for the labels of the spec, which a head needs wherever it has a loss."""
+        labels, mode = self.given.get("labels"), self.given["mode"]
+        if not isinstance(labels, ast.Name) or not isinstance(mode, ast.Name):
+            return False
+        same = isinstance(node.left, ast.Name) and node.left.id == labels.id
+        return same and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and is_none(node.comparators[0])
 
     def _text(self, node: ast.expr) -> str:
         text = self.module.segment(node)
@@ -217,6 +318,10 @@ class _Spelling:
         if name is None:
             raise Stuck("the file has no name for TensorFlow as a whole", self.call)
         return name
+
+
+def _dict(entries: list[str]) -> str:
+    return f"{{{', '.join(entries)}}}"
 
 
 def _made(name: str) -> Expression:

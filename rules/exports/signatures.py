@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
-from migrator.analyse.results.exports import Exports, Signature, exports
+from migrator.analyse.results.exports import Signature, exports
 
 _DEFAULT = '"serving_default"'
 _HEADS = frozenset({"multi_class_head", "binary_classification_head", "regression_head"})
@@ -44,15 +44,19 @@ def signatures_of(plan: Plan, has_dicts: bool) -> Signatures:
         return Signatures(refused="a signature of one tensor")
     if not found.signatures:
         return Signatures((_DEFAULT,))
-    if not all(signature.predictions for signature in found.signatures):
+    classifies = any(signature.kind != "PredictOutput" for signature in found.signatures)
+    served = [signature for signature in found.signatures if signature.kind == "PredictOutput"]
+    if not served or not all(signature.predictions for signature in served):
         return Signatures(refused="signatures of other outputs than its predictions")
-    return _named(plan, found)
+    return _named(plan, served, classifies)
 
 
-def _named(plan: Plan, found: Exports) -> Signatures:
-    keys = [_key(plan, signature) for signature in found.signatures]
+def _named(plan: Plan, found: list[Signature], classifies: bool) -> Signatures:
+    keys = [_key(plan, signature) for signature in found]
     if "" in keys:
         return Signatures(refused="a signature whose name is not seen")
+    if classifies:
+        return Signatures(tuple(dict.fromkeys(keys)), classifies=True)
     if len(keys) > 1 and _DEFAULT not in keys:
         return Signatures(refused="signatures without a default")
     return Signatures(tuple(dict.fromkeys([_DEFAULT, *keys])))  # a single one is served by default as well

@@ -62,7 +62,7 @@ def compiled_loss(given: Reading) -> CompiledLoss | None:
             values = bind(node, "input_tensor axis keepdims name", short)
             if not set(values) <= {"input_tensor", "name"}:
                 return None
-            return _of_elements(given.part(values["input_tensor"]).behind(), short == "reduce_sum")
+            return loss_of_elements(given.part(values["input_tensor"]).behind(), short == "reduce_sum")
     except Unsupported:
         return None
     return None
@@ -91,8 +91,8 @@ def _reduced(given: Reading, call: ast.Call, short: str) -> CompiledLoss | None:
     return _loss(given.part(values[labels]), given.part(values[output]), keras, name == "SUM", options)
 
 
-def _of_elements(given: Reading, summed: bool) -> CompiledLoss | None:
-    """The losses of all elements, of which the program takes the mean or the sum."""
+def loss_of_elements(given: Reading, summed: bool = False) -> CompiledLoss | None:
+    """The losses of all elements, of which the program takes the mean or the sum. Raises Unsupported."""
     package, _, short = (given.function or "").rpartition(".")
     if package != "tensorflow.nn" or short not in _ELEMENTS or not isinstance(given.node, ast.Call):
         return None
@@ -181,11 +181,12 @@ def are_labels(value: Reading, whole: bool) -> bool:
         changed = next(iter(values.values()))
         last = next((ast.unparse(values[key]) for key in ("axis", "dim", "squeeze_dims", "shape") if key in values), "")
         wanted = {
-            "expand_dims": ("1", "-1"),
-            "reshape": ("[-1, 1]", "(-1, 1)"),
-            "squeeze": ("1", "-1", "[1]", "[-1]"),
-        }[short]
-        if last not in wanted or whole != (short == "squeeze"):
+            ("expand_dims", False): ("1", "-1"),
+            ("reshape", False): ("[-1, 1]", "(-1, 1)"),
+            ("reshape", True): ("[-1]", "-1", "(-1,)"),
+            ("squeeze", True): ("1", "-1", "[1]", "[-1]"),
+        }.get((short, whole), ())
+        if last not in wanted:
             return False
         value = value.part(changed)
     return False

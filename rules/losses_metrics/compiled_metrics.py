@@ -1,7 +1,7 @@
 """Metrics of labels and logits as `compile` takes them, where Keras computes the same.
 
 Those that Keras averages over the last axis first (binary accuracy, absolute and squared errors) take outputs [n, k] only: of
-outputs [n] each batch would count once. Precision and recall take probabilities only.
+outputs [n] each batch would count once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.analyse.results.compiled import CompiledMetric, Reading
 
-from .compiled_losses import are_labels
+from .compiled_losses import are_labels, loss_of_elements
 
 _PAIR = "labels predictions weights metrics_collections updates_collections name"
 _SIGMOIDS = frozenset({"tensorflow.sigmoid", "tensorflow.nn.sigmoid", "tensorflow.math.sigmoid"})
@@ -25,7 +25,11 @@ _GREATER = frozenset({"tensorflow.greater", "tensorflow.math.greater"})
 def compiled_metric(given: Reading) -> CompiledMetric | None:
     """The metric for `compile` that a call of ``tf.metrics`` stands for."""
     rule = _RULES.get(given.function or "")
-    if rule is None or not isinstance(given.node, ast.Call):
+    if not isinstance(given.node, ast.Call):
+        return None
+    if given.function == "tensorflow.metrics.mean":
+        return _mean(given, given.node)
+    if rule is None:
         return None
     try:
         values = bind(given.node, _PAIR, "the metric")
@@ -49,6 +53,33 @@ def _accuracy(labels: Reading, predicted: Reading) -> CompiledMetric | None:
     if _is_positive(predicted) and labels.output_has_last_axis and are_labels(labels, whole=False):
         return CompiledMetric("BinaryAccuracy", (("threshold", ast.Constant(0.0)),))
     return None
+
+
+def _mean(given: Reading, call: ast.Call) -> CompiledMetric | None:
+    """The mean of the losses of all examples."""
+    try:
+        values = bind(call, "values weights metrics_collections updates_collections name", "the metric")
+    except Unsupported:
+        return None
+    if not {"values"} <= set(values) <= {"values", "name"}:
+        return None
+    found = loss_of_elements(given.part(values["values"]).behind())
+    if found is None or (found.short == "BinaryCrossentropy" and not given.output_has_last_axis):
+        return None
+    return CompiledMetric(found.short, found.arguments)
+
+
+def _precision(labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    return _of_positives("Precision", labels, predicted)
+
+
+def _recall(labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    return _of_positives("Recall", labels, predicted)
+
+
+def _of_positives(short: str, labels: Reading, predicted: Reading) -> CompiledMetric | None:
+    same = _is_positive(_uncast(predicted)) and labels.output_has_last_axis and are_labels(labels, whole=False)
+    return CompiledMetric(short, (("thresholds", ast.Constant(0.0)),)) if same else None
 
 
 def _root_mean_squared_error(labels: Reading, predicted: Reading) -> CompiledMetric | None:
@@ -82,6 +113,8 @@ _RULES = {
     "tensorflow.metrics.mean_absolute_error": _mean_absolute_error,
     "tensorflow.metrics.mean_squared_error": _mean_squared_error,
     "tensorflow.metrics.accuracy": _accuracy,
+    "tensorflow.metrics.precision": _precision,
+    "tensorflow.metrics.recall": _recall,
     "tensorflow.metrics.root_mean_squared_error": _root_mean_squared_error,
 }
 

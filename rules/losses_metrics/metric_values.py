@@ -92,7 +92,19 @@ def may_be_text(node: ast.expr, writing: Writing) -> bool:
     if _function(node, writing) in _SHAPES | _SAME:
         return may_be_text(_first(node), writing)
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    if name == "lookup" and isinstance(node.func, ast.Attribute) and _is_of_numbers(node.func.value, writing):
+        return False
     return name in _TEXTS or (writing.resolve(node.func) or "").startswith("tensorflow.strings.")
+
+
+def _is_of_numbers(table: ast.expr, writing: Writing) -> bool:
+    """Whether a table gives a number where it has no value."""
+    made = behind(table, writing)
+    default = _argument(made, 1, "default_value") if isinstance(made, ast.Call) else None
+    if not isinstance(made, ast.Call) or writing.resolve(made.func) != "tensorflow.lookup.StaticHashTable":
+        return False
+    default = default.operand if isinstance(default, ast.UnaryOp) else default
+    return isinstance(default, ast.Constant) and isinstance(default.value, int)
 
 
 def is_float(node: ast.expr, writing: Writing) -> bool:

@@ -75,7 +75,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         plain = plain or templates.spelled_out(module, call) or optimizer_wrappers.spelled_out(module, call)
         plain = plain or named_one_by_one(drafts.project, module, call)
         changes = plain or argument_scopes.spelled_out(drafts.project, module, call)
-        changes = changes or head_specs.spelled_out(drafts.project, module, call)
+        changes = changes or head_specs.spelled_out(drafts, module, call)
         changes = changes or conditional_steps.spelled_out(drafts.project, module, call)
         return changes or optimizer_tables.spelled_out(drafts.project, module, call)
 
