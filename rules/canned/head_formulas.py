@@ -174,7 +174,7 @@ def formulas_of(project: Project, module: Module, head: ast.expr, at: ast.Call) 
             return None
         texts[key] = module.segment(value)
     weights, vocabulary = given.get("weight_column"), given.get("label_vocabulary")
-    if isinstance(weights, ast.expr) and not isinstance(_behind(module, weights), ast.Constant):
+    if isinstance(weights, ast.expr) and not _is_text(_behind(module, weights)):
         return None
     if isinstance(vocabulary, ast.expr) and not _are_texts(_behind(module, vocabulary)):
         return None
@@ -250,4 +250,8 @@ def _behind(module: Module, value: ast.expr) -> ast.expr:
 def _are_texts(value: ast.expr) -> bool:
     """Whether a list of texts is written out."""
     elements = value.elts if isinstance(value, (ast.List, ast.Tuple)) else []
-    return bool(elements) and all(isinstance(e, ast.Constant) and isinstance(e.value, str) for e in elements)
+    return bool(elements) and all(_is_text(element) for element in elements)
+
+
+def _is_text(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)

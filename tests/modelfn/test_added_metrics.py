@@ -60,6 +60,8 @@ def test_of_the_features_and_a_head() -> None:
     text = migrate(model_fn(net, end=end, before=before, after=USE))
     assert 'self.x.update_state(x["x"])' in method(text, "compute_metrics")
     assert "self.head.update_all(" in text
+    text = migrate(model_fn(net.replace("(3)", "()", 1), end=end, before=before, after=USE))
+    assert 'self.x.update_state(x["x"])' in method(text, "compute_metrics") and "self.head" not in text
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,19 @@ def migrated(metrics: str, before: str = LOGITS, after: str = "", **settings: An
             "tf.metrics.accuracy(tf.to_float(labels), tf.to_float(tf.greater(tf.nn.sigmoid(logits), 0.5)))",
             f'{KERAS}BinaryAccuracy(threshold=0.0, name="key")',
         ),
+        (
+            "tf.metrics.precision(labels, tf.round(tf.sigmoid(logits)))",
+            f'{KERAS}Precision(thresholds=0.0, name="key")',
+        ),
+        ("tf.metrics.recall(labels, tf.cast(logits > 0, tf.int64))", f'{KERAS}Recall(thresholds=0.0, name="key")'),
+        (
+            "tf.metrics.mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.to_float(labels), logits=logits))",
+            f'{KERAS}BinaryCrossentropy(from_logits=True, name="key")',
+        ),
+        (
+            "tf.metrics.mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))",
+            f'{KERAS}SparseCategoricalCrossentropy(from_logits=True, name="key")',
+        ),
         ("tf.metrics.root_mean_squared_error(labels, logits)", f'{KERAS}RootMeanSquaredError(name="key")'),
         ("tf.metrics.mean_absolute_error(labels, logits)", f'{KERAS}MeanAbsoluteError(name="key")'),
         ("tf.metrics.mean_squared_error(labels, logits)", f'{KERAS}MeanSquaredError(name="key")'),
@@ -79,8 +92,11 @@ def test_compile_takes_the_metric(metric: str, compiled: str) -> None:
         "tf.metrics.auc(labels, tf.sigmoid(logits), curve='PR')",
         "tf.metrics.root_mean_squared_error(labels, tf.exp(logits))",
         "tf.metrics.mean_absolute_error(labels, tf.exp(logits))",
-        "tf.metrics.precision(labels, tf.round(tf.sigmoid(logits)))",
+        "tf.metrics.precision(labels, tf.sigmoid(logits))",
+        "tf.metrics.recall(labels, tf.round(tf.sigmoid(logits)), weights=features['w'])",
         "tf.metrics.mean(logits)",
+        "tf.metrics.mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits), weights=features['w'])",
+        "tf.metrics.mean(2 * tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits))",
     ],
 )
 def test_what_keras_computes_otherwise_stays_an_attribute(metric: str) -> None:
@@ -89,7 +105,13 @@ def test_what_keras_computes_otherwise_stays_an_attribute(metric: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "metric", ["accuracy(labels, tf.round(tf.sigmoid(logits)))", "mean_absolute_error(labels, logits)"]
+    "metric",
+    [
+        "accuracy(labels, tf.round(tf.sigmoid(logits)))",
+        "mean_absolute_error(labels, logits)",
+        "recall(labels, tf.round(tf.sigmoid(logits)))",
+        "mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits))",
+    ],
 )
 def test_a_flat_output(metric: str) -> None:
     text = migrated(f'"key": tf.metrics.{metric}', f"{LOGITS}\nlogits = logits[:, 0]")
@@ -175,3 +197,23 @@ def test_errors(flat: bool) -> None:
     labels, output = (CLICKS[:, 0], OUTPUT[:, 0]) if flat else (CLICKS[:, :1], OUTPUT[:, :1])
     old = tensorflow_1(v1.metrics.root_mean_squared_error, labels.astype(np.float32), output)
     assert keras(tf.keras.metrics.RootMeanSquaredError(name="key"), labels, output) == pytest.approx(old, rel=1e-6)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("name", ["precision", "recall"])
+def test_positives(name: str, columns: int) -> None:
+    labels, output = CLICKS[:, :columns], OUTPUT[:, :columns]
+    old = tensorflow_1(lambda y, p: getattr(v1.metrics, name)(y, tf.cast(p > 0, tf.int64)), labels, output)
+    metric = {"precision": tf.keras.metrics.Precision, "recall": tf.keras.metrics.Recall}[name]
+    assert keras(metric(thresholds=0.0, name="key"), labels, output) == pytest.approx(old, rel=1e-6)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_losses_of_clicks(columns: int) -> None:
+    def make(y: Any, p: Any) -> Any:
+        return v1.metrics.mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.cast(y, tf.float32), logits=p))
+
+    labels, output = CLICKS[:, :columns], OUTPUT[:, :columns]
+    old = tensorflow_1(make, labels, output)
+    metric = tf.keras.metrics.BinaryCrossentropy(from_logits=True, name="key")
+    assert keras(metric, labels, output) == pytest.approx(old, rel=1e-6)

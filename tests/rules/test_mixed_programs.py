@@ -136,8 +136,10 @@ def test_the_head_of_a_model_fn_beside_a_canned_estimator() -> None:
     text, _, units = migrated(HEADS)
     assert sorted(units) == ["DNNEstimator native", "model_fn native"]
     assert 'of_canned = RegressionHead(label_dimension=2, loss_reduction="sum_over_batch_size")\n' in text
-    assert 'head = BinaryClassHead(loss_reduction="sum_over_batch_size")\n' in text
-    assert "loss = head.loss(x, y, y_pred)" in text
+    assert "loss=tf.keras.losses.BinaryCrossentropy(from_logits=True)" in text and "BinaryClassHead" not in text
+    kept = migrated(HEADS.replace("classification_head()", "classification_head(thresholds=[0.3])"))[0]
+    assert 'head = BinaryClassHead(thresholds=[0.3], loss_reduction="sum_over_batch_size")\n' in kept
+    assert "loss = head.loss(x, y, y_pred)" in kept
 
 
 def test_heads_of_one_canned_estimator_are_rewritten_once() -> None:
