@@ -104,6 +104,18 @@ class Page:
         text = f"\n{self.indent(statement)}".join(lines)
         return self.module.edit(statement, text) if text else self.module.delete_statement(statement)
 
+    def lines(self, at: ast.AST, lines: Iterable[str]) -> str:
+        """Lines in place of an expression that is a statement."""
+        first, *more = lines
+        return first + "".join(f"\n{self.indent(at)}{line}" if line else "\n" for line in more)
+
+    def apart(self, at: ast.AST, lines: Sequence[str]) -> Iterator[Edit]:
+        """A blank line above such lines that begin with a function, below a statement."""
+        start = self.module.line_span(self.module.statement(at))[0]
+        before = self.module.source[:start].rpartition(b"\n")[0].rpartition(b"\n")[2].strip()
+        if lines[0].startswith("def ") and before and not before.endswith(b":"):
+            yield self.module.insert(start, "\n")
+
     def above(self, statement: ast.stmt, lines: Iterable[str]) -> Edit:
         """Lines above a statement."""
         start = self.module.span(statement)[0]

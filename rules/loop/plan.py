@@ -12,6 +12,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
 
+from ..callbacks.functions import of_functions
 from ..distribute.tpu_facts import describes_tpu
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import PREFIX, Construction, Values
@@ -253,6 +254,7 @@ def _followed(
     reason = (
         _of_rows(project, uses)
         or _of_trainings(uses)
+        or of_functions(uses)
         or _of_settings(uses)
         or _of_names(modules, [*uses, *exported])
         or of_paths(uses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
 
 from migrator.emit.render import Renderer
@@ -11,6 +11,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans, within
 from migrator.vocabulary.diagnostics import Edit
 
+from ..callbacks.functions import BATCH, EPOCH, Functions
 from ..distribute import tpu_facts
 from ..distribute.spread import Spread
 from ..estimator_calls.estimator_values import Construction
@@ -77,7 +78,8 @@ class LoopWriter:
                 data = name
             if use.method == "train":
                 lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
-                yield module.edit(use.call, f"\n{self.page.indent(use.call)}".join(lines))
+                yield from self.page.apart(use.call, lines)
+                yield module.edit(use.call, self.page.lines(use.call, lines))
             elif use.method == "evaluate":
                 served = self.spread is not None and self.spread.distribution.servers
                 data = self.spread.evaluation(use, data) if self.spread and served else data + self._taken(use)
@@ -140,13 +142,19 @@ class LoopWriter:
         if self.spread is not None and use.validation is not None:
             behind = self.spread.behind(use, self._data(use.validation.input))
         data += "" if behind else self._validation(use)
-        inner = [f"{model}.fit({data}{self._callbacks(use, model)})"]
+        functions = Functions(self.page, use.call)
+        callbacks = self._callbacks(use, model, functions)
+        inner = [*functions.lines, f"{model}.fit({data}{callbacks})"]
         if use.saves:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
         inner += behind
         if use.saves:
             inner += self.exports.exported(use, model, self._folder(use, model))
-        return [*lines, *(f"{self.page.unit if steps else ''}{line}" for line in inner)]
+        return [*lines, *(self._inside(inner) if steps else inner)]
+
+    def _inside(self, lines: Iterable[str]) -> Iterator[str]:
+        """Lines of a block."""
+        return (f"{self.page.unit}{line}" if line else "" for line in lines)
 
     def _begun(self, use: Use, model: str, name: str, data: str) -> list[str]:
         """The lines that give a model first values, as long as it has no checkpoint of its own."""
@@ -170,19 +178,19 @@ class LoopWriter:
         if goes_on:
             done = self.module.unused_name("done", use.call)
             first = f"initial_epoch={done} // {every}, "
-        parts = []
+        functions, parts = Functions(self.page, use.call), []
         if use.stops(goes_on):
-            asked = f"{model}.stop_training or " if use.own else ""
-            stop = f'setattr({model}, "stop_training", {asked}{steps}.numpy() >= {last})'
-            parts.append(f"on_train_batch_end=lambda batch, logs: {stop}")
+            stop, ends = f"{model}.stop_training = True", f"{steps}.numpy() >= {last}"
+            parts.append(functions.add(BATCH, "stop_at_last_step", [stop], ends))
         if use.saves:
             parts.append(f"on_epoch_end=lambda epoch, logs: {self._checkpoints(use, model)}.save({steps})")
         told = f"steps_per_epoch={every}, {first}epochs={epochs}{self._validation(use)}"
-        fit = f"{model}.fit({data}, {told}{self._called(use, model, parts)})"
-        inner = [fit, *self.exports.exported(use, model, self._folder(use, model))]
+        callbacks = self._called(use, model, parts, functions)
+        fit = f"{model}.fit({data}, {told}{callbacks})"
+        inner = [*functions.lines, fit, *self.exports.exported(use, model, self._folder(use, model))]
         if not done:
-            return [*computed, *inner]
-        inner = [f"if {done} < {last}:", *(f"{self.page.unit}{line}" for line in inner)]
+            return [*computed, *([""] if computed and functions.lines else []), *inner]
+        inner = [f"if {done} < {last}:", *self._inside(inner)]
         return [*computed, f"{done} = {steps}.numpy()", *inner]
 
     def _numbers(self, use: Use, **numbers: ast.expr) -> tuple[list[str], list[str]]:
@@ -214,24 +222,23 @@ class LoopWriter:
                 lines = [text for at, text in found if not within((at, at + 1), kept)]
                 yield self.page.instead(spec.statement, lines)
 
-    def _callbacks(self, use: Use, model: str) -> str:
+    def _callbacks(self, use: Use, model: str, functions: Functions) -> str:
         """The callbacks of a training in one epoch."""
-        interval = use.interval
-        if interval is None or not use.counted:
-            return self._called(use, model, [])
-        every = self.page.closed(interval) if isinstance(interval, ast.expr) else str(interval)
-        save = f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)"
-        return self._called(
-            use, model, [f"on_train_batch_end=lambda batch, logs: (batch + 1) % {every} == 0 and {save}"]
-        )
+        interval, parts = use.interval, []
+        if interval is not None and use.counted:
+            every = self.page.closed(interval) if isinstance(interval, ast.expr) else str(interval)
+            save = f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)"
+            parts.append(functions.add(BATCH, "save_checkpoint", [save], f"(batch + 1) % {every} == 0"))
+        return self._called(use, model, parts, functions)
 
-    def _called(self, use: Use, model: str, parts: list[str]) -> str:
+    def _called(self, use: Use, model: str, parts: list[str], functions: Functions) -> str:
         """The argument of `fit` for callbacks: a LambdaCallback of `parts`, and the summaries of a folder."""
         callbacks, node = f"{self.page.tf}.keras.callbacks", use.fields.get("model_dir")
         found = [f"{callbacks}.LambdaCallback({', '.join(parts)})"] if parts else []
         hooks = use.hooks
-        found += [f"{callbacks}.LambdaCallback({self._logging(use, line, model)})" for line in use.logged if line.pairs]
-        found += self._own(use) + [self._stop(use, stop, model) for stop in use.hooks.stops]
+        logged = [self._logging(use, line, model, functions) for line in use.logged if line.pairs]
+        found += [f"{callbacks}.LambdaCallback({part})" for part in logged]
+        found += self._own(use) + [self._stop(use, stop, model, functions) for stop in use.hooks.stops]
         found += [f"{callbacks}.TerminateOnNaN()"] if use.terminates else []
         if node is None:
             found += hooks.board(self.page, f"{callbacks}.TensorBoard")
@@ -241,13 +248,14 @@ class LoopWriter:
         options = [self._folder(use, model), f"update_freq={frequency}", *hooks.options(self.page)]
         return f", callbacks=[{', '.join([*found, f'{callbacks}.TensorBoard(' + ', '.join(options) + ')'])}]"
 
-    def _stop(self, use: Use, stop: EarlyStop, model: str) -> str:
+    def _stop(self, use: Use, stop: EarlyStop, model: str, functions: Functions) -> str:
         """The callback that ends a training by its evaluations."""
         assert use.every is not None
         callbacks, limit = f"{self.page.tf}.keras.callbacks", self.page.closed(stop.limit)
         if stop.mode in "<>":
-            ends = f'logs["val_{stop.metric}"] {stop.mode} {limit} and setattr({model}, "stop_training", True)'
-            return f"{callbacks}.LambdaCallback(on_epoch_end=lambda epoch, logs: {ends})"
+            ends = f'logs["val_{stop.metric}"] {stop.mode} {limit}'
+            called = functions.add(EPOCH, "stop_early", [f"{model}.stop_training = True"], ends)
+            return f"{callbacks}.LambdaCallback({called})"
         every = self.page.closed(use.every)
         told = [f'monitor="val_{stop.metric}", mode="{stop.mode}"']
         told.append(f"patience={epochs(stop.limit, use.every, limit, every)}")
@@ -259,12 +267,12 @@ class LoopWriter:
         """Callbacks of classes of the program."""
         return [self.page.text(own.node, dict(own.instead)) for own in use.own]
 
-    def _logging(self, use: Use, line: Logged, model: str) -> str:
+    def _logging(self, use: Use, line: Logged, model: str, functions: Functions) -> str:
         """The argument of a LambdaCallback that logs every so many steps, from the first one on where each is seen."""
         every, step = self.page.closed(line.every), "(batch + 1)" if self.loop.grouped else "batch"
         formatter = self.page.closed(line.formatter) if line.formatter is not None else ""
         text = line_text(line, model, self.page.info(use.call), formatter)
-        return f"on_train_batch_end=lambda batch, logs: {step} % {every} == 0 and {text}"
+        return functions.add(BATCH, "log_progress", [text], f"{step} % {every} == 0")
 
     def _folder(self, use: Use, model: str) -> str:
         """The folder of the checkpoints; nothing where there is none."""

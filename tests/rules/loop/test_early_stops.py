@@ -53,13 +53,11 @@ def stop(name: str, arguments: str, family: str = "estimator.experimental") -> s
         ),
         (
             stop("higher", '"acc", 0.9'),
-            'LambdaCallback(on_epoch_end=lambda epoch, logs: logs["val_acc"] > 0.9 and '
-            'setattr(model, "stop_training", True))',
+            "LambdaCallback(on_epoch_end=stop_early)",
         ),
         (
             stop("lower", '"loss", threshold=0.1'),
-            'LambdaCallback(on_epoch_end=lambda epoch, logs: logs["val_loss"] < 0.1 and '
-            'setattr(model, "stop_training", True))',
+            "LambdaCallback(on_epoch_end=stop_early)",
         ),
     ],
 )
@@ -67,6 +65,15 @@ def test_a_stop_by_evaluations(hooks: str, callback: str) -> None:
     text = " ".join(joined(migrate(program(hooks))).split())
     assert f"{CALLBACKS}.{callback}" in text and "model.fit(" in text and "Hook" not in text
     assert "estimator" not in text
+
+
+@pytest.mark.parametrize(
+    ("hooks", "condition"),
+    [(stop("higher", '"acc", 0.9'), 'logs["val_acc"] > 0.9'), (stop("lower", '"loss", 0.1'), 'logs["val_loss"] < 0.1')],
+)
+def test_a_limit_of_a_metric(hooks: str, condition: str) -> None:
+    called = f"def stop_early(epoch, logs):\n    if {condition}:\n        model.stop_training = True\n\nmodel.fit("
+    assert called in joined(migrate(program(hooks)))
 
 
 def test_steps_that_the_program_computes() -> None:

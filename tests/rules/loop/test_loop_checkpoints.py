@@ -57,8 +57,14 @@ def test_a_configuration_goes_where_it_is_used() -> None:
     text = made("config=config", before)
     assert text.startswith(f"# as before\ntf.keras.utils.set_random_seed(3)\n{HEAD}")
     assert "max_to_keep=None" in text and "update_freq=7" in text and "config" not in text
-    assert "lambda batch, logs: (batch + 1) % 5 == 0 and checkpoints.save(model.optimizer.iterations)" in " ".join(
-        text.split()
+    assert (
+        f"""
+def save_checkpoint(batch, logs):
+    if (batch + 1) % 5 == 0:
+        {SAVE}
+
+model.fit("""
+        in text
     )
     assert text.endswith("\ncheckpoints.save(model.optimizer.iterations)")
 
@@ -75,7 +81,16 @@ def test_a_program_that_draws_keeps_its_own_generators() -> None:
 
 def test_long_trainings_save_now_and_then() -> None:
     text = made('model_dir="here"', after="estimator.train(make_input_fn(8, None), steps=5000)\n")
-    assert "(batch + 1) % 1000 == 0 and checkpoints.save(" in " ".join(text.split())
+    assert f"    if (batch + 1) % 1000 == 0:\n        {SAVE}\n" in text
+    assert "LambdaCallback(on_train_batch_end=save_checkpoint)" in text
+
+
+def test_a_function_of_the_program_keeps_its_name() -> None:
+    train = "def save_checkpoint():\n    estimator.train(make_input_fn(8, None), steps=5000)\n\n\nsave_checkpoint()\n"
+    text = made('model_dir="here"', after=train)
+    assert "on_train_batch_end=save_checkpoint)" in text and "    def save_checkpoint(batch, logs):\n" in text
+    call = "def train(save_checkpoint=print):\n    estimator.train(make_input_fn(8, None), steps=5000)\n\n\ntrain()\n"
+    assert "on_train_batch_end=save_checkpoint_)" in made('model_dir="here"', after=call)
 
 
 def test_no_saving_in_between_where_the_interval_is_the_training() -> None:

@@ -81,7 +81,8 @@ def messages(source: str) -> str:
 def test_a_value_is_logged_from_what_fit_has(name: str, format_: str, reads: str) -> None:
     text = migrated(logging(f'{{"v": "{name}"}}'))
     line = f'logging.info("v = {format_}", {reads})'
-    assert f"callbacks=[{CALLBACK}(on_train_batch_end=lambda batch, logs: batch % 10 == 0 and {line})]" in text
+    assert f"def log_progress(batch, logs):\n    if batch % 10 == 0:\n        {line}\n\nmodel.fit(" in text
+    assert f"callbacks=[{CALLBACK}(on_train_batch_end=log_progress)]" in text
     assert "from absl import logging" in text and "tf2_training" not in text and "tf.identity" not in text
 
 
@@ -104,7 +105,7 @@ def test_what_fit_has_is_not_handed_out() -> None:
 
 def test_steps_run_together_where_each_hundredth_is_logged() -> None:
     text = migrated(logging('["cross_entropy"]', "every_n_iter=100"))
-    assert "steps_per_execution=100" in text and "(batch + 1) % 100 == 0 and logging.info(" in text
+    assert "steps_per_execution=100" in text and "(batch + 1) % 100 == 0:\n        logging.info(" in text
 
 
 def test_names_that_hold_the_hook_and_its_tensors_go() -> None:
@@ -122,11 +123,30 @@ def test_a_formatter_gets_the_values() -> None:
     assert 'logging.info(shown({"a": logs["loss"], "s": model.optimizer.iterations.numpy()}))' in text
 
 
+def test_two_hooks_have_functions_of_their_own() -> None:
+    first, second = logging('["cross_entropy"]'), logging('["step"]', "every_n_iter=7")
+    text = migrated(f"{first}, {second}")
+    assert (
+        "def log_progress(batch, logs):" in text and "def log_progress_(batch, logs):\n    if batch % 7 == 0:" in text
+    )
+    assert "_end=log_progress), " in text and "_end=log_progress_)]" in text
+
+
+def test_a_number_with_a_name_that_callbacks_have_stays_with_helpers() -> None:
+    source = program(logging('["cross_entropy"]', "every_n_iter=batch"), above="batch = 5\n")
+    assert ".fit(" not in run(source)["program.py"].after.decode()
+
+
+def test_a_training_in_the_line_of_others_stays_with_helpers() -> None:
+    source = program(logging('["cross_entropy"]')).replace("\nestimator.train(", "\nif True: estimator.train(")
+    assert ".fit(" not in run(source)["program.py"].after.decode()
+
+
 def test_hooks_of_a_spec() -> None:
     hook = 'tf.train.LoggingTensorHook({"loss": loss, "acc": accuracy[1], "length": length}, every_n_iter=10)'
     text = migrated(spec=f", training_hooks=[{hook}, tf.train.NanTensorHook(loss)]")
     line = 'logging.info("loss = %.6g, acc = %.6g, length = %.6g", logs["loss"], logs["accuracy"], logs["length"])'
-    assert f"{line}), tf.keras.callbacks.TerminateOnNaN()]" in text
+    assert f"        {line}\n" in text and "_end=log_progress), tf.keras.callbacks.TerminateOnNaN()]" in text
     assert 'self.step_logs["length"] = length' in text and "Hook" not in text
 
 

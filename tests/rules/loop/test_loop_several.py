@@ -137,6 +137,10 @@ def make(name):
 def work(estimator, count):
     steps = count - estimator.optimizer.iterations.numpy()
     if steps > 0:
+        def save_checkpoint(batch, logs):
+            if (batch + 1) % 1000 == 0:
+                estimator.checkpoints.save(estimator.optimizer.iterations)
+
         estimator.fit(make_input_fn(8, None)().take(steps), callbacks=[""")
     assert "TensorBoard(estimator.checkpoints.directory, update_freq=100)" in text
     assert "\n        estimator.checkpoints.save(estimator.optimizer.iterations)\n" in text

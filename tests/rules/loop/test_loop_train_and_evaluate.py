@@ -38,6 +38,16 @@ def called(train: str, evaluate: str = "make_input_fn(4, 1), steps=None") -> str
     return CALL.format(train=train, evaluate=evaluate)
 
 
+def stop(last: object, indent: str = "") -> str:
+    """The function that ends a training at a step."""
+    lines = f"""\
+def stop_at_last_step(batch, logs):
+    if model.optimizer.iterations.numpy() >= {last}:
+        model.stop_training = True
+"""
+    return textwrap.indent(lines, indent) + "\n"
+
+
 STEPS = configured("save_checkpoints_steps=5")
 SAVES = configured('"here", save_checkpoints_steps=5')
 VALIDATION = "validation_data=make_input_fn(4, 1)()"
@@ -61,9 +71,8 @@ def test_an_epoch_for_each_checkpoint() -> None:
 
 
 def test_the_last_epoch_may_be_shorter() -> None:
-    stop = 'setattr(model, "stop_training", model.optimizer.iterations.numpy() >= 23)'
-    callbacks = f"callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: {stop})]"
-    after = f"model.fit(make_input_fn(8, None)(), steps_per_epoch=5, epochs=-(-23 // 5), {VALIDATION}, {callbacks})"
+    callbacks = "callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=stop_at_last_step)]"
+    after = f"{stop(23)}model.fit(make_input_fn(8, None)(), steps_per_epoch=5, epochs=-(-23 // 5), {VALIDATION}, {callbacks})"
     assert made(STEPS, called("make_input_fn(8, None), max_steps=23")) == after
 
 
@@ -75,12 +84,11 @@ def test_steps_that_options_say() -> None:
 
 def test_a_folder_of_checkpoints() -> None:
     text = made(SAVES)
-    stop = 'setattr(model, "stop_training", model.optimizer.iterations.numpy() >= 20)'
     assert text.endswith(
         "done = model.optimizer.iterations.numpy()\n"
-        "if done < 20:\n"
+        f"if done < 20:\n{stop(20, '    ')}"
         "    model.fit(make_input_fn(8, None)(), steps_per_epoch=5, initial_epoch=done // 5, epochs=4, "
-        f"{VALIDATION}, callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: {stop}, "
+        f"{VALIDATION}, callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=stop_at_last_step, "
         "on_epoch_end=lambda epoch, logs: checkpoints.save(model.optimizer.iterations)), "
         'tf.keras.callbacks.TensorBoard("here", update_freq=100)])'
     )
@@ -120,8 +128,10 @@ def test_epochs_that_may_start_from_any_step_end_at_the_last_one() -> None:
 
 def test_numbers_that_are_computed_are_computed_once() -> None:
     text = made(STEPS, called("make_input_fn(8, None), max_steps=2 * int('10')"))
-    assert text.startswith("max_steps = 2 * int('10')\nmodel.fit(make_input_fn(8, None)(), steps_per_epoch=5, ")
-    assert "epochs=-(-max_steps // 5), " in text and ".iterations.numpy() >= max_steps)" in text
+    assert text.startswith(
+        f"max_steps = 2 * int('10')\n\n{stop('max_steps')}model.fit(make_input_fn(8, None)(), steps_per_epoch=5, "
+    )
+    assert "epochs=-(-max_steps // 5), " in text and ".iterations.numpy() >= max_steps:" in text
     text = made(configured("'here', save_checkpoints_steps=5 + len('a')"), before="max_steps = 1\n")
     assert "save_steps = 5 + len('a')\ndone = model.optimizer.iterations.numpy()\nif done < 20:\n" in text
     assert "steps_per_epoch=save_steps, initial_epoch=done // save_steps, epochs=-(-20 // save_steps), " in text

@@ -1,0 +1,1 @@
+"""What `fit` is given to call while it trains."""

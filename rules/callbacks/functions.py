@@ -1,0 +1,57 @@
+"""Functions of a program that a LambdaCallback calls: they stand above `fit`, and say what they do by their names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from migrator.resolve.syntax import walk
+
+from ..loop.page import Page
+from ..loop.places import has_its_line
+from ..loop.uses import Use
+
+BATCH, EPOCH = "on_train_batch_end", "on_epoch_end"
+_PARAMETERS = {BATCH: "batch, logs", EPOCH: "epoch, logs"}
+_OWN = frozenset({"batch", "epoch", "logs"})
+
+
+@dataclass
+class Functions:
+    """Those of one training."""
+
+    page: Page
+    at: ast.Call
+    """Where it trains."""
+    lines: list[str] = field(default_factory=list)
+    """They, as lines above `fit`."""
+    _names: set[str] = field(default_factory=set)
+
+    def add(self, moment: str, name: str, body: Sequence[str], condition: str = "") -> str:
+        """Adds a function that does something at a moment, if a condition holds; returns the argument that has it called."""
+        unit, name = self.page.unit, self.page.module.unused_name(name, self.at)
+        while name in self._names:
+            name += "_"
+        self._names.add(name)
+        inner = [f"if {condition}:", *(f"{unit}{line}" for line in body)] if condition else list(body)
+        self.lines += [f"def {name}({_PARAMETERS[moment]}):", *(f"{unit}{line}" for line in inner), ""]
+        return f"{moment}={name}"
+
+
+def of_functions(uses: Iterable[Use]) -> str:
+    """Why no such functions can be written for trainings that need them."""
+    for use in uses:
+        if use.method != "train":
+            continue
+        lines = [line for line in use.logged if line.pairs]
+        numbers = [use.interval, use.every, use.limit]
+        parts = [part for line in lines for part in line.parts]
+        parts += [part for stop in use.hooks.stops for part in stop.parts]
+        parts += [number for number in numbers if isinstance(number, ast.expr)]
+        if any(isinstance(n, ast.Name) and n.id in _OWN for part in (*parts, use.receiver) for n in walk(part)):
+            return "a number with a name that callbacks have for themselves"
+        called = lines or use.hooks.stops or use.every is not None
+        if called and not has_its_line(use.module, use.call):
+            return "callbacks of a training in the line of another statement"
+    return ""
