@@ -28,13 +28,20 @@ class Functions:
     """They, as lines above `fit`."""
     _names: set[str] = field(default_factory=set)
 
-    def add(self, moment: str, name: str, body: Sequence[str], condition: str = "") -> str:
-        """Adds a function that does something at a moment, if a condition holds; returns the argument that has it called."""
-        unit, name = self.page.unit, self.page.module.unused_name(name, self.at)
+    def name(self, name: str) -> str:
+        """A name that nothing else has."""
+        name = self.page.module.unused_name(name, self.at)
         while name in self._names:
             name += "_"
         self._names.add(name)
+        return name
+
+    def add(self, moment: str, name: str, body: Sequence[str], condition: str = "", above: Sequence[str] = ()) -> str:
+        """Adds a function that does something at a moment, if a condition holds that may read what stands `above` it; returns
+        the argument that has it called."""
+        unit, name = self.page.unit, self.name(name)
         inner = [f"if {condition}:", *(f"{unit}{line}" for line in body)] if condition else list(body)
+        inner = [*above, *inner]
         self.lines += [f"def {name}({_PARAMETERS[moment]}):", *(f"{unit}{line}" for line in inner), ""]
         return f"{moment}={name}"
 

@@ -55,6 +55,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         return NotPlain("summaries of its model_fn, on several devices or machines")
     if any(use.hooks != Hooks() or use.own or use.wanted for use in loop.uses):
         return NotPlain("hooks, on several devices or machines")
+    if any(not e.final for use in loop.uses if use.every is not None for e in use.exporters):
+        return NotPlain("exports amid a training, on several devices or machines")
     exported = bool(loop.exports) or any(v.exporters for v in validations)
     if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
         return NotPlain("arrays of an input function, on several devices or machines")

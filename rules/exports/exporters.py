@@ -1,24 +1,32 @@
-"""Exporters of an EvalSpec that write one SavedModel, at the end of the training."""
+"""Exporters of an EvalSpec, which write SavedModels after evaluations of a training or at its end."""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_values import PREFIX
-from ..loop.places import has_its_line
+from ..hooks.keras_callbacks import elements_of
+from ..loop.places import has_its_line, moves
 from .receivers import Receiver, receiver_of
 
 _SIGNATURES = {
     "FinalExporter": "name serving_input_receiver_fn assets_extra as_text",
     "LatestExporter": "name serving_input_receiver_fn assets_extra as_text exports_to_keep",
+    "BestExporter": (
+        "name serving_input_receiver_fn event_file_pattern compare_fn assets_extra as_text exports_to_keep"
+    ),
 }
 NAMES = frozenset(PREFIX + name for name in _SIGNATURES)
+_KEPT = 5
+"""How many exports stay where a program does not say."""
+_RESULTS = ["best_eval_result", "current_eval_result"]
 _UNSEEN = "`exporters` of its EvalSpec"
 
 
@@ -31,36 +39,82 @@ class Exporter:
     name: ast.expr
     """The folder below that of all exports."""
     fed: Receiver
-    statement: ast.Assign | None
+    statements: tuple[ast.stmt, ...]
     """What holds it, and goes."""
-    latest: bool
-    """Whether it exports after each evaluation."""
+    kind: str
+    """What its class is called."""
+    keep: int | None
+    """How many exports stay in its folder; None: all."""
+    keeps: bool
+    """Whether the program says that."""
+    compare: ast.expr | None
+    """The function of the program that compares evaluations."""
+
+    @property
+    def final(self) -> bool:
+        """Whether it exports at the end of a training alone."""
+        return self.kind == "FinalExporter"
 
 
 def exporters_of(project: Project, module: Module, node: ast.expr, call: ast.Call) -> tuple[Exporter, ...] | str:
     """The exporters that an EvalSpec is given by `node`, or why they are not understood; `call` is where it trains."""
-    elements = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+    held: list[ast.stmt] = []
+    one = module.assignment(node)
+    listed = isinstance(node, (ast.List, ast.Tuple)) or isinstance(getattr(one, "value", None), (ast.List, ast.Tuple))
+    elements = elements_of(module, node, call, held) if listed else [node]
     found: list[Exporter] = []
-    for element in elements:
-        statement = module.assignment(element)
+    for element in elements or ():
+        statements: list[ast.stmt] = [] if found else held
+        statement = module.assignment(element) if isinstance(element, ast.Name) else None
         if isinstance(element, ast.Name) and (statement is None or not _alone(module, element, statement)):
             return _UNSEEN
         made = statement.value if statement is not None else element
-        short = (module.resolve(made.func) or "")[len(PREFIX) :] if isinstance(made, ast.Call) else ""
-        if short not in _SIGNATURES or not isinstance(made, ast.Call):
+        exporter = _exporter(project, module, made, call)
+        if isinstance(exporter, str):
+            return exporter
+        statements = [*statements, *([statement] if statement is not None else [])]
+        parts = [] if exporter.compare is None else [exporter.compare]
+        above = all(module.span(each) < module.span(call) for each in statements)
+        if not above or not all(moves(module, each, call, parts) for each in statements):
             return _UNSEEN
-        try:
-            given = {n: v for n, v in bind(made, _SIGNATURES[short], short).items() if not is_none(v)}
-        except Unsupported as problem:
-            return problem.reason
-        given.pop("exports_to_keep", None)  # of those that are made here
-        if set(given) != {"name", "serving_input_receiver_fn"} or not isinstance(given["name"], ast.Constant):
-            return _UNSEEN
-        fed = receiver_of(project, module, given["serving_input_receiver_fn"], call)
-        if isinstance(fed, str):
-            return fed
-        found.append(Exporter(made.func, given["name"], fed, statement, short == "LatestExporter"))
-    return tuple(found)
+        found.append(replace(exporter, statements=tuple(statements)))
+    return tuple(found) or _UNSEEN
+
+
+def _exporter(project: Project, module: Module, made: ast.expr, call: ast.Call) -> Exporter | str:
+    """The exporter that a call makes."""
+    short = (module.resolve(made.func) or "")[len(PREFIX) :] if isinstance(made, ast.Call) else ""
+    if short not in _SIGNATURES or not isinstance(made, ast.Call):
+        return _UNSEEN
+    try:
+        told = bind(made, _SIGNATURES[short], short)
+    except Unsupported as problem:
+        return problem.reason
+    keep = told.pop("exports_to_keep", None)
+    told.pop("event_file_pattern", None)  # the first evaluation of a run counts as its best one, whatever it says
+    given = {name: value for name, value in told.items() if not is_none(value)}
+    compare = given.pop("compare_fn", None)
+    if set(given) != {"name", "serving_input_receiver_fn"} or not isinstance(given["name"], ast.Constant):
+        return _UNSEEN
+    number = keep.value if isinstance(keep, ast.Constant) else _KEPT if keep is None else 0
+    if number is not None and (type(number) is not int or number < 1):
+        return _UNSEEN
+    if compare is not None and not _compares(project, module, compare):
+        return "how a BestExporter compares evaluations"
+    fed = receiver_of(project, module, given["serving_input_receiver_fn"], call)
+    if isinstance(fed, str):
+        return fed
+    kept = None if short == "FinalExporter" else number
+    return Exporter(made.func, given["name"], fed, (), short, kept, keep is not None, compare)
+
+
+def _compares(project: Project, module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a function of the program that takes two evaluations, and does not ask for their steps."""
+    found = project.definition(module, node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list:
+        return False
+    steps = any(isinstance(n, ast.Constant) and n.value == "global_step" for n in walk(found.node))
+    return not steps and [argument.arg for argument in found.node.args.args] == _RESULTS
 
 
 def _alone(module: Module, name: ast.Name, statement: ast.Assign) -> bool:

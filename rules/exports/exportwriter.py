@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from migrator.vocabulary.diagnostics import Edit
 
+from ..callbacks.functions import EPOCH, Functions
 from ..loop.comments import comments
 from ..loop.making import Names
 from ..loop.page import Page
 from ..loop.uses import Use
+from .exporters import Exporter
 from .exports import Export
 from .receivers import Computed, Fed, FedTogether, Receiver
 
@@ -23,6 +25,8 @@ class ExportWriter:
         self.page = page
         self.names = names
         self.module = page.module
+        self._written: set[ast.FunctionDef | None] = set()
+        """Functions that say what is fed, and are written already."""
 
     def edits(self, exports: Sequence[Export]) -> Iterator[Edit]:
         """All edits."""
@@ -41,15 +45,56 @@ class ExportWriter:
     def exported(self, use: Use, model: str, folder: str) -> list[str]:
         """The lines that export what the exporters of a training do, below a folder of checkpoints."""
         lines: list[str] = []
-        for exporter in use.validation.exporters if use.validation is not None else ():
-            parts = f'{folder}, "export", {self.page.text(exporter.name)}'
-            lines += self.lines(exporter.fed, use.sources[0].signatures.keys, model, parts, use.call)
+        for exporter in use.exporters:
+            if use.every is None or exporter.final:
+                lines += self._saved(use, exporter, model, folder)
         return lines
+
+    def called(self, use: Use, model: str, folder: str, functions: Functions) -> list[str]:
+        """Arguments of LambdaCallbacks that export after evaluations, as exporters of a training do."""
+        found = []
+        for exporter in use.exporters if use.every is not None else ():
+            if exporter.final:
+                continue
+            wait = f"{self.page.library('time')}.sleep(1)  # the next one is named after another second"
+            lines = [*self._saved(use, exporter, model, folder), wait]
+            if exporter.kind == "LatestExporter":
+                found.append(functions.add(EPOCH, "export_latest", lines))
+                continue
+            best = functions.name("best")
+            functions.lines += [f"{best} = {{}}", ""]
+            above, condition = [], f'not {best} or {best}["val_loss"] > logs["val_loss"]'
+            if exporter.compare is not None:
+                compare = f"{self.page.text(exporter.compare)}(best_eval_result={best}, current_eval_result=result)"
+                above = ['result = {name[4:]: value for name, value in logs.items() if name.startswith("val_")}']
+                condition = f"not {best} or {compare}"
+            lines = [f"{best}.update({'result' if above else 'logs'})", *lines]
+            found.append(functions.add(EPOCH, "export_best", lines, condition, above))
+        return found
+
+    def _saved(self, use: Use, exporter: Exporter, model: str, folder: str) -> list[str]:
+        """The lines of one export, which leave the newest ones."""
+        parts, page, keys = (
+            f'{folder}, "export", {self.page.text(exporter.name)}',
+            self.page,
+            use.sources[0].signatures.keys,
+        )
+        if exporter.keep is None or not (exporter.keeps or use.every is not None):
+            return self.lines(exporter.fed, keys, model, parts, use.call)
+        exports, old = (self.module.unused_name(name, use.call) for name in ("exports", "old"))
+        join = f"{page.library('os')}.path.join"
+        return [
+            f"{exports} = {join}({parts})",
+            *self.lines(exporter.fed, keys, model, exports, use.call),
+            f'for {old} in sorted({page.tf}.io.gfile.glob({join}({exports}, "[0-9]" * 10)))[:-{exporter.keep}]:',
+            f"{page.unit}{page.tf}.io.gfile.rmtree({old})",
+        ]
 
     def exporters(self, use: Use) -> Iterator[Edit]:
         """What becomes of the code that makes exporters."""
-        for exporter in use.validation.exporters if use.validation is not None else ():
-            yield from self._gone(exporter.statement)
+        for exporter in use.exporters:
+            for statement in exporter.statements:
+                yield from self._gone(statement)
             yield from self._fed(exporter.fed)
 
     def lines(self, fed: Receiver, keys: Sequence[str], model: str, parts: str, at: ast.Call) -> list[str]:
@@ -84,7 +129,7 @@ class ExportWriter:
             return ", ".join(self.page.text(part) for part in folder.args)
         return self.page.text(folder)
 
-    def _gone(self, statement: ast.Assign | None) -> Iterator[Edit]:
+    def _gone(self, statement: ast.stmt | None) -> Iterator[Edit]:
         """A statement goes; its comments stay."""
         if statement is not None:
             lines = [text for _, text in comments(self.module, *self.module.span(statement))]
@@ -93,6 +138,9 @@ class ExportWriter:
     def _fed(self, fed: Receiver) -> Iterator[Edit]:
         """A function that returned placeholders returns what they are like."""
         module = self.module
+        if fed.function is not None and fed.function in self._written:
+            return
+        self._written.add(fed.function)
         yield from self._gone(fed.statement)
         if fed.returned is not None:
             whole, features = fed.returned

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
@@ -73,6 +73,8 @@ class Receiver:
     """The placeholders of that function, or of `features`, each with the text of its name as an input."""
     computed: Computed | None = None
     """How a function of the program computes the features, if it does not return what it is fed."""
+    function: ast.FunctionDef | None = None
+    """The function of the program that says it."""
     text: bool = False
     """Whether one string is fed, so that heads serve what classifies, too."""
 
@@ -105,7 +107,22 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
     found = project.definition(module, node)
     if found is None or found.module is not module or not isinstance(found.node, ast.FunctionDef):
         return _UNSEEN
-    return _function(module, node, found.node, call) or _UNSEEN
+    receiver = _function(module, node, found.node, call)
+    return _UNSEEN if receiver is None else replace(receiver, function=found.node)
+
+
+def of_receivers(project: Project, found: Iterable[tuple[Module, Receiver]]) -> str:
+    """Why functions that say what is fed stay: something else than exports reads them."""
+    given: dict[tuple[Module, ast.FunctionDef], set[ast.expr]] = {}
+    for module, receiver in found:
+        if receiver.function is not None:
+            given.setdefault((module, receiver.function), set()).add(receiver.given)
+    for (module, function), nodes in given.items():
+        scope = module.scope(module.parent(function) or module.tree)
+        loads = module.loads_of(function.name, scope.holder(function.name))
+        if set(loads) != nodes or project.readers.elsewhere(module, scope, function.name):
+            return _UNSEEN
+    return ""
 
 
 def _raw(
@@ -149,9 +166,6 @@ def _function(module: Module, node: ast.expr, function: ast.FunctionDef, call: a
         return None
     if args.args or args.kwonlyargs or args.vararg or args.kwarg or returns[0].value is None:
         return None
-    held = [n for n, _ in _reads(module, function)]
-    if held != [node]:
-        return None
     found = _features(module, returns[0].value) if not inner else None
     if found is None:
         return _computed(module, node, function, returns[0].value, call)
@@ -163,13 +177,6 @@ def _function(module: Module, node: ast.expr, function: ast.FunctionDef, call: a
     alone = isinstance(module.parent(fed[0][0]), (ast.Dict, ast.Assign)) and dtype is not None
     text = alone and dtype is not None and module.resolve(dtype["dtype"]) == "tensorflow.string"
     return Receiver(node, names, statement=alias, returned=(returns[0].value, features), fed=tuple(fed), text=text)
-
-
-def _reads(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast.Name, ast.AST | None]]:
-    """All places that read a function of a file by its name."""
-    scope = module.scope(module.parent(function) or module.tree)
-    for load in module.loads_of(function.name, scope.holder(function.name)):
-        yield load, module.parent(load)
 
 
 def _features(module: Module, value: ast.expr) -> tuple[tuple[ast.expr, ...], ast.expr, ast.Assign | None] | None:

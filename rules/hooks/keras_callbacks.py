@@ -121,7 +121,7 @@ def hooks_of(
     """The hooks that a training or an evaluation is given by `node`, or why they are not understood; `call` is where it runs,
     `values` are what its steps have for them."""
     statements: list[ast.stmt] = []
-    elements = _elements(module, node, call, statements)
+    elements = elements_of(module, node, call, statements)
     if elements is None:
         return _UNSEEN
     found: list[Hook | Logged | OwnHook | EarlyStop | str] = []
@@ -153,8 +153,8 @@ def hooks_of(
     return result
 
 
-def _elements(module: Module, node: ast.expr, call: ast.Call, statements: list[ast.stmt]) -> list[ast.expr] | None:
-    """The hooks of a list that is written, or of one with a name to which calls of `append` above add more."""
+def elements_of(module: Module, node: ast.expr, call: ast.Call, statements: list[ast.stmt]) -> list[ast.expr] | None:
+    """The elements of a list that is written, or of one with a name to which calls of `append` above add more."""
     held = module.assignment(node) if isinstance(node, ast.Name) else None
     made = node if held is None else held.value
     if not isinstance(made, (ast.List, ast.Tuple)):

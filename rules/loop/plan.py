@@ -21,7 +21,7 @@ from ..estimator_calls.keras_estimator import has_one_output
 from ..exports.exporters import NAMES as EXPORTERS
 from ..exports.exports import Export, export_of, of_exports
 from ..exports.receivers import NAMES as RECEIVERS
-from ..exports.receivers import Receiver
+from ..exports.receivers import Receiver, of_receivers
 from ..hooks.callback_classes import BATCH_LOSS, OwnHook, of_own_hooks
 from ..hooks.keras_callbacks import is_known, of_hooks
 from ..hooks.session_hooks import is_of_protocol
@@ -99,7 +99,7 @@ class Loop:
         """What its SavedModels are fed."""
         yield from ((export.module, export.fed) for export in self.exports)
         for use in self.uses:
-            for exporter in use.validation.exporters if use.validation is not None else ():
+            for exporter in use.exporters:
                 yield use.module, exporter.fed
 
     @property
@@ -267,7 +267,9 @@ def _followed(
     arrays = tuple(array_inputs(project, uses))
     grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
     layers = tuple(otherwise(modules))
-    return Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, layers, tuple(exported))
+    loop = Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, layers, tuple(exported))
+    reason = of_receivers(project, loop.fed)
+    return NotPlain(reason) if reason else loop
 
 
 def _reads(project: Project, sources: list[Source]) -> Iterator[tuple[Module, ast.expr, tuple[Source, ...]]]:

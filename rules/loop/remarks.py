@@ -159,7 +159,7 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                     "Keras draws seeds from Python's `random` when it makes layers: what the program draws from it "
                     "afterwards are other numbers than before",
                 )
-    served = [(use.module, use.call) for use in loop.uses if use.validation is not None and use.validation.exporters]
+    served = [(use.module, use.call) for use in loop.uses if use.exporters]
     for module, at in [*((export.module, export.call) for export in loop.exports), *served]:
         text = "models that are fed integers cannot be saved by tf.saved_model.save: install tf_keras, and set"
         yield module, at, f"with Keras 3 {text} TF_USE_LEGACY_KERAS=1"

@@ -11,6 +11,7 @@ from migrator.analyse.function.translate import bind, is_empty, is_none
 from migrator.analyse.results.stepvalues import StepValue
 from migrator.resolve.module import Module
 
+from ..exports.exporters import Exporter
 from ..hooks.callback_classes import OwnHook
 from ..hooks.early_stops import stops_early
 from ..hooks.keras_callbacks import Hooks, hooks_of
@@ -93,8 +94,13 @@ class Use(Place):
         """References to names of the library that go with it, beside the method."""
         if self.validation is None:
             return self.hooks.names
-        exporters = [n for e in self.validation.exporters for n in (e.reference, *e.fed.names)]
+        exporters = [n for e in self.exporters for n in (e.reference, *e.fed.names)]
         return self.call.func, *(spec.name for spec in self.validation.specs), *self.hooks.names, *exporters
+
+    @property
+    def exporters(self) -> tuple[Exporter, ...]:
+        """What writes SavedModels of its evaluations."""
+        return self.validation.exporters if self.validation is not None else ()
 
     @property
     def divided(self) -> int | None:
@@ -250,12 +256,13 @@ def _evaluated(
 
 def _of_exporters(use: Use) -> str:
     """Why the exporters of a training stay."""
-    exporters = use.validation.exporters if use.validation is not None else ()
-    if not exporters:
+    if not use.exporters:
         return ""
-    if not use.saves or (use.every is not None and any(exporter.latest for exporter in exporters)):
+    if not use.saves:
         return "`exporters` of its EvalSpec"
-    refused = [source.signatures.refusing(e.fed.text) for source in use.sources for e in exporters]
+    if use.every is not None and not has_its_line(use.module, use.call):
+        return "exports amid a training in the line of another statement"
+    refused = [source.signatures.refusing(e.fed.text) for source in use.sources for e in use.exporters]
     return next(filter(None, refused), "")
 
 

@@ -235,6 +235,8 @@ class LoopWriter:
         """The argument of `fit` for callbacks: a LambdaCallback of `parts`, and the summaries of a folder."""
         callbacks, node = f"{self.page.tf}.keras.callbacks", use.fields.get("model_dir")
         found = [f"{callbacks}.LambdaCallback({', '.join(parts)})"] if parts else []
+        exported = self.exports.called(use, model, self._folder(use, model), functions)
+        found += [f"{callbacks}.LambdaCallback({part})" for part in exported]
         hooks = use.hooks
         logged = [self._logging(use, line, model, functions) for line in use.logged if line.pairs]
         found += [f"{callbacks}.LambdaCallback({part})" for part in logged]

@@ -1,11 +1,11 @@
-"""Exporters of an EvalSpec, where the program trains by `fit`: one SavedModel at the end."""
+"""Exporters of an EvalSpec, where the program trains by `fit`: SavedModels after evaluations, or at the end."""
 
 from __future__ import annotations
 
 import textwrap
 
 import pytest
-from modelfn.programs import joined, migrate
+from modelfn.programs import HELPERS, joined, migrate, migrate_all, run
 
 HEAD = """\
 import tensorflow as tf
@@ -39,6 +39,14 @@ tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(lambda: input_
 """
 EVERY = '"model", tf.estimator.RunConfig(save_checkpoints_steps=5)'
 LATEST = MAIN.replace("FinalExporter", "LatestExporter")
+BEST = MAIN.replace("FinalExporter", "BestExporter")
+COMPARE = """\
+def is_better(best_eval_result, current_eval_result):
+    return current_eval_result["loss"] < best_eval_result["loss"]
+
+
+"""
+COMPARED = COMPARE + BEST.replace("serving_input_fn)", "serving_input_fn, compare_fn=is_better, exports_to_keep=2)")
 
 
 def migrated(main: str = MAIN, config: str = '"model"', exporters: str = "exporter") -> str:
@@ -59,7 +67,8 @@ signatures={"serving_default": serve})
         (MAIN, '"model"', "[exporter]"),
         (MAIN, EVERY, "[exporter]"),
         (LATEST, '"model"', "exporter"),  # after the one evaluation that there is
-        (LATEST.replace("serving_input_fn)", "serving_input_fn, exports_to_keep=2)"), '"model"', "exporter"),
+        (LATEST.replace("serving_input_fn)", "serving_input_fn, exports_to_keep=None)"), '"model"', "exporter"),
+        (BEST, '"model"', "exporter"),
     ],
 )
 def test_a_model_is_saved_at_the_end(main: str, config: str, exporters: str) -> None:
@@ -73,11 +82,82 @@ def test_one_that_is_made_in_place() -> None:
     assert joined(migrated(main, exporters=made)).endswith(SAVED)
 
 
+EXPORT = """\
+exports = os.path.join("model", "export", "final")
+serve = tf.function(model.predict_step, input_signature=[serving_input_fn()])
+tf.saved_model.save(model, os.path.join(exports, str(int(time.time()))), signatures={"serving_default": serve})
+for old in sorted(tf.io.gfile.glob(os.path.join(exports, "[0-9]" * 10)))[:-KEEP]:
+    tf.io.gfile.rmtree(old)
+"""
+WAIT = "time.sleep(1)  # the next one is named after another second\n"
+
+
+def test_exports_that_are_kept_are_counted() -> None:
+    text = joined(migrated(LATEST.replace("serving_input_fn)", "serving_input_fn, exports_to_keep=2)")))
+    assert text.endswith(textwrap.indent(EXPORT.replace("KEEP", "2"), "    "))
+
+
+def test_an_export_after_each_evaluation() -> None:
+    text = joined(migrated(LATEST, EVERY))
+    body = textwrap.indent(EXPORT.replace("KEEP", "5") + WAIT, "        ")
+    assert f"    def export_latest(epoch, logs):\n{body}\n    model.fit(" in text
+    assert "LambdaCallback(on_epoch_end=export_latest), " in text and "Exporter" not in text
+
+
+@pytest.mark.parametrize(
+    ("main", "head", "keep"),
+    [
+        (
+            BEST,
+            """\
+    if not best or best["val_loss"] > logs["val_loss"]:
+        best.update(logs)
+""",
+            "5",
+        ),
+        (
+            COMPARED,
+            """\
+    result = {name[4:]: value for name, value in logs.items() if name.startswith("val_")}
+    if not best or is_better(best_eval_result=best, current_eval_result=result):
+        best.update(result)
+""",
+            "2",
+        ),
+    ],
+)
+def test_an_export_after_each_evaluation_that_is_the_best_one(main: str, head: str, keep: str) -> None:
+    text = joined(migrated(main, EVERY))
+    lines = "best = {}\n\ndef export_best(epoch, logs):\n" + head
+    lines += textwrap.indent(EXPORT.replace("KEEP", keep) + WAIT, "        ")
+    assert textwrap.indent(lines, "    ") + "\n    model.fit(" in text and "Exporter" not in text
+
+
+def test_several_exporters_of_one_function_in_a_list_that_grows() -> None:
+    listed = """\
+exporters = [exporter]
+exporters.append(tf.estimator.LatestExporter("latest", serving_input_fn, exports_to_keep=None))
+exporters.append(tf.estimator.BestExporter("a", serving_input_fn))
+exporters.append(tf.estimator.BestExporter("b", serving_input_fn))
+eval_spec ="""
+    text = joined(migrated(MAIN.replace("eval_spec =", listed), EVERY, "exporters"))
+    assert text.count("tf.TensorSpec(") == 1 and "Exporter" not in text
+    assert [f"def {name}(" in text for name in ("export_latest", "export_best", "export_best_")] == [True] * 3
+    assert "best_ = {}" in text and 'best_["val_loss"] > logs["val_loss"]' in text
+    assert text.count("_end=export_") == 3 and joined(SAVED) in text
+
+
 @pytest.mark.parametrize(
     ("main", "config", "exporters"),
     [
-        (LATEST, EVERY, "exporter"),  # after each of several evaluations
-        (MAIN.replace("FinalExporter", "BestExporter"), '"model"', "exporter"),
+        (COMPARED.replace("best_eval_result", "best"), EVERY, "exporter"),
+        (COMPARED.replace('best_eval_result["loss"]', 'best_eval_result["global_step"]'), EVERY, "exporter"),
+        (COMPARED.replace("compare_fn=is_better", "compare_fn=lambda *results: True"), EVERY, "exporter"),
+        (COMPARED.replace("exports_to_keep=2", "exports_to_keep=len(__name__)"), EVERY, "exporter"),
+        (COMPARED.replace("exports_to_keep=2", "exports_to_keep=0"), EVERY, "exporter"),
+        (LATEST + "print(serving_input_fn())\n", EVERY, "exporter"),  # which returns something else then
+        (LATEST.replace("eval_spec =", "exporters = [exporter]\nprint(exporters)\neval_spec ="), EVERY, "exporters"),
+        (LATEST.replace("tf.estimator.train_", "if True: tf.estimator.train_"), EVERY, "exporter"),
         (MAIN.replace("serving_input_fn)", 'serving_input_fn, assets_extra={"a": "b"})'), '"model"', "exporter"),
         (MAIN + "print(exporter)\n", '"model"', "exporter"),
         (MAIN.replace("(model_fn, CONFIG)", "(model_fn)"), "", "exporter"),
@@ -86,3 +166,15 @@ def test_one_that_is_made_in_place() -> None:
 def test_exporters_that_stay_with_helpers(main: str, config: str, exporters: str) -> None:
     text = migrated(main, config, exporters)
     assert ".fit(" not in text and "Exporter(" in text
+
+
+def test_a_function_that_another_file_reads_stays_with_helpers() -> None:
+    program = HEAD + MAIN.replace("CONFIG", EVERY).replace("EXPORTERS", "exporter")
+    other = "from program import serving_input_fn\n\nprint(serving_input_fn().features)\n"
+    after = migrate_all({"program.py": program, "other.py": other})
+    assert ".fit(" not in after["program.py"]
+
+
+def test_exports_amid_a_training_on_several_machines_stay_with_helpers() -> None:
+    program = HEAD + LATEST.replace("CONFIG", EVERY).replace("EXPORTERS", "exporter")
+    assert HELPERS in run(f'import os\nos.environ["TF_CONFIG"] = "{{}}"\n{program}', strategy="multi_worker")
