@@ -51,6 +51,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     if len(plans) > 1 or len(loop.sources) > 1 or not loop.is_local(loop.first) or len(loop.modules) > 1:
         return NotPlain("Estimators on several devices or machines that are not held by one name")
     validations = [use.validation for use in loop.uses if use.validation is not None]
+    if any(use.unlimited or (use.validation is not None and use.validation.unlimited) for use in loop.uses):
+        return NotPlain("a number of steps that may be None, on several devices or machines")
     if loop.first.recorded:
         return NotPlain("summaries of its model_fn, on several devices or machines")
     if any(use.hooks != Hooks() or use.own or use.wanted for use in loop.uses):

@@ -116,11 +116,6 @@ def whole(module: Module, node: ast.expr) -> str:
     return text
 
 
-def may_be_none(module: Module, node: ast.expr) -> bool:
-    """Whether a name has None for one of its values."""
-    return isinstance(node, ast.Name) and any(binding.is_none for binding in module.bindings(node))
-
-
 def stays(module: Module, node: ast.expr) -> bool:
     """Whether an expression is the same wherever it is written."""
     return isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and len(module.bindings(node)) == 1)

@@ -220,7 +220,9 @@ def defines(call: ast.Call, name: str) -> bool:
     said = (
         function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
     )
-    first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == "name"), None)
+    name_node = call.args[0] if call.args else named
+    first = name_node.value if isinstance(name_node, ast.Constant) else None
     known = said == "add_argument" or said.startswith("DEFINE")
     return known and isinstance(first, str) and first.lstrip("-").replace("-", "_") == name
 
@@ -230,6 +232,29 @@ def default_of(call: ast.Call) -> ast.expr | None:
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     defined = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
     return named.get("default") or (call.args[1] if not defined and len(call.args) > 1 else None)
+
+
+def may_be_none(project: Project, module: Module, node: ast.expr, depth: int = 0) -> bool:
+    """Whether None is one of the values of a number: of a name, or of an option that nobody has to give."""
+    if isinstance(node, ast.Name) and depth < 4:
+        bindings, statement = module.bindings(node), module.assignment(node)
+        values = given_to(project, module, node) if statement is None else [(module, statement.value)]
+        values = [*values, *((module, binding.alias) for binding in bindings if binding.alias is not None)]
+        none = any(is_none(value) or may_be_none(project, where, value, depth + 1) for where, value in values)
+        return none or any(binding.is_none for binding in bindings)
+    return isinstance(node, ast.Attribute) and any(
+        _may_be_left_out(call) for _, call in project.calls() if defines(call, node.attr)
+    )
+
+
+def _may_be_left_out(call: ast.Call) -> bool:
+    """Whether an option is None without being given, by the call that defines it."""
+    default = default_of(call)
+    named = {keyword.arg for keyword in call.keywords}
+    parsed = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
+    dashed = bool(call.args) and isinstance(call.args[0], ast.Constant) and str(call.args[0].value).startswith("-")
+    left = parsed and dashed and not named & {"required", "action", "nargs", None}
+    return is_none(default) if default is not None else left
 
 
 def is_count(project: Project, module: Module, option: ast.Attribute) -> bool:

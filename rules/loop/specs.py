@@ -14,6 +14,7 @@ from ..exports.exporters import Exporter, exporters_of
 from .datasets import Reader
 from .inputs import Input, read_input
 from .places import has_its_line, moves
+from .settings import may_be_none
 
 TRAIN_AND_EVALUATE = PREFIX + "train_and_evaluate"
 NAMES = frozenset({TRAIN_AND_EVALUATE, PREFIX + "TrainSpec", PREFIX + "EvalSpec"})
@@ -47,6 +48,8 @@ class Validation:
     input: Input
     limit: ast.expr | int | None
     """How many batches each takes at most."""
+    unlimited: bool
+    """Whether that may be None."""
     specs: tuple[Spec, Spec]
     exporters: tuple[Exporter, ...]
     throttled: ast.expr | None
@@ -117,4 +120,5 @@ def validation_of(
     exporters = exporters_of(reader.project, module, given["exporters"], call) if "exporters" in given else ()
     if isinstance(exporters, str):
         return exporters
-    return Validation(found, limit, specs, exporters, given.get("throttle_secs"))
+    unlimited = isinstance(limit, ast.expr) and may_be_none(reader.project, module, limit)
+    return Validation(found, limit, unlimited, specs, exporters, given.get("throttle_secs"))

@@ -19,6 +19,7 @@ from ..hooks.logged_values import Logged
 from .datasets import Data, Reader
 from .inputs import MODES, Input, read_input
 from .places import block_of, has_its_line, is_simple, line_above, stays
+from .settings import may_be_none
 from .sources import Place, Source
 from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
 
@@ -56,6 +57,8 @@ class Use(Place):
     hooks: Hooks = Hooks()
     every: ast.expr | None = None
     """Steps between these; None: there is one, at the end."""
+    unlimited: bool = False
+    """Whether the number of its steps may be None."""
     counted: bool = True
     """Whether its process sees each step; parameter servers and workers tell of the ends of epochs alone."""
 
@@ -240,11 +243,13 @@ def _evaluated(
     hooks = _hooks(reader, module, call, told, sources)
     if isinstance(hooks, str) or "steps" in told:
         return hooks if isinstance(hooks, str) else "a StopAtStepHook that counts from where it starts"
-    use = Use(module, call, "train", node, sources, found, told, validation, hooks)
+    use = _limited(reader, Use(module, call, "train", node, sources, found, told, validation, hooks))
     every = use.fields.get("save_checkpoints_steps")
     if every is not None and (use.limit is None or not _at_most(use.limit, every)):
         if use.limit is None or found.data.ends is not False:
             return "evaluations amid a training on data that may end"
+        if use.unlimited:
+            return "evaluations amid a training whose number of steps may be None"
         if not (is_simple(use.limit) and is_simple(every)) and not has_its_line(module, call):
             return "a number of steps that is computed, in a line with other code"
         use = replace(use, every=every)
@@ -294,8 +299,13 @@ def _method(
     found = read_input(reader, module, told["input_fn"], method, _params(module, node, sources, method))
     if isinstance(found, str):
         return found
-    use = Use(module, call, method, node, sources, found, told, hooks=hooks)
+    use = _limited(reader, Use(module, call, method, node, sources, found, told, hooks=hooks))
     return _refused(module, call, method, found.data) or use
+
+
+def _limited(reader: Reader, use: Use) -> Use:
+    """A use, with what is known of the number of its steps."""
+    return replace(use, unlimited=use.limit is not None and may_be_none(reader.project, use.module, use.limit))
 
 
 def _hooks(

@@ -22,7 +22,7 @@ from .comments import comments
 from .inputs import Input
 from .making import Compiled, Names, is_held, made, restored, strategies
 from .page import Page
-from .places import is_simple, may_be_none
+from .places import is_simple
 from .plan import Loop
 from .predictions import PredictionWriter
 from .reads import Read
@@ -131,11 +131,16 @@ class LoopWriter:
         steps = ""
         if limit is not None and use.to_step and goes_on:
             steps = self.module.unused_name("steps", use.call)
-            lines.append(f"{steps} = {self.page.operand(limit)} - {model}.optimizer.iterations.numpy()")
+            text = (
+                f"({self.page.text(limit)} or {self.page.library('sys')}.maxsize)"
+                if use.unlimited
+                else self.page.operand(limit)
+            )
+            lines.append(f"{steps} = {text} - {model}.optimizer.iterations.numpy()")
             lines.append(f"if {steps} > 0:")
             data += self._limited(steps)
         elif limit is not None:
-            data += self._limited(self.page.text(limit))
+            data += self._limited(self._number(limit, use.unlimited))
         elif self.spread is not None:
             data += self._limited(self.spread.count(use.input, self._data(use.input)))
         behind = []
@@ -210,8 +215,8 @@ class LoopWriter:
             return ""
         limit = use.validation.limit
         data = self._data(use.validation.input)
-        taken = "" if limit is None else f".take({self.page.text(limit) if isinstance(limit, ast.expr) else limit})"
-        return f", validation_data={data}{taken}"
+        number = self._number(limit, use.validation.unlimited) if isinstance(limit, ast.expr) else limit
+        return f", validation_data={data}{'' if limit is None else f'.take({number})'}"
 
     def _specs(self, use: Use) -> Iterator[Edit]:
         """Statements that hold specs go; their comments stay."""
@@ -312,10 +317,12 @@ class LoopWriter:
         """At most so many batches."""
         if use.limit is None:
             return ""
-        limit = self.page.text(use.limit)
-        return (
-            f".take(-1 if {limit} is None else {limit})" if may_be_none(self.module, use.limit) else f".take({limit})"
-        )
+        return f".take({self._number(use.limit, use.unlimited)})"
+
+    def _number(self, node: ast.expr, unlimited: bool) -> str:
+        """How many elements a dataset gives, all of them where the number is None."""
+        text = self.page.text(node)
+        return f"-1 if {text} is None else {text}" if unlimited else text
 
     def _comments(self, use: Use) -> Iterator[Edit]:
         """Comments between the arguments of a call, above its statement."""
