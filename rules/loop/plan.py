@@ -378,6 +378,9 @@ def _of_trainings(uses: list[Use]) -> str:
         if use.limit is None and use.input.data.ends is not True:
             return "a training without an end"
         lines = use.saves or (goes_on and use.to_step)
+        alone = [u for u in uses if u.method == "train" and set(u.sources) & set(use.sources)] == [use]
+        if use.saves and any(source.recorded for source in use.sources) and (use.repeated or not alone):
+            return "summaries of several trainings"  # each of which writes those of its first step
         if lines and not has_its_line(use.module, use.call):
             return "a training in the line of another statement"
     return ""

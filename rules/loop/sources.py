@@ -154,6 +154,8 @@ def _refused(plan: Plan) -> str:
     """What of a model_fn asks for more than `fit`."""
     if plan.warm is not None:
         return "values of a checkpoint"
+    if plan.fed and recorded(plan):  # whose variables no call of the model alone makes
+        return "summaries of layers that are applied to labels"
     if plan.averaged or plan.config_fields or "config" in plan.statics:
         return "averages, a Scaffold or the configuration in its model_fn"
     return ""

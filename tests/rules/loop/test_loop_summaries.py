@@ -131,10 +131,48 @@ def test_a_model_without_summaries_has_no_step_of_its_own() -> None:
     assert "train_step" not in text and "summary_writer" not in text and "model.fit(" in text
 
 
+def test_summaries_of_layers_keep_their_tags() -> None:
+    text = migrated('    tf.summary.histogram("predictions", predictions)\n')
+    lines = """\
+        with tf.name_scope(""):  # so that Keras puts no prefix before the tag
+            tf.summary.histogram("predictions", predictions)
+"""
+    assert lines in text and "super().train_step(data)" in text and "model.fit(" in text
+    assert 'model.summary_writer = tf.summary.create_file_writer("model")\n' in text
+
+
+@pytest.mark.parametrize(
+    "again", ["estimator.train(input_fn)\n", "for _ in range(2):\n    estimator.train(input_fn)\n"]
+)
+def test_several_trainings_each_of_which_writes_its_first_step_keep_the_helpers(again: str) -> None:
+    made = TRAIN.splitlines(keepends=True)[0]
+    assert ".fit(" not in migrated(loop=(TRAIN if again[0] == "e" else made) + again)
+    assert ".fit(" in migrated("", (TRAIN if again[0] == "e" else made) + again)
+
+
+def test_summaries_of_a_function_that_becomes_a_layer() -> None:
+    helper = """\
+def block(x):
+    net = tf.layers.dense(x, 3)
+    tf.summary.histogram("net", net)
+    return tf.layers.dense(net, 1)
+
+
+def model_fn("""
+    source = (
+        (HEAD + TAIL + TRAIN)
+        .replace("def model_fn(", helper)
+        .replace('tf.layers.dense(features["x"], 1)', 'block(features["x"])')
+    )
+    text = migrate(source)
+    assert 'tf.summary.histogram("net", net)' in text and 'with tf.name_scope(""):' in text
+    assert "self.summary_writer.as_default(steps + 1)" in text and "model.fit(" in text
+    assert 'model.summary_writer = tf.summary.create_file_writer("model")\n' in text
+
+
 @pytest.mark.parametrize(
     "summaries",
     [
-        '    tf.summary.histogram("predictions", predictions)\n',  # Keras names the tag after the model
         """\
     accuracy = tf.metrics.accuracy(labels, predictions)
     tf.summary.histogram("accuracy", accuracy[1])
