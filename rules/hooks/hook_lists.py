@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.callers import given_by_callers
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import Binding
 
-from .hook_makers import callers_values, makers_of
+from .hook_makers import makers_of
 from .hooks import IN_GRAPH, hook_of, of_a_session, watch_names
 from .logged_names import assigned_value
 from .session_hooks import SessionHook, hook_class, reads_step_before
@@ -149,10 +151,11 @@ class _Hooks:
 
     def _given(self, module: Module, node: ast.Name, binding: Binding) -> list[tuple[Module, ast.expr]]:
         """What all callers of a function give for its parameter."""
-        values = callers_values(self.driver.project, module, binding)
-        if values is None:
-            raise self._unseen(node)
-        return values
+        assert isinstance(binding.node, ast.arg)
+        try:
+            return given_by_callers(self.driver.project, module, binding.node)
+        except Stuck:
+            raise self._unseen(node) from None
 
     def _named(self, module: Module, node: ast.Name) -> None:
         """A list that has a name: each value that the name gets, and all that is done with it."""

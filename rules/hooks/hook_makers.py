@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.handed import Handed, given_by_callers, handed
+from migrator.normalise.functions.possible_values import PossibleValues, handed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.symbols import Binding
 from migrator.resolve.syntax import walk
 
 from ..program.settled import returns_of
@@ -31,7 +29,7 @@ class HookMakers:
     functions: tuple[Definition, ...]
     returned: list[_Place]
     read: frozenset[ast.expr]
-    way: Handed | None
+    way: PossibleValues | None
     """From the call to the functions, if it does not name one itself."""
 
 
@@ -58,15 +56,6 @@ def _is_plain(definition: Definition) -> bool:
     if not isinstance(node, ast.FunctionDef) or node.decorator_list:
         return False
     return not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in walk(node))
-
-
-def callers_values(project: Project, module: Module, binding: Binding) -> list[_Place] | None:
-    """What all callers give for a parameter; None where that is not seen."""
-    assert isinstance(binding.node, ast.arg)
-    try:
-        return given_by_callers(project, module, binding.node)
-    except Stuck:
-        return None
 
 
 def check_makers(project: Project, drivers: Iterable[FileEdits]) -> Iterator[tuple[Definition, str]]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.method_callers import given_by_method_callers
+from migrator.normalise.functions.callers import given_by_callers
+from migrator.normalise.functions.possible_values import possible_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-
-from ..hooks.hook_makers import callers_values
 
 _CONSTANTS = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor", "tensorflow.ones", "tensorflow.zeros"})
 _ARRAYS = frozenset(f"numpy.{name}" for name in ("array", "asarray", "ones", "zeros", "arange", "linspace"))
@@ -21,30 +20,16 @@ def given_to(project: Project, module: Module, node: ast.expr) -> list[tuple[Mod
     bindings = module.bindings(node) if isinstance(node, ast.Name) else []
     if len(bindings) != 1 or not isinstance(bindings[0].node, ast.arg):
         return []
-    function = module.parent(module.parent(bindings[0].node) or module.tree)
-    if function is not None and isinstance(module.parent(function), ast.ClassDef):
-        try:
-            return given_by_method_callers(project, module, bindings[0].node)
-        except Stuck:
-            return []
-    return callers_values(project, module, bindings[0]) or []
+    try:
+        return given_by_callers(project, module, bindings[0].node)
+    except Stuck:
+        return []
 
 
-def values_of(project: Project, module: Module, node: ast.expr, depth: int = 0) -> list[tuple[Module, ast.expr]]:
-    """The expressions that a name may stand for, with their files, through parameters and imports; none if one is not seen."""
-    if depth > _DEEP or not isinstance(node, (ast.Name, ast.Attribute)):
-        return [(module, node)] if depth <= _DEEP else []
-    statement = module.assignment(node) or None
-    places = [(module, statement.value)] if statement is not None else given_to(project, module, node)
-    if not places:
-        head, _, name = (project.qualified(module, node) or "").rpartition(".")
-        home = project.module_behind(head, module) if head.strip(".") else None
-        bound = home.analysis.root.bindings.get(name, []) if home is not None else []
-        target = bound[0].node if len(bound) == 1 else None
-        statement = home.assignment(target) if home is not None and isinstance(target, ast.Name) else None
-        places = [(home, statement.value)] if home is not None and statement is not None else []
-    found = [values_of(project, *place, depth + 1) for place in places]
-    return [value for values in found for value in values] if all(found) else []
+def values_of(project: Project, module: Module, node: ast.expr) -> list[tuple[Module, ast.expr]]:
+    """The expressions that another one may stand for, with their files; none if one is not seen."""
+    found = possible_values(project, module, node, whole=True)
+    return found.values if found.stuck is None else []
 
 
 def are_tensors(module: Module, node: ast.expr | None, depth: int = 0) -> bool:

@@ -16,18 +16,8 @@ _NAMES = frozenset({"model_fn", "model_function", "modelfn"})
 NEW = "create_model"
 
 
-def new_name(node: ast.expr, module: Module, handed_on: HandedOn, models: Iterable[ModelFn]) -> str | None:
-    """What a name that an Estimator is made with is called afterwards; None for anything but a name that is handed on."""
-    scope = module.scope(node).lookup(node.id) if isinstance(node, ast.Name) else None
-    if not isinstance(node, ast.Name) or scope is None:
-        return None
-    return NEW if _is_renamed((module, scope, node.id), handed_on, models) else node.id
-
-
-def name_changes(
-    module: Module, project: Project, handed_on: HandedOn, models: Iterable[ModelFn], made: set[ast.expr]
-) -> Iterator[Rename]:
-    """Changes of a module that rename such names, but for those that Estimators are `made` with."""
+def name_changes(module: Module, project: Project, handed_on: HandedOn, models: Iterable[ModelFn]) -> Iterator[Rename]:
+    """Changes of a module that rename such names."""
     for holder in handed_on.holders():
         home, scope, name = holder
         if not _is_renamed(holder, handed_on, models):
@@ -39,7 +29,7 @@ def name_changes(
             if isinstance(binding.node, ast.arg):
                 yield from _keywords(module, project, home, binding.node)
         for other, node in project.readers.of(home, scope, name):
-            if other is module and node not in made:
+            if other is module:
                 assert isinstance(node, (ast.Name, ast.Attribute))
                 yield Rename(node, NEW)
 
@@ -47,6 +37,8 @@ def name_changes(
 def _is_renamed(holder: tuple[Module, Scope, str], handed_on: HandedOn, models: Iterable[ModelFn]) -> bool:
     module, scope, name = holder
     if name not in _NAMES or scope.kind != "function" or holder not in handed_on.holders():
+        return False
+    if any(isinstance(binding.node, ast.FunctionDef) for binding in scope.bindings[name]):
         return False
     shadowed = any(model.factory == NEW and model.definition.name != name for model in models)
     return NEW not in module.bound_names and not shadowed

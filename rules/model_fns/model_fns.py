@@ -9,7 +9,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
 from migrator.emit.generate import Generated
-from migrator.normalise.functions.handed import Handed, handed
+from migrator.normalise.functions.possible_values import PossibleValues, handed, possible_values
 from migrator.resolve.calls import prefixed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -36,7 +36,7 @@ class ModelFn:
 class HandedOn:
     """The ways on which model_fns reach their Estimators: parameters, tables, and names with several values."""
 
-    ways: list[Handed] = field(default_factory=list)
+    ways: list[PossibleValues] = field(default_factory=list)
     values: set[ast.expr] = field(default_factory=set)
     """Expressions at the beginnings of these ways, which name the model_fns."""
 
@@ -82,6 +82,12 @@ def model_fn_behind(project: Project, module: Module, node: ast.expr, depth: int
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
                 return model_fn_behind(project, module, statement.value, depth + 1)
     return definition
+
+
+def why_not_found(project: Project, module: Module, node: ast.expr) -> str:
+    """Why it is not seen which function an Estimator is made with."""
+    stuck = possible_values(project, module, node).stuck
+    return "the model_fn is not found" + (f": {stuck.reason}" if stuck is not None else "")
 
 
 def refuse_unseen_module(module: Module, node: ast.expr) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrator.discover.components import connected
-from migrator.normalise.functions.handed import handed
+from migrator.normalise.functions.possible_values import handed
 from migrator.normalise.objects.methods import class_of
 from migrator.normalise.objects.unbox import ancestors
 from migrator.resolve.module import Module

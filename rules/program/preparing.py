@@ -15,8 +15,8 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.roots import calls_below
 from migrator.normalise.draft.steps import Preparation
-from migrator.normalise.functions.handed import handed
 from migrator.normalise.functions.partials import PARTIAL
+from migrator.normalise.functions.possible_values import handed
 from migrator.normalise.functions.starred import named_one_by_one
 from migrator.normalise.names import registries
 from migrator.normalise.objects.methods import lookup, method_of

@@ -25,6 +25,7 @@ from migrator.resolve.project import Definition
 from migrator.resolve.symbols import dotted
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
+from migrator.rewrite import Rename
 from migrator.vocabulary.diagnostics import Edit
 
 from ..bridge.called_along import check_called
@@ -66,8 +67,17 @@ from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
 from ..loop.remarks import ALONE, BY_EXAMPLES, OF_METRICS, of_cores, remarks, reports_loss
 from ..loop.sources import Kind, kind_of, kind_of_keras
 from ..loop.writer import LoopWriter, dropped
-from ..model_fns.handed_names import name_changes, new_name
-from ..model_fns.model_fns import HandedOn, ModelFn, check_partial, is_partial, model_fn_behind, plans_of, whole_span
+from ..model_fns.handed_names import name_changes
+from ..model_fns.model_fns import (
+    HandedOn,
+    ModelFn,
+    check_partial,
+    is_partial,
+    model_fn_behind,
+    plans_of,
+    whole_span,
+    why_not_found,
+)
 from ..model_fns.model_names import names_of
 from ..model_fns.subjects import subject
 from ..model_fns.translations import is_refused
@@ -435,7 +445,7 @@ class ProgramRewrite(Rewritten):
     def _model_fn(self, module: Module, node: ast.expr, constructions: list[Construction]) -> ModelFn:
         definition = model_fn_behind(self.project, module, node)
         if definition is None or not isinstance(definition.node, ast.FunctionDef):
-            raise Unsupported(self.drafts.obstacle(module, node) or "the model_fn is not found", node)
+            raise Unsupported(self.drafts.obstacle(module, node) or why_not_found(self.project, module, node), node)
         if definition not in self.model_fns:
             self.model_fns[definition] = self._named(definition, constructions)
         return self.model_fns[definition]
@@ -470,10 +480,11 @@ class ProgramRewrite(Rewritten):
             factory = f"{module.segment(node.value)}.{model.factory}"
         elif direct and isinstance(node, ast.Name):
             factory = model.factory if node.id == model.definition.name else node.id
-        elif isinstance(node, ast.Call):
-            factory = Renderer(module, value_edits(self.sublayers, module)).expression(node, lambda part: None)
         else:
-            factory = new_name(node, module, self._handed_on, self.model_fns.values())
+            inner = [change for change in self._names(module) if _is_part(module, change.target, node)]
+            if inner or isinstance(node, ast.Call):
+                edits = [*value_edits(self.sublayers, module), *module.cst.apply(inner)]
+                factory = Renderer(module, edits).expression(node, lambda part: None)
         if partial is not None and direct and factory is not None:
             check_partial(partial, plans[0])
             self._unfolded.append(partial.func)
@@ -546,12 +557,17 @@ class ProgramRewrite(Rewritten):
         for model in self.model_fns.values():
             driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside, self._handed_on)
         made = {c.arguments["model_fn"] for c in self.constructions if c.module is module and "model_fn" in c.arguments}
-        driver.change(*name_changes(module, self.project, self._handed_on, self.model_fns.values(), made))
+        names = [n for n in self._names(module) if not any(_is_part(module, n.target, node) for node in made)]
+        driver.change(*names)
         calls = (module.span(node) for node in made if isinstance(node, ast.Call) and not is_partial(module, node))
         written = Spans([*inside, *calls])
         driver.edits += [e for e in value_edits(self.sublayers, module) if not written.hold((e.start, e.end))]
         for definition in self.sublayers.found:
             driver.edits += layer_edits(definition, self.sublayers, self.project, module)
+
+    def _names(self, module: Module) -> list[Rename]:
+        """The names of a module that hold a model_fn, and are called by what it becomes."""
+        return list(name_changes(module, self.project, self._handed_on, self.model_fns.values()))
 
     def _unused_specs(self, module: Module) -> None:
         """Model_fns that nothing names stay for graphs, as other code that nothing names does."""
@@ -620,6 +636,10 @@ def _kind_of(network: Network | str) -> Kind:
     if isinstance(network, str):
         return Kind(refused=network)
     return Kind(compiled=True, signatures=Signatures(('"predict"',), classifies=True))
+
+
+def _is_part(module: Module, node: ast.AST, outer: ast.AST) -> bool:
+    return node is outer or module.is_inside(node, outer)
 
 
 def _same(node: ast.expr | None, other: ast.expr) -> bool:

@@ -109,7 +109,119 @@ def test_a_name_that_would_hide_the_factory() -> None:
     assert "def run(model_function, input_fn, model_dir=None):\n    estimator = model_function(model_dir" in text
 
 
+BOTH = f"{MODEL}\n\n{WIDE}\n\n"
+FACTORY = """
+def builder(model_fn, params):
+    def build(settings):
+        if settings.kind not in model_fn:
+            raise ValueError(", ".join(model_fn.keys()))
+        return tf.estimator.Estimator(model_fn=model_fn[settings.kind], params=params[settings.kind])
+
+    return build
+
+
+build_estimator = builder({SHOWN}, {"deep": {"units": 1}})
+build_estimator(SETTINGS).train(input_fn, steps=3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("shown", "after"),
+    [
+        ('{"deep": model_fn, "wide": wide_model_fn}', '{"deep": create_model, "wide": create_wide_model}'),
+        ("dict(deep=model_fn, wide=wide_model_fn)", "dict(deep=create_model, wide=create_wide_model)"),
+        ('{**MORE, "deep": model_fn}', '{**MORE, "deep": create_model}'),
+        ("TABLE", "TABLE"),
+        ('{"ctr": TABLE}["ctr"]', '{"ctr": TABLE}["ctr"]'),
+        ("TABLE if WIDE else MORE", "TABLE if WIDE else MORE"),
+    ],
+)
+def test_a_table_that_a_closure_is_given(shown: str, after: str) -> None:
+    tables = 'MORE = {"wide": wide_model_fn}\n' * ("MORE" in shown)
+    tables += 'TABLE = {"deep": model_fn, "wide": wide_model_fn}\n' * ("TABLE" in shown)
+    text = migrate(f"{BOTH}{tables}{FACTORY.replace('{SHOWN}', shown)}")
+    assert f"build_estimator = builder({after}, {{" in text
+    assert "        if settings.kind not in create_model:\n            raise ValueError(" in text
+    assert "create_model[settings.kind](params=params[settings.kind])" in text
+
+
+def test_a_table_that_another_file_gives_a_closure() -> None:
+    head, tail = FACTORY.split("\n\nbuild_estimator")[:2]
+    zoo = "from build import builder\nfrom nets import model_fn\n\nTABLE = {'deep': model_fn}\n\nbuild_estimator"
+    files = {
+        "zoo.py": zoo + tail.replace("{SHOWN}, ", "model_fn=TABLE, params=") + "\n",
+        "build.py": "import tensorflow as tf\n\n" + head,
+        "nets.py": MODEL,
+        "main.py": "from zoo import build_estimator\n\nbuild_estimator(SETTINGS).train(input_fn, steps=3)\n",
+    }
+    after = migrate_all(files)
+    assert "from nets import create_model\n" in after["zoo.py"]
+    assert "builder(create_model=TABLE, params=" in after["zoo.py"]
+    assert "create_model[settings.kind](params=params[settings.kind])" in after["build.py"]
+
+
+CHOICE = """
+def choose(name):
+    \"\"\"By name.\"\"\"
+    print("chosen", name)
+    if name == "deep":
+        return model_fn
+    elif name == "wide":
+        return wide_model_fn
+    raise ValueError(name)
+
+
+"""
+
+
+@pytest.mark.parametrize("use", ["choose(NAME)", "chosen"])
+def test_a_function_that_chooses(use: str) -> None:
+    named = "chosen = choose(NAME)\n" if use == "chosen" else ""
+    text = migrate(f"{BOTH}{CHOICE}{named}estimator = tf.estimator.Estimator({use}, params=P)\n")
+    assert "        return create_model\n" in text and "        return create_wide_model\n" in text
+    assert f"estimator = {use}(params=P)\n" in text
+
+
+def test_an_argument_beside_those_that_are_spread() -> None:
+    text = migrate(f"{MODEL}{RUN}\n\nrun(model_fn=model_fn, **MORE)\n")
+    assert "run(create_model=create_model, **MORE)\n" in text
+
+
+CACHED = CHOICE.replace("def choose", "@cached\ndef choose")
 REFUSED = [
+    (BOTH + FACTORY.replace("{SHOWN}", "load()"), "what the table holds is not seen"),
+    (BOTH + FACTORY.replace("{SHOWN}", "{'deep': model_fn}") + "\nwrap(builder)\n", "the function is handed around"),
+    (
+        BOTH + "T = {'deep': model_fn}\nT.update(MORE)  # HERE\n" + FACTORY.replace("{SHOWN}", "T"),
+        "more than an Estimator",
+    ),
+    (
+        BOTH
+        + FACTORY.replace("{SHOWN}", "{'deep': model_fn}").replace(
+            "    return build", "    model_fn['a'] = 1  # HERE\n    return build"
+        ),
+        "used for more than an Estimator",
+    ),
+    (
+        BOTH
+        + FACTORY.replace("{SHOWN}", "{'deep': model_fn}").replace(
+            "    return build", "    log(model_fn)  # HERE\n    return build"
+        ),
+        "used for more than an Estimator",
+    ),
+    (
+        f"{BOTH}{CHOICE}estimator = tf.estimator.Estimator(choose(NAME), params=P)\nchoose('deep')(1, 2, 3, {{}})  # HERE\n",
+        "used for more than an Estimator",
+    ),
+    (
+        f"{BOTH}{CHOICE}estimator = tf.estimator.Estimator(choose(NAME), params=P)\nregister(choose)  # HERE\n",
+        "more than",
+    ),
+    (
+        f"{BOTH}{CHOICE.replace('return model_fn', 'return load(name)')}estimator = tf.estimator.Estimator(choose(NAME))\n",
+        "not found",
+    ),
+    (f"{BOTH}{CACHED}estimator = tf.estimator.Estimator(choose(NAME))\n", "not found"),
     (f"{MODEL}{RUN}\n\nrun(model_fn, None)\nprint(run)\n", "the model_fn is not found"),
     (f"{MODEL}{RUN}", "the model_fn is not found"),
     (f"{MODEL}{RUN}\n\nrun(*ARGS)\n", "the model_fn is not found"),

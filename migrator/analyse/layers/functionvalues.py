@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.normalise.functions.handed import Handed, handed
 from migrator.normalise.functions.partials import PARTIAL
+from migrator.normalise.functions.possible_values import PossibleValues, handed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 
@@ -57,7 +57,7 @@ class FunctionValues:
         """What the calls of helpers give for parameters, by function and parameter."""
         self._settled: set[ast.AST] = set()
         """Functions whose bodies are known: nothing new may be given to them."""
-        self._ways: list[tuple[Module, Handed]] = []
+        self._ways: list[tuple[Module, PossibleValues]] = []
         self._read: set[ast.expr] = set()
         self.references: dict[ast.expr, Made] = {}
         """References that become those of classes."""
@@ -113,7 +113,7 @@ class FunctionValues:
         """Note a parameter, so that all reads of it are looked at."""
         scope = body.module.scope(node).lookup(node.id)
         assert scope is not None
-        self._ways.append((body.module, Handed([], {node}, [(body.module, scope, node.id)])))
+        self._ways.append((body.module, PossibleValues([], {node}, [(body.module, scope, node.id)])))
         self._read.add(node)
 
     def called(self, made: list[Made]) -> None:

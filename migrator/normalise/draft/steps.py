@@ -17,6 +17,7 @@ from migrator.normalise.functions.idle import taken_away, unsaid
 from migrator.normalise.functions.lambdas import functools_partial, lambda_function, local_function
 from migrator.normalise.functions.lift import keywords, nested_function
 from migrator.normalise.functions.partials import filled_in, written_out
+from migrator.normalise.functions.wrapped import unwrapped
 from migrator.normalise.names.apart import named_apart
 from migrator.normalise.names.asserted import asserted_in_place
 from migrator.normalise.names.chosen_names import table_of_names
@@ -66,6 +67,8 @@ class Preparation(ObjectSteps):
         self._unrolled = unrolled
         self._moved_down: set[str] = set()
         """Names of methods that stand in the class of their object now, and stood in a base of it."""
+        self._networks: set[tuple[str, str]] = set()
+        """Files and names of functions of which decorators made model_fns."""
         self._left: set[tuple[str, str]] = set()
         """Files and names of classes whose model_fn is a function now."""
 
@@ -86,6 +89,9 @@ class Preparation(ObjectSteps):
                 changes = self._try(module, node, lambda: step(module, node))
                 if changes:
                     return changes
+        changes = self._decorated()
+        if changes:
+            return changes
         reachable = self._reachable()
         for definition in reachable:
             module = definition.module
@@ -128,6 +134,21 @@ class Preparation(ObjectSteps):
         project = self.drafts.project
         functions = (root_function(project, *root) for root in self._roots())
         return next((found for function in functions if function and (found := copied_features(function))), [])
+
+    def _decorated(self) -> list[Change]:
+        """Model_fns that a decorator makes of networks are written out."""
+        found = (root_function(self.drafts.project, *root) for root in self._roots())
+        functions = [each for each in found if each is not None]
+        decorated = next((each for each in functions if each.node.decorator_list), None)
+        if decorated is None or not isinstance(decorated.node, ast.FunctionDef):
+            return []
+        return self._try(decorated.module, decorated.node, lambda: self._unwrapped(functions))
+
+    def _unwrapped(self, functions: list[Definition]) -> list[Change]:
+        found = unwrapped(self.drafts, functions)
+        self._networks |= found.networks
+        self._taken_out.add(found.decorator)
+        return found.changes
 
     def _held_attributes(self) -> list[Change]:
         """An object that only held what its method reads becomes variables where the Estimator is made."""
@@ -341,7 +362,7 @@ class Preparation(ObjectSteps):
         holder = definition.module.nearest(function, ast.FunctionDef)
         if holder is not None and not module.is_inside(call, holder):
             return []
-        if self._inlined(definition):
+        if self._inlined(definition) or (definition.module.path, definition.name) in self._networks:
             return self._inline(module, call, definition)
         within = definition.module.is_inside(function, caller)
         if not within or not self._makes_layers(definition):

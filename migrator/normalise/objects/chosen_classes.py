@@ -17,8 +17,8 @@ from migrator import rewrite
 from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.handed import asks, display
 from migrator.normalise.functions.lift import keywords, module_name, snake
+from migrator.normalise.functions.possible_values import asks, display
 from migrator.normalise.objects.methods import lookup
 from migrator.normalise.objects.reserved import PARAMS, params_of
 from migrator.resolve.module import Module

@@ -1,0 +1,245 @@
+"""What an expression may stand for: the functions, classes, objects or literals that it may be when it is computed.
+
+`train(model_fn)` gets its model_fn from its callers, ``MODELS[name]`` from the dict's display, wherever that comes from,
+``a if deep else b`` is either, and so is what a function returns that chooses one. Each place is noted that is read on the
+way, so that it can be told whether anything else reads it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from migrator.normalise.draft.returns import own_returns
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.callers import Place, given_by_callers
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.symbols import Binding, Scope
+from migrator.resolve.syntax import walk
+
+_MAX_HOPS = 8
+# What may be asked of a dict besides its entries, without any effect on them.
+_QUESTIONS = frozenset({"keys", "__contains__"})
+_BLIND = (ast.Yield, ast.YieldFrom, ast.Await)
+
+
+@dataclass
+class PossibleValues:
+    """The expressions that an expression may stand for, with their files, and what was read to find them."""
+
+    values: list[Place] = field(default_factory=list)
+    read: set[ast.expr] = field(default_factory=set)
+    holders: list[tuple[Module, Scope, str]] = field(default_factory=list)
+    """The names that hold them, with the scopes that bind these."""
+    stuck: Stuck | None = None
+    """Why not all of them are seen."""
+
+    def strangers(self, project: Project, read: Collection[ast.expr]) -> list[Place]:
+        """What reads a holder and is not among what `read` has."""
+        places = [place for holder in self.holders for place in project.readers.of(*holder)]
+        return [(module, node) for module, node in places if node not in read and not asks(module, node)]
+
+
+def possible_values(project: Project, module: Module, node: ast.expr, whole: bool = False) -> PossibleValues:
+    """What an expression may stand for.
+
+    A name that has its value from one call, a display or the like is a value itself, unless `whole` asks for what it holds.
+    """
+    search = _Search(project)
+    try:
+        search.found.values = search.values(module, node, whole, 0)
+    except Stuck as reason:
+        search.found.stuck = reason
+    return search.found
+
+
+def handed(project: Project, module: Module, node: ast.expr) -> PossibleValues | None:
+    """What an expression may stand for; None where it names a function itself, or where it comes from is not seen."""
+    found = possible_values(project, module, node)
+    return found if found.read and found.stuck is None else None
+
+
+def display(project: Project, module: Module, node: ast.expr) -> tuple[Module, ast.Dict] | None:
+    """The display of a dict that a name stands for, if that is the only one."""
+    found = possible_values(project, module, node, whole=True)
+    home, value = found.values[0] if found.stuck is None and len(found.values) == 1 else (module, node)
+    return (home, value) if isinstance(value, ast.Dict) and None not in value.keys else None
+
+
+class _Search:
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.found = PossibleValues()
+
+    def values(self, module: Module, node: ast.expr, whole: bool, depth: int) -> list[Place]:
+        """What an expression may stand for. Raises Stuck."""
+        if depth > _MAX_HOPS:
+            raise Stuck("it is handed on too often", node)
+        sources = self._sources(module, node, whole, depth)
+        if sources is None:
+            return [(module, node)]
+        self.found.read.add(node)
+        return [value for home, source in sources for value in self.values(home, source, whole, depth + 1)]
+
+    def _sources(self, module: Module, node: ast.expr, whole: bool, depth: int) -> list[Place] | None:
+        """Where an expression has its value from; None where it says what it is by itself."""
+        if isinstance(node, ast.IfExp):
+            return [(module, node.body), (module, node.orelse)]
+        looked_up = _table(node)
+        if looked_up is not None:
+            table, others = looked_up
+            shown = self.values(module, table, True, depth + 1)
+            entries = [entry for place in shown for entry in self._entries(*place, depth)]
+            return [*entries, *((module, value) for value in others)]
+        if isinstance(node, ast.Call):
+            return self._returned(module, node, depth)
+        if isinstance(node, ast.Name):
+            return self._bound(module, node, whole)
+        return self._member(module, node, whole) if isinstance(node, ast.Attribute) else None
+
+    def _entries(self, module: Module, table: ast.expr, depth: int) -> Iterator[Place]:
+        """What stands under the keys of a dict that is written out. Raises Stuck."""
+        if isinstance(table, ast.Dict):
+            pairs: list[tuple[object, ast.expr]] = list(zip(table.keys, table.values))
+        elif _is_dict(module, table):
+            assert isinstance(table, ast.Call)
+            pairs = [(keyword.arg, keyword.value) for keyword in table.keywords]
+        else:
+            raise Stuck("what the table holds is not seen", table)
+        for key, value in pairs:
+            if key is not None:
+                yield module, value
+                continue
+            for home, other in self.values(module, value, True, depth + 1):
+                yield from self._entries(home, other, depth + 1)
+
+    def _bound(self, module: Module, node: ast.Name, whole: bool) -> list[Place] | None:
+        """What a name is given: by the callers of the function whose parameter it is, or by assignments."""
+        scope = module.scope(node).lookup(node.id)
+        bound = [binding for binding in module.bindings(node) if whole or not binding.is_none]
+        if len(bound) == 1 and isinstance(bound[0].node, (ast.Import, ast.ImportFrom)) or scope is None:
+            return self._member(module, node, whole)
+        if len(bound) == 1 and isinstance(bound[0].node, ast.arg):
+            found: list[Place] | None = given_by_callers(self.project, module, bound[0].node)
+        else:
+            found = self._assigned(module, bound, whole)
+        if found is not None:
+            self._hold(module, scope, node.id)
+        return found
+
+    def _member(self, module: Module, node: ast.expr, whole: bool) -> list[Place] | None:
+        """What a name of another file is given there."""
+        head, _, name = (self.project.qualified(module, node) or "").rpartition(".")
+        owner = self.project.module_behind(head, module) if head.strip(".") else None
+        if owner is None:
+            return None
+        path, name = self.project.readers.origin(owner, name)
+        home = self.project.modules[path]
+        found = self._assigned(home, home.analysis.root.bindings.get(name, []), whole)
+        if found is not None:
+            self._hold(home, home.analysis.root, name)
+        return found
+
+    def _assigned(self, module: Module, bound: list[Binding], whole: bool) -> list[Place] | None:
+        """The values of the assignments that bind a name; None where something else does, or it needs no following."""
+        values: list[Place] = []
+        bound = [binding for binding in bound if whole or not binding.is_none]
+        for binding in bound:
+            place = binding.node
+            statement = place if isinstance(place, ast.Assign) or place is None else module.parent(place)
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                return None
+            if not isinstance(statement.targets[0], ast.Name):
+                return None
+            if len(bound) == 1 and not whole and not self._is_passed_on(module, statement.value):
+                return None
+            values.append((module, statement.value))
+        return values or None
+
+    def _is_passed_on(self, module: Module, node: ast.expr) -> bool:
+        """Whether an expression may be one of several functions, or is the name of one."""
+        if isinstance(node, (ast.IfExp, ast.Subscript, ast.Name)) or _table(node) is not None:
+            return True
+        if isinstance(node, ast.Attribute):
+            return self._is_function(module, node)
+        return isinstance(node, ast.Call) and self._chooser(module, node) is not None
+
+    def _returned(self, module: Module, call: ast.Call, depth: int) -> list[Place] | None:
+        """What a function returns that chooses one of the program's functions."""
+        returned = self._chooser(module, call)
+        definition = self.project.definition(module, call.func)
+        if returned is None or definition is None:
+            return None
+        scope = definition.module.scope(definition.module.parent(definition.node) or definition.module.tree)
+        self.found.read.add(call.func)
+        self._hold(definition.module, scope, definition.name)
+        return returned
+
+    def _chooser(self, module: Module, call: ast.Call) -> list[Place] | None:
+        """What the called function of the program returns, where each is a function by its name, or one out of a table."""
+        definition = self.project.definition(module, call.func)
+        function = definition.node if definition is not None else None
+        if definition is None or not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return None
+        if isinstance(definition.module.parent(function), ast.ClassDef):
+            return None
+        returned = (statement.value for statement in own_returns(function))
+        values = [value for value in returned if value is not None and not _is_none(value)]
+        if not values or any(isinstance(node, _BLIND) for node in walk(function)):
+            return None
+        inside = definition.module
+        known = all(_table(value) is not None or self._is_function(inside, value) for value in values)
+        return [(inside, value) for value in values] if known else None
+
+    def _is_function(self, module: Module, node: ast.expr) -> bool:
+        """Whether an expression names a function of a file, which is the same whoever asks."""
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            return False
+        found = self.project.definition(module, node)
+        return found is not None and found.module.parent(found.node) is found.module.tree
+
+    def _hold(self, module: Module, scope: Scope, name: str) -> None:
+        if (module, scope, name) not in self.found.holders:
+            self.found.holders.append((module, scope, name))
+
+
+def _table(node: ast.expr) -> tuple[ast.expr, list[ast.expr]] | None:
+    """The dict of ``MODELS[name]`` or ``MODELS.get(name, default)``, and the default."""
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        return node.value, []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+        if len(node.args) in (1, 2) and not node.keywords:
+            return node.func.value, [value for value in node.args[1:] if not _is_none(value)]
+    return None
+
+
+def _is_dict(module: Module, node: ast.expr) -> bool:
+    """``dict(deep=deep, wide=wide)``."""
+    call = node if isinstance(node, ast.Call) and not node.args else None
+    return (
+        call is not None
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "dict"
+        and not module.bindings(call.func)
+    )
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def asks(module: Module, node: ast.expr) -> bool:
+    """Whether a read asks for the keys of a table only, or if there is anything: ``name in MODELS``, ``for name in MODELS``,
+    ``sorted(MODELS)``, ``make is None``."""
+    parent = module.parent(node)
+    if isinstance(parent, (ast.For, ast.comprehension)):
+        return parent.iter is node
+    if isinstance(parent, ast.Compare) and parent.left is node:
+        return all(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops)
+    if isinstance(parent, ast.Compare):
+        return node in parent.comparators and all(isinstance(op, (ast.In, ast.NotIn)) for op in parent.ops)
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Name) and parent.func.id in ("sorted", "list", "len")
+    return isinstance(parent, ast.Attribute) and parent.attr in _QUESTIONS
