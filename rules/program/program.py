@@ -28,7 +28,9 @@ from ..desugar.gathered_arguments import spread_arguments
 from ..desugar.handed_configs import unfold_configs
 from ..desugar.held_estimators import hold_estimators
 from ..desugar.named_estimators import name_estimators
+from ..desugar.own_configs import plain_configs
 from ..desugar.replaced_configs import joined_configs
+from ..desugar.returned_configs import inline_configs
 from ..distribute import tpu
 from ..distribute.chosen_strategy import choose_strategy, refuse_other_strategies
 from ..distribute.distribution import only_trains_and_evaluates, speaks_of_several
@@ -479,6 +481,8 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     settle_imports(drafts, paths)
     spread_specs(drafts, paths)
     spread_arguments(drafts, paths)
+    plain_configs(drafts, paths)
+    inline_configs(drafts, paths)
     joined_configs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
     hold_estimators(drafts, paths)

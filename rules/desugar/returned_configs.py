@@ -1,0 +1,93 @@
+"""A RunConfig that a function makes for its one caller is made by the caller.
+
+    def get_config(folder):
+        return tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=100)
+
+    config = get_config(FLAGS.folder)
+
+is ``config = tf.estimator.RunConfig(model_dir=FLAGS.folder, save_checkpoints_steps=100)``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.returns import own_returns
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.idle import taken_away
+from migrator.normalise.functions.inline import Inliner
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import walk
+
+from ..distribute.tpu_facts import short_name
+from ..estimator_calls.derived_configs import RUN_CONFIG
+
+
+def inline_configs(drafts: Drafts, paths: Iterable[str]) -> None:
+    """Puts functions that make a configuration in the place of their calls, where each has one."""
+    gone: list[tuple[str, str]] = []
+    drafts.apply_all(paths, lambda project, module: _found(drafts, module, gone))
+    for path, name in dict.fromkeys(gone):
+        taken_away(drafts, path, name)
+
+
+def _found(drafts: Drafts, module: Module, gone: list[tuple[str, str]]) -> Iterator[list[Change]]:
+    """The changes for each function of a file."""
+    if b"RunConfig" not in module.source:
+        return
+    for function in [node for node in module.tree.body if isinstance(node, ast.FunctionDef)]:
+        if _makes(module, function):
+            found = Definition(module, function)
+            place = _only_call(drafts.project, found)
+            changes = _inlined(drafts, *place, found) if place is not None else []
+            if changes:
+                gone.append((module.path, function.name))
+            yield changes
+
+
+def _makes(module: Module, function: ast.FunctionDef) -> bool:
+    """Whether all that a function returns is a RunConfig that it makes."""
+    returns = own_returns(function)
+    value = returns[0].value if len(returns) == 1 and returns[0] is function.body[-1] else None
+    if value is None or function.decorator_list:
+        return False
+    if isinstance(value, ast.Name):
+        bindings = module.bindings(value)
+        statements = [module.parent(binding.node) for binding in bindings]
+        made = [statement.value for statement in statements if isinstance(statement, ast.Assign)]
+        return bool(made) and len(made) == len(bindings) and all(_is_config(module, each, value.id) for each in made)
+    return _is_config(module, value, "")
+
+
+def _is_config(module: Module, node: ast.expr, name: str) -> bool:
+    """Whether an expression makes a configuration, or another one of that of a name."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
+        base = node.func.value
+        return (isinstance(base, ast.Name) and base.id == name) or _is_config(module, base, name)
+    made = module.resolve(node.func) or ""
+    return made == RUN_CONFIG or short_name(made) == "RunConfig"
+
+
+def _only_call(project: Project, found: Definition) -> tuple[Module, ast.Call] | None:
+    """The one call of a function, if that is all that is done with it."""
+    readers = project.readers.of(found.module, found.module.analysis.root, found.name)
+    module, node = readers[0] if len(readers) == 1 else (found.module, None)
+    call = module.parent(node) if node is not None else None
+    texts = (part for each in project.modules.values() for part in walk(each.tree) if isinstance(part, ast.Constant))
+    if not isinstance(call, ast.Call) or call.func is not node or any(text.value == found.name for text in texts):
+        return None
+    return module, call
+
+
+def _inlined(drafts: Drafts, module: Module, call: ast.Call, found: Definition) -> list[Change]:
+    if module.path not in drafts.project.editable or module.nearest(call, ast.ClassDef) is not None:
+        return []
+    try:
+        return Inliner(drafts, module, call, found).changes()
+    except Stuck:
+        return []
