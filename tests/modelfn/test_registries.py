@@ -123,11 +123,18 @@ def test_a_registry_that_other_files_import_is_left() -> None:
     manual_reason(files)
 
 
+def test_a_function_that_says_what_it_chooses() -> None:
+    getter = GETTER.replace("return MODELS[name]", "print(name)\n    return MODELS[name]")
+    body = 'predictions = get_model(params["model"])(features["x"], params["units"])'
+    text = migrate(model_fn(body, before=PLAIN + getter))
+    assert "    print(name)\n    return MODELS[name]\n" in text
+
+
 @pytest.mark.parametrize(
     "getter",
     [
-        GETTER.replace("return MODELS[name]", "print(name)\n    return MODELS[name]"),
         GETTER.replace("return MODELS[name]", "return OTHERS[name]"),
+        GETTER.replace("return MODELS[name]", "yield MODELS[name]"),
         GETTER.replace("def get_model", "@cached\ndef get_model"),
     ],
 )
