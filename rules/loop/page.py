@@ -36,6 +36,8 @@ class Page:
     def text(self, node: ast.expr, instead: Mapping[ast.AST, str] = MappingProxyType({})) -> str:
         """An expression with the edits of the names in it, and with other texts `instead` of some of these."""
         known = {**self.known, **instead}
+        if isinstance(node, ast.Constant) and self.module.parent(node) is None:
+            return known.get(node) or ast.unparse(node)  # a setting that stands in another file
         return self._renderer.expression(node, known.get)
 
     def operand(self, node: ast.expr) -> str:
