@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from migrator.emit.render import Renderer
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.idle import taken_away
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, is_super, walk
+from migrator.rewrite import Replace, code
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..loop.comments import has_comments
@@ -113,7 +115,7 @@ def _is_lasting(module: Module, name: ast.Name) -> bool:
 
 def _written(project: Project, config: _Config) -> list[Change]:
     """The edits of all calls of a class; none where one of them, or another use, is not followed."""
-    changes: list[Change] = []
+    changes: list[tuple[Module, Replace]] = []
     owner = config.owner
     for module, node in project.readers.of(owner.module, owner.module.analysis.root, owner.name):
         call = module.parent(node)
@@ -122,8 +124,11 @@ def _written(project: Project, config: _Config) -> list[Change]:
         text = _text(module, call, config) if isinstance(call, ast.Call) and call.func is node else None
         if text is None or call is None:
             return []
-        changes.append(Change(module.edit(call, text)))
-    return changes
+        changes.append((module, Replace(call, code(text))))
+    try:
+        return Change.every(changes)
+    except Stuck:
+        return []
 
 
 def _text(module: Module, call: ast.Call, config: _Config) -> str | None:

@@ -25,6 +25,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from migrator import rewrite
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, member
@@ -33,6 +34,7 @@ from migrator.normalise.functions.lift import free_name, module_name, moved
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Replace, statements, with_parameters
 
 _WRAPS = "functools.wraps"
 
@@ -59,13 +61,14 @@ def unwrapped(drafts: Drafts, functions: Iterable[Definition]) -> Unwrapped:
     home = decorator.module
     assert isinstance(decorator.node, ast.FunctionDef)
     new = free_name(home, wrapper, decorator.node)
-    changes, networks = [moved(drafts, home, wrapper, new, [network])], set[Name]()
+    lifted = moved(home, wrapper, new, [network])[0]  # the decorator stays, for what else it decorates
+    changes, networks = [(home, lifted)], set[Name]()
     for each in known:
         if each.node.decorator_list and _decorator(drafts, each) == decorator:
             name = module_name(each.module, f"{each.name}_network", each.name)
-            changes += _model_fn(drafts, each, name, home, wrapper, new, network)
+            changes += [(each.module, one) for one in _model_fn(drafts, each, name, home, wrapper, new, network)]
             networks.add((each.module.path, name))
-    return Unwrapped(changes, frozenset(networks), (home.path, decorator.name))
+    return Unwrapped(Change.every(changes), frozenset(networks), (home.path, decorator.name))
 
 
 def _decorator(drafts: Drafts, function: Definition) -> Definition:
@@ -112,8 +115,8 @@ def _parts(decorator: Definition) -> tuple[ast.FunctionDef, str]:
 
 def _model_fn(
     drafts: Drafts, function: Definition, name: str, home: Module, wrapper: ast.FunctionDef, new: str, network: str
-) -> list[Change]:
-    """The edits that give a decorated function another name, and its own to a call of what the decorator made of it."""
+) -> list[rewrite.Change]:
+    """The changes that give a decorated function another name, and its own to a call of what the decorator made of it."""
     module, node = function.module, function.node
     assert isinstance(node, ast.FunctionDef)
     if defaults(wrapper):
@@ -122,19 +125,9 @@ def _model_fn(
         raise Stuck("a decorated function that calls itself is not followed", node)
     names = OuterNames()
     made = new if home is module else member(drafts, module, node, home, new, names, node)
-    given = ", ".join(parameters(wrapper))
-    called = ", ".join([*parameters(wrapper)[: len(wrapper.args.args)], f"{network}={name}"])
-    called = ", ".join([called, *(f"{each.arg}={each.arg}" for each in wrapper.args.kwonlyargs)])
-    newline = module.newline
-    lines = ["", "", f"def {node.name}({given}):", f"    return {made}({called})", ""]
-    start = module.line_span(node.decorator_list[0])[0]
-    head = module.source.index(node.name.encode(), module.span(node)[0] + len("def"))
-    end = module.line_span(node)[1]
-    text = newline.join(lines) if module.source[:end].endswith(b"\n") else newline + newline.join(lines)
-    number = drafts.origin(module, node.lineno)
-    return [
-        *names.changes,
-        Change(module.edit((start, module.line_starts[node.lineno - 1]), "")),
-        Change(module.edit((head, head + len(node.name.encode())), name)),
-        Change(module.insert(end, text), (number,) * (text.count("\n") + 1)),
-    ]
+    given = parameters(wrapper)
+    called = [*given[: len(wrapper.args.args)], f"{network}={name}"]
+    called += [f"{each.arg}={each.arg}" for each in wrapper.args.kwonlyargs]
+    text = f"def {node.name}({', '.join(given)}):\n    return {made}({', '.join(called)})\n"
+    bare = with_parameters(module.cst.statement(node), name=name).with_changes(decorators=())
+    return [*names.changes, Replace(node, bare), Insert(statements(text), after=node, apart=True)]
