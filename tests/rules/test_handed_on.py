@@ -160,6 +160,27 @@ def test_a_table_that_another_file_gives_a_closure() -> None:
     assert "create_model[settings.kind](params=params[settings.kind])" in after["build.py"]
 
 
+@pytest.mark.parametrize(
+    ("head", "after"),
+    [
+        ("model_fn in (deep_model_fn, wide_model_fn)", "model_fn in (create_deep_model, create_wide_model)"),
+        ("net in [deep_model_fn]", "net in [create_deep_model]"),
+        (
+            'name, net in [("a", deep_model_fn), ("b", wide_model_fn)]',
+            'name, net in [("a", create_deep_model), ("b", create_wide_model)]',
+        ),
+        ("name, net in TABLE.items()", "name, net in TABLE.items()"),
+        ("net in TABLE.values()", "net in TABLE.values()"),
+    ],
+)
+def test_each_of_several_in_turn(head: str, after: str) -> None:
+    both = BOTH.replace("def model_fn", "def deep_model_fn")
+    table = 'TABLE = {"a": deep_model_fn, "b": wide_model_fn}\n\n' * ("TABLE" in head)
+    name = "model_fn" if head.startswith("model_fn") else "net"
+    text = migrate(f"{both}{table}for {head}:\n    tf.estimator.Estimator({name}, params=P).train(input_fn, steps=3)\n")
+    assert f"for {after}:\n" in text
+
+
 CHOICE = """
 def choose(name):
     \"\"\"By name.\"\"\"
@@ -242,7 +263,27 @@ REFUSED = [
         f"{MODEL}\n\nT = {{'a': model_fn}}\nT['a'](1, 2, 3)  # HERE\nestimator = tf.estimator.Estimator(T['a'])\n",
         "more",
     ),
-    (f"{MODEL}\n\nfor f in [model_fn]:\n    estimator = tf.estimator.Estimator(f)  # HERE\n", "not found"),
+    (f"{BOTH}for f in [model_fn, *MORE]:\n    estimator = tf.estimator.Estimator(f)  # HERE\n", "not found"),
+    (f"{BOTH}for f in load():\n    estimator = tf.estimator.Estimator(f)  # HERE\n", "not found"),
+    (f"{BOTH}L = [model_fn]\nfor f in L:\n    estimator = tf.estimator.Estimator(f)  # HERE\n", "not found"),
+    (
+        f"{BOTH}for f in (model_fn, wide_model_fn):\n    tf.estimator.Estimator(f, f.__name__)  # HERE\n",
+        "more than an Estimator",
+    ),
+    (
+        f"{BOTH}for f in (model_fn, wide_model_fn):\n    tf.estimator.Estimator(f)\n    f(1, 2, 3, {{}})  # HERE\n",
+        "more than",
+    ),
+    (
+        f"{BOTH}T = {{'a': model_fn}}\nfor name, f in T.items():\n    tf.estimator.Estimator(f, name)\n"
+        "for f in T.values():\n    f(1, 2, 3, 4)\n",
+        "the model_fn is not found",
+    ),
+    (
+        f"{BOTH}T = {{'a': model_fn}}\nfor name, f in T.items():\n    tf.estimator.Estimator(f, name)\n"
+        "for g in T.values():  # HERE\n    g(1, 2, 3, 4)\n",
+        "more than an Estimator",
+    ),
 ]
 
 

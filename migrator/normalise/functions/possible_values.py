@@ -96,7 +96,7 @@ class _Search:
         if isinstance(node, ast.Call):
             return self._returned(module, node, depth)
         if isinstance(node, ast.Name):
-            return self._bound(module, node, whole)
+            return self._bound(module, node, whole, depth)
         return self._member(module, node, whole) if isinstance(node, ast.Attribute) else None
 
     def _entries(self, module: Module, table: ast.expr, depth: int) -> Iterator[Place]:
@@ -115,8 +115,8 @@ class _Search:
             for home, other in self.values(module, value, True, depth + 1):
                 yield from self._entries(home, other, depth + 1)
 
-    def _bound(self, module: Module, node: ast.Name, whole: bool) -> list[Place] | None:
-        """What a name is given: by the callers of the function whose parameter it is, or by assignments."""
+    def _bound(self, module: Module, node: ast.Name, whole: bool, depth: int) -> list[Place] | None:
+        """What a name is given: by the callers of the function whose parameter it is, by assignments, or by a loop."""
         scope = module.scope(node).lookup(node.id)
         bound = [binding for binding in module.bindings(node) if whole or not binding.is_none]
         if len(bound) == 1 and isinstance(bound[0].node, (ast.Import, ast.ImportFrom)) or scope is None:
@@ -124,10 +124,34 @@ class _Search:
         if len(bound) == 1 and isinstance(bound[0].node, ast.arg):
             found: list[Place] | None = given_by_callers(self.project, module, bound[0].node)
         else:
-            found = self._assigned(module, bound, whole)
+            loop = self._turns(module, bound[0].node, depth) if len(bound) == 1 else None
+            found = self._assigned(module, bound, whole) if loop is None else loop
         if found is not None:
             self._hold(module, scope, node.id)
         return found
+
+    def _turns(self, module: Module, target: ast.AST, depth: int) -> list[Place] | None:
+        """What a name is in the turns of a loop: ``for model_fn in (deep, wide)``, ``for name, model_fn in MODELS.items()``."""
+        around = module.parent(target)
+        names = around.elts if isinstance(around, ast.Tuple) else []
+        loop = module.parent(around) if isinstance(around, ast.Tuple) else around
+        if not isinstance(loop, ast.For) or loop.target not in (target, around) or not isinstance(target, ast.Name):
+            return None
+        view = loop.iter.func if isinstance(loop.iter, ast.Call) and not loop.iter.args else None
+        if isinstance(view, ast.Attribute) and view.attr == ("items" if names else "values"):
+            if names and names.index(target) != 1:
+                return None
+            shown = self.values(module, view.value, True, depth + 1)
+            return [entry for place in shown for entry in self._entries(*place, depth)]
+        turns = loop.iter.elts if isinstance(loop.iter, (ast.List, ast.Tuple)) else []
+        if names:
+            pairs = [
+                turn.elts for turn in turns if isinstance(turn, (ast.Tuple, ast.List)) and len(turn.elts) == len(names)
+            ]
+            turns = [pair[names.index(target)] for pair in pairs] if len(pairs) == len(turns) else []
+        if not turns or any(isinstance(turn, ast.Starred) for turn in turns):
+            return None
+        return [(module, turn) for turn in turns]
 
     def _member(self, module: Module, node: ast.expr, whole: bool) -> list[Place] | None:
         """What a name of another file is given there."""
