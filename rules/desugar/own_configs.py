@@ -100,6 +100,9 @@ def _config(project: Project, module: Module, node: ast.ClassDef) -> _Config | N
         return None
     if not all(name.id in known or _is_lasting(module, name) for name in names):
         return None
+    formatted = [part for _, value in given for part in walk(value) if isinstance(part, ast.JoinedStr)]
+    if any(isinstance(part, ast.Name) for text in formatted for part in walk(text)):
+        return None  # what is read there has no reliable place
     return _Config(owner, node.bases[0], made, call, tuple(given))
 
 

@@ -40,6 +40,8 @@ def _is_renamed(holder: tuple[Module, Scope, str], handed_on: HandedOn, models: 
         return False
     if any(isinstance(binding.node, ast.FunctionDef) for binding in scope.bindings[name]):
         return False
+    if isinstance(module.parent(scope.node), ast.ClassDef):  # whose callers may give it by its name in many ways
+        return False
     shadowed = any(model.factory == NEW and model.definition.name != name for model in models)
     return NEW not in module.bound_names and not shadowed
 

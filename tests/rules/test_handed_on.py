@@ -181,6 +181,23 @@ def test_each_of_several_in_turn(head: str, after: str) -> None:
     assert f"for {after}:\n" in text
 
 
+def test_a_parameter_of_a_method_keeps_its_name() -> None:
+    trainer = """
+class Trainer:
+    def __init__(self, model_fn):
+        self.estimator = tf.estimator.Estimator(model_fn=model_fn, params=P)
+
+    def other(self, model_fn):
+        return tf.estimator.Estimator(model_fn=model_fn, params=P)
+
+
+"""
+    text = migrate(f"{BOTH}{trainer}trainer = Trainer(model_fn=model_fn)\ntrainer.other(model_fn=wide_model_fn)\n")
+    assert "def __init__(self, model_fn):\n        self.estimator = model_fn(params=P)\n" in text
+    assert "def other(self, model_fn):\n        return model_fn(params=P)\n" in text
+    assert "Trainer(model_fn=create_model)\ntrainer.other(model_fn=create_wide_model)\n" in text
+
+
 CHOICE = """
 def choose(name):
     \"\"\"By name.\"\"\"

@@ -114,6 +114,7 @@ def test_a_class_of_another_file() -> None:
         (CLASS + "    def steps(self):\n        return 3\n\n\n", ""),
         (CLASS.replace("**kwargs)", "**{})"), ""),
         (CLASS, "Config(*ARGUMENTS)"),
+        (CLASS.replace("=folder", "=f'{folder}/x'"), ""),
     ],
 )
 def test_classes_that_stay(made: str, after: str) -> None:
