@@ -27,9 +27,14 @@ def given_to(project: Project, module: Module, node: ast.expr) -> list[tuple[Mod
 
 
 def values_of(project: Project, module: Module, node: ast.expr) -> list[tuple[Module, ast.expr]]:
-    """The expressions that another one may stand for, with their files; none if one is not seen."""
+    """The expressions that another one may stand for, with their files; none if one is not seen.
+
+    What a program keeps in a dict is seen only if nothing else than what looks it up reads the dict.
+    """
     found = possible_values(project, module, node, whole=True)
-    return found.values if found.stuck is None else []
+    kept = any(isinstance(read, (ast.Subscript, ast.Call)) for read in found.read)
+    lost = found.stuck is not None or (kept and found.strangers(project, found.read))
+    return [] if lost else found.values
 
 
 def are_tensors(module: Module, node: ast.expr | None, depth: int = 0) -> bool:

@@ -62,10 +62,12 @@ def handed(project: Project, module: Module, node: ast.expr) -> PossibleValues |
 
 
 def display(project: Project, module: Module, node: ast.expr) -> tuple[Module, ast.Dict] | None:
-    """The display of a dict that a name stands for, if that is the only one."""
+    """The display of a dict that a name stands for, if that is the only one, and is assigned to a name."""
     found = possible_values(project, module, node, whole=True)
     home, value = found.values[0] if found.stuck is None and len(found.values) == 1 else (module, node)
-    return (home, value) if isinstance(value, ast.Dict) and None not in value.keys else None
+    statement = home.parent(value)
+    named = isinstance(statement, ast.Assign) and [type(target) for target in statement.targets] == [ast.Name]
+    return (home, value) if named and isinstance(value, ast.Dict) and None not in value.keys else None
 
 
 class _Search:
