@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
@@ -170,8 +171,10 @@ def _function(module: Module, node: ast.expr, function: ast.FunctionDef, call: a
     if found is None:
         return _computed(module, node, function, returns[0].value, call)
     names, features, alias = found
-    fed = _fed(module, function, features, module.resolve(names[0]) == _RAW)
-    if fed is None or not _is_read_in(module, features, [returns[0], *([alias] if alias is not None else [])]):
+    added = _added(module, features)
+    fed = _fed(module, function, features, module.resolve(names[0]) == _RAW, added)
+    own = [returns[0], *([alias] if alias is not None else []), *added]
+    if fed is None or not _is_read_in(module, features, own):
         return None
     dtype = _bound(fed[0][0], "dtype shape name") if len(fed) == 1 else None
     alone = isinstance(module.parent(fed[0][0]), (ast.Dict, ast.Assign)) and dtype is not None
@@ -212,20 +215,50 @@ def _alias(module: Module, name: ast.Name, other: ast.Name) -> ast.Assign | None
     return statement if same and _loads(module, name) == [name] else None
 
 
-def _fed(module: Module, function: ast.AST, features: ast.expr, raw: bool) -> list[tuple[ast.Call, str]] | None:
-    """All placeholders of a function, if each of them is an entry of its dict of features."""
-    statement = module.assignment(features)
-    made = statement.value if statement is not None else features
-    found: list[tuple[ast.Call, str]] = []
+_Entries = list[tuple[ast.expr, ast.expr]]
+
+
+def _added(module: Module, features: ast.expr) -> dict[ast.stmt, _Entries]:
+    """The statements that add entries to a dict with a name, with these: ``name[key] = value``, ``name.update({…})``."""
+    found: dict[ast.stmt, _Entries] = {}
+    for load in _loads(module, features) if isinstance(features, ast.Name) else ():
+        parent, statement = module.parent(load), module.statement(load)
+        if isinstance(parent, ast.Subscript) and isinstance(statement, ast.Assign) and statement.targets == [parent]:
+            calls = [n.func for n in walk(parent.slice) if isinstance(n, ast.Call)]
+            if all(isinstance(call, ast.Name) and call.id == "str" and not module.bindings(call) for call in calls):
+                found[statement] = [(parent.slice, statement.value)]  # a key is written twice then
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and call.func is parent and isinstance(parent, ast.Attribute):
+            entries = _entries(call.args[0]) if len(call.args) == 1 and not call.keywords else None
+            if parent.attr == "update" and entries is not None:
+                found[statement] = entries
+    return found
+
+
+def _entries(made: ast.expr) -> _Entries | None:
+    """The entries of a dict that is written."""
     if isinstance(made, ast.DictComp):
-        entries = [(made.key, made.value)]
-    elif isinstance(made, ast.Dict):
-        entries = [(key, value) for key, value in zip(made.keys, made.values) if key is not None]
-        if len(entries) != len(made.values):
-            return None
-    else:
+        return [(made.key, made.value)]
+    if not isinstance(made, ast.Dict):
         return None
-    for key, value in entries:
+    entries = [(key, value) for key, value in zip(made.keys, made.values) if key is not None]
+    return entries if len(entries) == len(made.values) else None
+
+
+def _fed(
+    module: Module,
+    function: ast.AST,
+    features: ast.expr,
+    raw: bool,
+    added: Mapping[ast.stmt, _Entries] = MappingProxyType({}),
+) -> list[tuple[ast.Call, str]] | None:
+    """All placeholders of a function, if each of them is an entry of its dict of features, or of those that are `added` to it."""
+    statement = module.assignment(features)
+    found: list[tuple[ast.Call, str]] = []
+    entries = _entries(statement.value if statement is not None else features)
+    if entries is None:
+        return None
+    for key, value in [*entries, *(entry for more in added.values() for entry in more)]:
         held = module.assignment(value)
         call = held.value if held is not None else value
         if not isinstance(call, ast.Call) or module.resolve(call.func) != _PLACEHOLDER:
