@@ -241,10 +241,33 @@ def may_be_none(project: Project, module: Module, node: ast.expr, depth: int = 0
         values = given_to(project, module, node) if statement is None else [(module, statement.value)]
         values = [*values, *((module, binding.alias) for binding in bindings if binding.alias is not None)]
         none = any(is_none(value) or may_be_none(project, where, value, depth + 1) for where, value in values)
-        return none or any(binding.is_none for binding in bindings)
+        return (none or any(binding.is_none for binding in bindings)) and not _is_set_where_read(module, node)
     return isinstance(node, ast.Attribute) and any(
         _may_be_left_out(call) for _, call in project.calls() if defines(call, node.attr)
     )
+
+
+def _is_set_where_read(module: Module, node: ast.Name) -> bool:
+    """Whether a name gets another value wherever it is read: ``if FLAGS.train: steps = …``, and ``if FLAGS.train:`` around."""
+    here, bindings = _tests(module, node), module.bindings(node)
+    nones = [module.span(binding.node) for binding in bindings if binding.is_none]
+    later = [b.node for b in bindings if not b.is_none and all(module.span(b.node) > none for none in nones)]
+    found = [_tests(module, each) for each in later]
+    return here is not None and any(tests and tests <= here for tests in found)
+
+
+def _tests(module: Module, node: ast.AST) -> set[str] | None:
+    """The options that are asked for before code is run, if nothing else decides."""
+    found: set[str] = set()
+    for outer in module.ancestors(module.statement(node)):
+        if isinstance(outer, (ast.FunctionDef, ast.Module)):
+            return found
+        if not isinstance(outer, ast.If) or not isinstance(outer.test, ast.Attribute):
+            return None
+        if any(module.is_inside(node, other) for other in outer.orelse):
+            return None
+        found.add(ast.dump(outer.test))
+    return found
 
 
 def _may_be_left_out(call: ast.Call) -> bool:

@@ -84,3 +84,35 @@ def test_evaluations_amid_a_training() -> None:
     assert "validation_data=input_fn().take(-1 if FLAGS.most is None else FLAGS.most)" in text
     source = HEAD + LOOP.replace("CONFIG", every).replace("MOST", "FLAGS.most").replace("LIMIT", "None")
     assert ".fit(" not in run(source)["program.py"].after.decode()  # how many epochs would it have?
+
+
+BERT = """\
+limit = None
+if FLAGS.FIRST:
+    limit = int(FLAGS.given)
+if FLAGS.SECOND:
+    estimator = tf.estimator.Estimator(model_fn, "model")
+    estimator.train(input_fn, max_steps=limit)
+"""
+
+
+@pytest.mark.parametrize(("second", "none"), [("do_train", False), ("do_eval", True)])
+def test_a_name_that_has_a_value_where_it_is_read(second: str, none: bool) -> None:
+    flags = 'flags.DEFINE_bool("do_train", True, "")\nflags.DEFINE_bool("do_eval", True, "")\n'
+    text = migrated(flags + BERT.replace("FIRST", "do_train").replace("SECOND", second), "")
+    assert ("steps = limit - " in text) is not none and ("steps = (limit or sys.maxsize) - " in text) is none
+
+
+def test_a_value_that_it_may_not_get_is_not_it() -> None:
+    flags = 'flags.DEFINE_bool("do_train", True, "")\n'
+    main = BERT.replace("FIRST", "do_train").replace("SECOND", "do_train")
+    set_ = "    limit = int(FLAGS.given)"
+    for other in (
+        main.replace(set_, "    print()\nelse:\n" + set_),
+        main.replace(set_, "    if FLAGS.most:\n    " + set_),
+        main.replace(set_, "    for _ in range(FLAGS.given):\n    " + set_),
+        main.replace("limit = None\n", "").replace(
+            "if FLAGS.do_train:\n    est", "limit = None\nif FLAGS.do_train:\n    est"
+        ),
+    ):
+        assert "steps = (limit or sys.maxsize) - " in migrated(flags + other, "")
