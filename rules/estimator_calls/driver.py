@@ -354,8 +354,8 @@ class Driver(FileEdits):
             elif name == "model_fn" and partial is not None and partial.keywords and factory is not None:
                 start, end = argument_span(module, call, argument)
                 first, last = module.span(partial.keywords[0])[0], module.span(partial.keywords[-1])[1]
-                before = module.source[module.skip_back(first) : first].decode()
-                lead = before if "\n" in before else ""
+                before, begins = (module.source[module.skip_back(at) : at].decode() for at in (first, start))
+                lead = before if "\n" in before and "\n" not in begins else ""
                 self.edits += [module.edit((start, first), lead), module.edit((last, end), "")]
             elif name == "model_fn" or (name == "params" and not has_params):
                 doomed.append(argument)

@@ -1,14 +1,15 @@
-"""What a program's model is about, as far as the program says: the folder of its checkpoints, or the name of its file."""
+"""What a program's model is about, as far as the program says: a class, a folder, a file, a variable or a prediction of it."""
 
 from __future__ import annotations
 
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence, Set
 
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_values import Construction
 from ..loop.settings import default_of, defines
@@ -16,15 +17,16 @@ from ..loop.settings import default_of, defines
 _MAX_HOPS = 5
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"v?\d+")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 # What folders of checkpoints and files of programs are called whatever they are about.
 _SAYS_NOTHING = frozenset(
     """
-    a after an and as at b base before c checkpoint checkpoints chief ckpt ckpts cli cluster code cpu custom cwd
-    data default demo dest destination dir directory distributed entry entrypoint estimator estimators eval evaluate
+    a after an and as at b base before builder c checkpoint checkpoints chief ckpt ckpts cli cluster code cpu custom cwd
+    data default demo dest destination dir directory distributed entry entrypoint est estimator estimators eval evaluate
     evaluation evaluator example examples exp experiment experiments export exported exports file files final
     finished fit fn folder folders for function functions gpu graph helper helpers here home horovod init job keras
     launch launcher lib local log logdir logs main migrated migration mirrored mode model modeldir modeling models
-    module multi multiworker my native new notebook of old on out output outputs path paths plain pred predict
+    module multi multiworker my native new nn notebook of old on out output outputs path paths plain pred predict
     prediction predictions program ps result results root run runner running runs save saved savedmodel saver script
     scripts serve server serving session single solution somewhere start starter storage store strategy summaries
     summary task tasks temp temporary tensorboard tensorflow test testing tests tf tf1 tf2 the there tmp tpu train
@@ -34,13 +36,57 @@ _SAYS_NOTHING = frozenset(
 )
 
 
-def subject(project: Project, definition: Definition, constructions: Iterable[Construction]) -> list[str]:
-    """Words for what the model of a model_fn is about: those of the folder of its checkpoints, where all `constructions` (the
-    Estimators that it may be the model_fn of) agree on it, else those of its file; none where neither says anything."""
-    folders = [_said_folder(project, construction) for construction in constructions]
-    if folders and folders[0] and all(words == folders[0] for words in folders):
-        return folders[0]
-    return _telling(os.path.splitext(os.path.basename(definition.module.path))[0])
+_PREDICTED = _SAYS_NOTHING | frozenset(
+    """
+    best class classes confidence embedding embeddings feature features hidden id ids index label labels logit
+    logits predicted prob probabilities probability probs score scores state states top value values weight weights
+    """.split()
+)
+"""The same for predictions."""
+
+
+def subject(
+    project: Project, definition: Definition, constructions: Collection[Construction], owner: str = ""
+) -> list[str]:
+    """Words for what the model of a model_fn is about: those of the class `owner` that it was a method of; of the folder of its
+    checkpoints, where all `constructions` (the Estimators that it may be the model_fn of) agree on it; of its file; of the
+    variable that holds the Estimator; of what it predicts. None where none of these says anything."""
+    return (
+        _telling("_".join(_HUMP.findall(owner)))
+        or _agreed([_said_folder(project, construction) for construction in constructions])
+        or _telling(os.path.splitext(os.path.basename(definition.module.path))[0])
+        or _agreed([_said_variable(construction) for construction in constructions])
+        or _said_predictions(definition)
+    )
+
+
+def _agreed(found: Sequence[list[str]]) -> list[str]:
+    """What all of several places say."""
+    return found[0] if found and all(words == found[0] for words in found) else []
+
+
+def _said_variable(construction: Construction) -> list[str]:
+    """The words of the variable that an Estimator is assigned to."""
+    statement = construction.module.parent(construction.call)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    name = target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
+    return _telling(name)
+
+
+def _said_predictions(definition: Definition) -> list[str]:
+    """The words of the one prediction whose name says something."""
+    module, found = definition.module, set[tuple[str, ...]]()
+    for call in (call for call in walk(definition.node) if isinstance(call, ast.Call)):
+        given = [k.value for k in call.keywords if k.arg == "predictions"]
+        if not given or not (module.resolve(call.func) or "").endswith("EstimatorSpec"):
+            continue
+        statement = module.assignment(given[0])
+        value = given[0] if statement is None else statement.value
+        for key in value.keys if isinstance(value, ast.Dict) else ():
+            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+            found.add(tuple(_telling(name, _PREDICTED)))
+    words = found - {()}
+    return list(words.pop()) if len(words) == 1 else []
 
 
 def words_about(project: Project, construction: Construction) -> list[str]:
@@ -88,8 +134,9 @@ def _paths(project: Project, module: Module, node: ast.expr, depth: int) -> Iter
                 yield from _paths(project, home, default, depth + 1)
 
 
-def _telling(name: str) -> list[str]:
-    """The words of a name that say something; none where they make no identifier, or too long a one."""
-    words = [word for word in _WORD.findall(name) if not _NUMBER.fullmatch(word) and word.lower() not in _SAYS_NOTHING]
-    plain = all(word.isascii() and word.isidentifier() for word in words)
-    return words if plain and len(words) <= 3 and max(map(len, words), default=0) > 1 else []
+def _telling(name: str, idle: Set[str] = _SAYS_NOTHING) -> list[str]:
+    """The words of a name that say something, not being `idle`; none where they make no identifier, or too long a one."""
+    plain = {word: word.lower().rstrip("0123456789") for word in _WORD.findall(name) if not _NUMBER.fullmatch(word)}
+    words = [word for word, root in plain.items() if root not in idle and word.lower() not in idle]
+    named = all(word.isascii() and word.isidentifier() for word in words)
+    return words if named and len(words) <= 3 and max(map(len, words), default=0) > 1 else []

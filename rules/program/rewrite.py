@@ -452,7 +452,7 @@ class ProgramRewrite(Rewritten):
 
     def _named(self, definition: Definition, constructions: list[Construction]) -> ModelFn:
         module, reserved = definition.module, self.sublayers.reserved
-        about = subject(self.project, definition, constructions)
+        about = subject(self.project, definition, constructions, self.drafts.owner(definition))
         origin = self.drafts.model_class(definition)
         names = names_of(definition.name, module.path, module.bound_names, reserved, origin, about)
         reserved.update(names)

@@ -15,6 +15,7 @@ from migrator.analyse.function.translate import Translations
 from migrator.analyse.layers.sublayers import Sublayers
 from migrator.analyse.variables.startvalues import started_elsewhere
 from migrator.discover.sources import Unusable, load
+from migrator.engine.spacing import spaced
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
@@ -83,8 +84,8 @@ class Rewritten:
 
     def edits(self) -> Iterator[Edit]:
         """All edits, without repetitions."""
-        for edits in self._edits.values():
-            yield from dict.fromkeys(edits)
+        for path, edits in self._edits.items():
+            yield from spaced(self.project.modules[path].source, dict.fromkeys(edits))
 
     @functools.cached_property
     def estimators(self) -> Values:

@@ -79,6 +79,59 @@ def test_the_name_of_the_file(path: str, expected: str) -> None:
     assert classes(migrate_all({path: program("")})[path]) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("variable", "expected"),
+    [
+        ("classifier", "Classifier"),
+        ("wine_estimator", "WineModel"),
+        ("DeepFM", "DeepFMModel"),
+        ("esmm_model", "EsmmModel"),
+        ("estimator_2", "Model"),
+        ("est1", "Model"),
+        ("m", "Model"),
+    ],
+)
+def test_the_variable_that_holds_the_estimator(variable: str, expected: str) -> None:
+    assert classes(migrate(program("").replace("estimator = ", f"{variable} = "))) == [expected]
+
+
+def test_variables_of_several_estimators_say_nothing_of_their_model() -> None:
+    assert classes(migrate(program("").replace("estimator =", "wines = roses ="))) == ["WinesModel"]
+    more = "roses = tf.estimator.Estimator(model_fn)\n"
+    assert classes(migrate(program("").replace("estimator =", "wines =") + more)) == ["Model"]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "expected"),
+    [
+        ('{"rating": logits}', "RatingModel"),
+        ('{"digit": logits, "probabilities": logits, "class_ids": logits}', "DigitModel"),
+        ('{"clicks": logits, "buys": logits}', "Model"),
+        ('{"class": logits, "scores": logits}', "Model"),
+        ('{name: logits for name in ["rating"]}', "Model"),
+    ],
+)
+def test_what_is_predicted(predictions: str, expected: str) -> None:
+    text = program("").replace("predictions=logits", f"predictions={predictions}")
+    assert classes(migrate(text)) == [expected]
+    held = program("").replace("predictions=logits", "predictions=outputs")
+    held = held.replace("    return", f"    outputs = {predictions}\n    return")
+    assert classes(migrate(held)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [("Tagger", "TaggerModel"), ("WineTrainer", "WineModel"), ("DeepFM", "DeepFMModel"), ("Builder", "Model")],
+)
+def test_the_class_that_the_model_fn_was_a_method_of(owner: str, expected: str) -> None:
+    head, tail = program("").split("def model_fn(")
+    body = "\n".join(f"    {line}".rstrip() for line in tail.split("\nestimator")[0].splitlines())
+    size = f"    def __init__(self, size):\n        self.size = size\n\n    def model_fn(self, {body.strip()}\n"
+    text = f"{head}class {owner}:\n{size.replace('], 1)', '], self.size)')}"
+    text += f"\n\nestimator = tf.estimator.Estimator({owner}(1).model_fn)\n"
+    assert classes(migrate(text)) == [expected]
+
+
 def test_a_name_that_the_file_has_for_something_else() -> None:
     text = migrate(program(", 'clicks'", "class ClicksModel:\n    pass\n"))
     assert classes(text) == ["Model"]

@@ -62,6 +62,8 @@ class Drafts:
         """Why an expression (path and text) was left as it is."""
         self.model_classes: dict[tuple[str, str], str] = {}
         """Names of the classes that functions (path and name) built their networks with, and that are taken apart."""
+        self.owners: dict[tuple[str, str], str] = {}
+        """Names of the classes that functions were methods of."""
         self.renamed: dict[str, str] = {}
         """New names of local names of functions whose bodies took the place of a call, with those that they had."""
         self.remarks: list[tuple[Location, str]] = []
@@ -114,6 +116,10 @@ class Drafts:
     def model_class(self, function: Definition) -> str:
         """The name of the class that a function built its network with before it was taken apart; else an empty text."""
         return self.model_classes.get((function.module.path, function.name), "")
+
+    def owner(self, function: Definition) -> str:
+        """The name of the class that a function was a method of; else an empty text."""
+        return self.owners.get((function.module.path, function.name), "")
 
     def apply(self, changes: Iterable[Change]) -> None:
         """Makes all changes at once. They must not overlap."""

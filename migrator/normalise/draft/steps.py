@@ -246,6 +246,7 @@ class Preparation(ObjectSteps):
         name = found.function.name
         lineage = ancestors(self.drafts.project, found.owner)
         self._taken_out |= {(owner.module.path, name) for owner in lineage if is_abstract(owner, name)}
+        self.drafts.owners[found.module.path, new] = found.owner.name
         if found.function.name in self._moved_down | GENERIC:  # the class is the model
             self.drafts.model_classes[found.module.path, new] = found.owner.name
         for place, estimator in zip(places, estimators):
