@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from migrator.engine.fixes import splice
 from migrator.engine.spacing import spaced
 from migrator.vocabulary.diagnostics import Edit

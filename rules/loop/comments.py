@@ -9,6 +9,12 @@ import tokenize
 from collections.abc import Iterator
 
 from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Edit
+
+_ESTIMATOR = re.compile(
+    rb"\b(the|an?|our|your|this)( custom| canned)? (?:tf\.estimator\.)?(?:tpu)?estimator\b(?![.(])", re.IGNORECASE
+)
+"""``the Estimator``, and not the name of a class."""
 
 
 def has_comments(module: Module, node: ast.AST) -> bool:
@@ -25,3 +31,13 @@ def comments(module: Module, start: int, end: int) -> Iterator[tuple[int, str]]:
         if token.type == tokenize.COMMENT:
             column = len(token.line[: token.start[1]].encode()) - (1 if token.start[0] == 1 else 0)
             yield start + lines[token.start[0] - 1] + column, token.string
+
+
+def of_a_model(module: Module, statement: ast.stmt) -> Iterator[Edit]:
+    """Edits of the comment right above a statement that made an Estimator, and makes a model now."""
+    end = module.line_span(statement)[0]
+    start = module.above_comments(end)
+    for found in _ESTIMATOR.finditer(module.source, start, end):
+        article, kind = (part.decode() if part else "" for part in found.groups())
+        article = article[0] if article.lower() == "an" and not kind else article
+        yield module.edit(found.span(), f"{article}{kind} model")

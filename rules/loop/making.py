@@ -12,7 +12,7 @@ from migrator.vocabulary.diagnostics import Edit
 
 from ..distribute.spread import Spread
 from ..distribute.tpu_facts import strategy_lines
-from .comments import comments
+from .comments import comments, of_a_model
 from .inputs import given_parts
 from .page import Page
 from .places import is_simple, line_above
@@ -93,6 +93,7 @@ def made(
     held: set[ast.stmt] = set()
     for source in sources:
         statement, call = source.settings.statement, source.construction.call
+        yield from of_a_model(page.module, page.module.statement(call))
         for each in (each for each in source.settings.sessions if each not in held):
             held.add(each)
             yield page.instead(each, [text for _, text in comments(page.module, *page.module.span(each))])

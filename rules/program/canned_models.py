@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Set
 
-from migrator.emit.polish import polished
+from migrator.emit.polishing.polish import polished
 from migrator.emit.render import Renderer
 from migrator.resolve.calls import arguments, delete_arguments
 from migrator.resolve.module import Module

@@ -17,7 +17,8 @@ from migrator.analyse.layers.sublayers import Sublayer
 from migrator.analyse.results.stepvalues import settle_step_values
 from migrator.emit.classwriter import LayerGenerator
 from migrator.emit.generate import Generated, Generator
-from migrator.emit.polish import polished, returned_at_once
+from migrator.emit.polishing.polish import polished, returned_at_once
+from migrator.emit.polishing.wording import reworded
 from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
@@ -597,7 +598,8 @@ class ProgramRewrite(Rewritten):
 
         model.generated = self._rendered(module, generate)
         span = whole_span(module, model.definition.node)
-        text = polished(returned_at_once(model.generated.text, "call"), module, self.drafts.renamed)
+        text = reworded(returned_at_once(model.generated.text, "call"))
+        text = polished(text, module, self.drafts.renamed)
         self._drivers[module.path].edits.append(module.edit(span, text.lstrip()))
 
     def _generate_layer(self, sublayer: Sublayer) -> None:

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, method, migrate, model_fn
 
-from migrator.emit.polish import polished
+from migrator.emit.polishing.polish import polished
 from migrator.resolve.module import Module
 
 RENAMED = {"f_x": "x", "f_y": "y", "f_labels": "labels"}

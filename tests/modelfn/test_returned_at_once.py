@@ -7,7 +7,7 @@ import textwrap
 import pytest
 from modelfn.programs import method, migrate, model_fn
 
-from migrator.emit.polish import returned_at_once
+from migrator.emit.polishing.polish import returned_at_once
 
 
 def ended(body: str, name: str = "call") -> str:

@@ -139,6 +139,31 @@ train_op = optimizer.apply_gradients(pairs, global_step=tf.train.get_global_step
     assert "def train_step" in text and "def compute_loss" in text
 
 
+def clipped(how: str) -> str:
+    """Compiled or not, the loss of a train op that clips."""
+    train = f"""optimizer = tf.train.GradientDescentOptimizer(0.1)
+variables = tf.trainable_variables()
+gradients = tf.gradients(loss, variables)
+{how}
+train_op = optimizer.apply_gradients(zip(gradients, variables), global_step=tf.train.get_global_step())"""
+    return migrated("tf.losses.sparse_softmax_cross_entropy(labels, logits)", train=train)
+
+
+def test_what_the_optimizer_clips_by_itself_changes_nothing() -> None:
+    text = clipped("gradients, _ = tf.clip_by_global_norm(gradients, 0.5)")
+    assert "global_clipnorm=0.5" in text and "loss=tf.keras.losses.SparseCategoricalCrossentropy(" in text
+    assert "def compute_loss" not in text and "loss_metric" not in text and "def train_step" not in text
+
+
+def test_gradients_that_a_step_changes_keep_the_method() -> None:
+    for how in (
+        "gradients, norm = tf.clip_by_global_norm(gradients, 0.5)\ntf.summary.scalar('norm', norm)",
+        "gradients = [tf.sign(g) for g in gradients]",
+    ):
+        text = clipped(how)
+        assert "def train_step" in text and "def compute_loss" in text
+
+
 def test_comments_stand_where_the_loss_does() -> None:
     body = f"{LOGITS}\npredictions = {{'p': logits}}"
     loss = "# Of all ratings.\nloss = tf.losses.mean_squared_error(labels, logits)"

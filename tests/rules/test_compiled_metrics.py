@@ -118,6 +118,12 @@ def test_a_flat_output(metric: str) -> None:
     assert "metrics=[" not in text  # Keras would count each batch once
 
 
+def test_masks_that_keras_would_heed() -> None:
+    embedded = 'net = tf.keras.layers.Embedding(9, 3, mask_zero=True)(features["x"])\nlogits = tf.layers.dense(net, 3)'
+    text = migrated('"key": tf.metrics.mean_absolute_error(labels, logits)', embedded)
+    assert "metrics=[" not in text and "self.key.update_state(" in method(text, "compute_metrics")
+
+
 def test_curves_of_tensorflow_1() -> None:
     metric = '"key": tf.metrics.auc(labels, tf.sigmoid(logits))'
     text = migrated(metric, exact=True)

@@ -14,15 +14,16 @@ from migrator.analyse.results.outputs import repr_key
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
+from migrator.analyse.training.clipping import with_clipping
 from migrator.analyse.training.trainop import train_op
 from migrator.emit.writer import Writer
 
 if TYPE_CHECKING:
-    from migrator.analyse.function.plan import Plan
     from migrator.emit.modelwriter import ModelWriter
 
 _KEPT_BY_KERAS = re.compile(r"regularizer|add_loss|mask_zero|\bMasking\b")
 """What makes Keras add to a loss that `compile` takes, or leave out a part of it."""
+_MASKS = re.compile(r"mask_zero|\bMasking\b")
 
 
 class ProgramReading:
@@ -122,7 +123,13 @@ class ProgramReading:
 def compiled_loss(generator: ModelWriter) -> CompiledLoss | None:
     """The loss for `compile`; None where the program needs a method."""
     plan = generator.plan
-    if generator.single is None or plan.fed or generator.partial or not generator.losses or not _is_minimized(plan):
+    if (
+        generator.single is None
+        or plan.fed
+        or generator.partial
+        or not generator.losses
+        or not _is_minimized(generator)
+    ):
         return None
     found: list[CompiledLoss] = []
     for mode, node in generator.losses.items():
@@ -141,10 +148,13 @@ def compiled_loss(generator: ModelWriter) -> CompiledLoss | None:
     return merged if merged.regularized or not _adds_losses(generator) else None
 
 
-def _is_minimized(plan: Plan) -> bool:
-    """Whether one optimizer minimizes the loss, and nothing else happens in a step."""
+def _is_minimized(generator: ModelWriter) -> bool:
+    """Whether one optimizer minimizes the loss, and nothing else happens in a step, but for what an optimizer clips by itself."""
+    facts = generator.shared.facts
     try:
-        training = train_op(plan)
+        training = train_op(generator.plan)
+        if training is not None:
+            training = with_clipping(generator.plan, training, alone=not facts["replicated"] and not facts["horovod"])
     except Unsupported:
         return False
     return training is None or training.plain
@@ -156,6 +166,11 @@ def _adds_losses(generator: ModelWriter) -> bool:
     if facts.get("regularized") or facts.get("regularized outside") or sublayers.kept:
         return True
     return any(_KEPT_BY_KERAS.search(module.text) for module in sublayers.project.modules.values())
+
+
+def masks(generator: ModelWriter) -> bool:
+    """Whether Keras might leave out a part of what is compared, which a layer of the program masks."""
+    return any(_MASKS.search(module.text) for module in generator.plan.sublayers.project.modules.values())
 
 
 def loss_text(loss: CompiledLoss, writer: Writer) -> str:

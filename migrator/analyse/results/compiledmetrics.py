@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.translate import format_call
-from migrator.analyse.results.compiledloss import ProgramReading
+from migrator.analyse.results.compiledloss import ProgramReading, masks
 from migrator.analyse.results.outputs import repr_key
 from migrator.analyse.statements.flow import Leaf
 from migrator.emit.writer import Writer
@@ -22,7 +22,7 @@ def compile_metrics(generator: ModelWriter, entries: Sequence[MetricEntry], deri
     plan = generator.plan
     if generator.single is None or plan.fed or derived or plan.metric_effects or generator.shared.facts["replicated"]:
         return  # other code reads the metrics
-    if any(entry.loop or entry.group or entry.arm or entry.hidden for entry in entries):
+    if any(entry.loop or entry.group or entry.arm or entry.hidden for entry in entries) or masks(generator):
         return
     for entry in entries:
         entry.compiled = plan.translations.compiled_metric(

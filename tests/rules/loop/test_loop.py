@@ -410,3 +410,27 @@ def test_a_list_of_predictions_becomes_arrays_where_one_loop_reads_it() -> None:
     assert loop(before) == after
     two = loop(before + "print(len(rows))\n")
     assert "rows = [dict(zip(predictions, row)) for row in zip(*predictions.values())]\n" in two
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ("# Create the Estimator", "# Create the model"),
+        ("# Build an estimator, and train it", "# Build a model, and train it"),
+        (
+            "# Our custom TPUEstimator: in two lines\n# of the estimator",
+            "# Our custom model: in two lines\n# of the model",
+        ),
+        ("# As tf.estimator.Estimator has it", "# As tf.estimator.Estimator has it"),
+        ("# The estimators of before", "# The estimators of before"),
+        ("# the Estimator\n", "# the Estimator\n"),
+    ],
+)
+def test_the_comment_above_what_made_an_estimator(comment: str, expected: str) -> None:
+    text = migrate(f"{MODEL}{comment}\n{ESTIMATOR}estimator.train(make_input_fn(8, None), steps=20)\n")
+    assert f"\n{expected}\n{HEAD}" in text
+
+
+def test_comments_on_an_estimator_that_keeps_the_helpers_stay() -> None:
+    text = kept("estimator.train(make_input_fn(8, None))\n", f"{MODEL}# The Estimator\n{ESTIMATOR}")
+    assert "# The Estimator\n" in text

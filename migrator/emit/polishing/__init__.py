@@ -1,0 +1,1 @@
+"""The last look at what was written: names, quotes, and words."""
