@@ -8,7 +8,6 @@ from typing import Union
 
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
-from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, with_arguments
 from migrator.vocabulary.diagnostics import Edit
@@ -71,8 +70,8 @@ def makers(module: Module, value: ast.Name) -> list[ast.stmt]:
     return found if len(blocks) == 1 and len(getattr(whole, "body", ())) > len(found) else []
 
 
-def taken_over(project: Project, module: Module, value: ast.expr) -> str:
-    """What takes the place of settings of sessions that are dropped, and which options of the program nothing reads then."""
+def taken_over(module: Module, value: ast.expr) -> str:
+    """What takes the place of settings of sessions that are dropped."""
     gone: list[ast.AST] = [value]
     if isinstance(value, ast.Name):
         made = makers(module, value)
@@ -86,9 +85,7 @@ def taken_over(project: Project, module: Module, value: ast.expr) -> str:
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):  # device_count cannot be set so
             fields[node.attr] = _INSTEAD.get(node.attr, "")
     told = [f"{name}: {text}" for name, text in fields.items() if text]
-    message = f"session_config is dropped: {'; '.join(told) or 'set threads and devices through tf.config'}"
-    unread = _unread(project, set(inside)) if not isinstance(value, ast.Name) or makers(module, value) else []
-    return message + (f". Nothing reads {', '.join(f'`{name}`' for name in unread)} any more" if unread else "")
+    return f"session_config is dropped: {'; '.join(told) or 'set threads and devices through tf.config'}"
 
 
 def _counted(value: ast.expr) -> str:
@@ -98,22 +95,6 @@ def _counted(value: ast.expr) -> str:
     gpus = counts.get("GPU")
     none = isinstance(gpus, ast.Constant) and gpus.value == 0
     return _NO_GPU if none else _DEVICES
-
-
-def _unread(project: Project, gone: set[ast.AST]) -> list[str]:
-    """Options of the program, such as ``FLAGS.name``, that are read by nodes which go, and nowhere else."""
-    names = list(dict.fromkeys(node.attr for node in gone if isinstance(node, ast.Attribute)))
-    modules = project.modules.values()
-    read = {node.attr for m in modules for node in m.nodes(ast.Attribute) if node not in gone}
-    defined = {text.lstrip("-").replace("-", "_") for _, call in project.calls() for text in _first(call)}
-    return sorted(name for name in names if name not in read and name in defined)
-
-
-def _first(call: ast.Call) -> list[str]:
-    """The name that a call may define: ``DEFINE_string("name", …)``, ``add_argument("--name")``."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
-    return [first] if isinstance(first, str) and (name == "add_argument" or name.startswith("DEFINE")) else []
 
 
 def _root(node: ast.expr) -> ast.expr:

@@ -159,7 +159,7 @@ def _configured(
         found.append((read, value))
     session = given.get("session_config")
     sessions = makers(module, session) if isinstance(session, ast.Name) else []
-    told = None if is_none(session) or session is None else (session, taken_over(project, module, session))
+    told = None if is_none(session) or session is None else (session, taken_over(module, session))
     return Settings(fields, (call.func,), statement, reads=tuple(found), sessions=tuple(sessions), session=told)
 
 
