@@ -18,6 +18,7 @@ from migrator.emit.polishing.wording import documented, reworded
         ("The model function for a small net", "A small net"),
         ("Tells digits apart.", "Tells digits apart."),
         ("Models functions of one variable.", "Models functions of one variable."),
+        ("\n    A net.\n    In two lines.\n\n    ", "\n    A net.\n    In two lines.\n\n    "),
         ("The model_fn is called once.", "The model_fn is called once."),
         ("A model function\n\n    Reads the words twice.\n    ", "Reads the words twice."),
         ("Tags.\n\n    Twice.\n\n    Args:\n      mode: one\n    ", "Tags.\n\n    Twice.\n    "),

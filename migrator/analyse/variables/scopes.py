@@ -137,6 +137,8 @@ def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], st
     prefix = scope_prefix(plan, site.leaf)
     if site.layer.late and (prefix is None or "*" in prefix):
         return _late_name(plan, site, text, write)
+    if prefix and "*" in prefix and is_counted(plan, site):
+        return _counted_name(plan, site, text, write)
     if not prefix or "*" in prefix:
         return text
     prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
@@ -144,6 +146,36 @@ def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], st
     if quote is not None and _begins_with_literal(site.layer.name) and not re.search(r"[%{}\\]", prefix):
         return text[: quote.end()] + prefix + text[quote.end() :]
     return f'"{prefix}" + {text}'
+
+
+def is_counted(plan: Body, site: Site) -> bool:
+    """Whether a weight of each turn of a loop stands in a scope that the turn has of its own: ``"conv-%s" % size``."""
+    scopes = _scope_names(plan, site)
+    told = [name for name in scopes if isinstance(name, ast.BinOp)]
+    targets = {node.id for loop in site.loops for node in walk(loop.target) if isinstance(node, ast.Name)}
+    plain = site.layer.name is None or isinstance(site.layer.name, ast.Constant)
+    return plain and len(told) == 1 and all(map(_pattern, scopes)) and set() < reads(told[0]) <= targets
+
+
+def _scope_names(plan: Body, site: Site) -> list[ast.expr | None]:
+    """What the scopes around a weight are called."""
+    return [call.args[0] if call.args else None for call in scope_calls(plan, site.leaf)]
+
+
+def _pattern(scope: ast.expr | None) -> str:
+    """A literal name, or one with a single place for a value, as it is written; else an empty text."""
+    formatted = isinstance(scope, ast.BinOp) and isinstance(scope.op, ast.Mod)
+    literal = scope.left if isinstance(scope, ast.BinOp) and formatted else scope
+    text = literal.value if isinstance(literal, ast.Constant) and isinstance(literal.value, str) else ""
+    return text if re.fullmatch(r"[\w./-]*%[sd][\w./-]*" if formatted else r"[\w./-]+", text) else ""
+
+
+def _counted_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:
+    """The name of a weight of one turn of a loop: ``"conv-%s_W" % size``."""
+    scopes = _scope_names(plan, site)
+    (value,) = (name.right for name in scopes if isinstance(name, ast.BinOp))
+    name = "_".join([*map(_pattern, scopes), str(ast.literal_eval(text))]).replace("/", "_")  # Keras 3 allows no slash
+    return f'"{name}" % {write(value)}'
 
 
 def _late_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:

@@ -13,6 +13,7 @@ from migrator.analyse.training.updates import is_method
 from migrator.analyse.variables.scopes import (
     Patterns,
     given_names,
+    is_counted,
     is_named,
     literal_pattern,
     scope_prefix,
@@ -124,16 +125,16 @@ def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iter
             own = literal_pattern(ast.Name("name"), inner) or stem
             yield from variable_names(site.layer.helper, old, f"{prefix}{own}/", inner)
             continue
-        yield from _names_of(site, own, old, prefix, around, is_named(site, known))
+        scoped = "" if around is None or ("*" in around and not is_counted(plan, site)) else around.replace("/", "_")
+        yield from _names_of(site, own, old, prefix, scoped, is_named(site, known))
 
 
 def _names_of(
-    site: Site, own: str | None, old: str, prefix: str, around: str | None, named: bool
+    site: Site, own: str | None, old: str, prefix: str, scoped: str, named: bool
 ) -> Iterator[tuple[str, str]]:
     layer = site.layer
     if layer.weight:
         name = own if own is not None and layer.variables else _UNKNOWN  # name scopes name a tf.Variable too
-        scoped = "" if around is None or "*" in around else around.replace("/", "_")
         yield f"{old}{name}:0", f"{scoped}{name}:0"
         yield (
             f"{old}{name}:0",

@@ -72,6 +72,8 @@ def documented(docstring: str) -> str:
         subject = _FUNCTION_FOR.sub(r"\1", first, count=1) if _FUNCTION_FOR.match(first) else first
         first = subject[:1].upper() + subject[1:] if subject != first else first
     rest = _without_sections(rest)
+    if "\n".join([first, *rest]) == docstring:
+        return docstring
     if not first.strip():
         while rest and not rest[0].strip():
             rest.pop(0)
