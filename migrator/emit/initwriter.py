@@ -17,6 +17,7 @@ from migrator.analyse.statements.names import enumerated, reads, targets
 from migrator.analyse.statements.shapes import on_shapes
 from migrator.analyse.statements.walks import Loop, parts, static_parts
 from migrator.analyse.variables.partitioning import by_scope, given_partitioner, partitioners_of, scope_partitioner
+from migrator.analyse.variables.scopes import counted_by
 from migrator.emit.writer import Shared, Writer
 
 WIDTH = 118
@@ -52,7 +53,7 @@ class InitWriter(Writer):
         found: set[Leaf] = set(extra)
         stack: list[str] = [*kept, *reads(self.partitioners)]
         for site in self.sites:
-            stack.extend(_read_by(site))
+            stack.extend(_read_by(self.plan, site))
             stack.extend(name for _, value in site.layer.arguments for name in _sizes(plan, value))
             for frame in site.leaf.frames:
                 once = site.in_all_turns and isinstance(frame.node, ast.For)
@@ -243,7 +244,7 @@ class InitWriter(Writer):
         """The construction of a layer, or of one for each turn of the comprehensions that it stands in."""
         made = self._made(site)
         for loop in reversed(site.turns if turns is None else turns):
-            made = f"[{made} for {self.loop(loop, _read_by(site))}]"
+            made = f"[{made} for {self.loop(loop, _read_by(self.plan, site))}]"
         return made
 
     def _comprehension(self, node: ast.For, site: Site, indent: str) -> list[str]:
@@ -254,7 +255,7 @@ class InitWriter(Writer):
     ) -> list[str]:
         """``self.layers = [made for x in y]``, over several lines where it is too long for one."""
         made = self._listed(site, turns)
-        head = self.loop(node, _read_by(site))
+        head = self.loop(node, _read_by(self.plan, site))
         line = f"{start}[{made} for {head}]"
         if len(line) <= WIDTH and "\n" not in made:
             return [line]
@@ -317,7 +318,8 @@ def _sizes(plan: Body, value: Value) -> set[str]:
     return set() if isinstance(value, str) else plan.times.lengths.reads(value)
 
 
-def _read_by(site: Site) -> set[str]:
+def _read_by(plan: Body, site: Site) -> set[str]:
     """Names that the making of a layer reads."""
     values = [value for _, value in site.layer.arguments if not isinstance(value, str)]
-    return reads(values if site.layer.maker is None else [*values, site.layer.maker])
+    values += [site.layer.maker] if site.layer.maker is not None else []
+    return reads([*values, *counted_by(plan, site)])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Value, is_none
+from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.resolve.parsing import expression_tree
@@ -137,8 +138,10 @@ def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], st
     prefix = scope_prefix(plan, site.leaf)
     if site.layer.late and (prefix is None or "*" in prefix):
         return _late_name(plan, site, text, write)
-    if prefix and "*" in prefix and is_counted(plan, site):
-        return _counted_name(plan, site, text, write)
+    counters = counted_by(plan, site) if prefix and "*" in prefix else []
+    if counters:  # Keras 3 allows no slash
+        name = "_".join([*map(_pattern, _scope_names(plan, site)), str(ast.literal_eval(text))]).replace("/", "_")
+        return f'"{name}" % {write(counters[0])}'
     if not prefix or "*" in prefix:
         return text
     prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
@@ -148,13 +151,15 @@ def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], st
     return f'"{prefix}" + {text}'
 
 
-def is_counted(plan: Body, site: Site) -> bool:
-    """Whether a weight of each turn of a loop stands in a scope that the turn has of its own: ``"conv-%s" % size``."""
+def counted_by(plan: Body, site: Site) -> list[ast.expr]:
+    """What tells the scope of a weight in a turn of a loop from those of the other turns: `size` of ``"conv-%s" % size``."""
     scopes = _scope_names(plan, site)
-    told = [name for name in scopes if isinstance(name, ast.BinOp)]
+    told = [name.right for name in scopes if isinstance(name, ast.BinOp)]
     targets = {node.id for loop in site.loops for node in walk(loop.target) if isinstance(node, ast.Name)}
     plain = site.layer.name is None or isinstance(site.layer.name, ast.Constant)
-    return plain and len(told) == 1 and all(map(_pattern, scopes)) and set() < reads(told[0]) <= targets
+    known = site.layer.weight and plain and len(told) == 1 and all(map(_pattern, scopes))
+    found = known and isinstance(told[0], ast.Name) and told[0].id in targets
+    return told if found and plan.times.of(told[0]) is Time.STATIC else []
 
 
 def _scope_names(plan: Body, site: Site) -> list[ast.expr | None]:
@@ -168,14 +173,6 @@ def _pattern(scope: ast.expr | None) -> str:
     literal = scope.left if isinstance(scope, ast.BinOp) and formatted else scope
     text = literal.value if isinstance(literal, ast.Constant) and isinstance(literal.value, str) else ""
     return text if re.fullmatch(r"[\w./-]*%[sd][\w./-]*" if formatted else r"[\w./-]+", text) else ""
-
-
-def _counted_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:
-    """The name of a weight of one turn of a loop: ``"conv-%s_W" % size``."""
-    scopes = _scope_names(plan, site)
-    (value,) = (name.right for name in scopes if isinstance(name, ast.BinOp))
-    name = "_".join([*map(_pattern, scopes), str(ast.literal_eval(text))]).replace("/", "_")  # Keras 3 allows no slash
-    return f'"{name}" % {write(value)}'
 
 
 def _late_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:

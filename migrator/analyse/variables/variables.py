@@ -12,8 +12,8 @@ from migrator.analyse.training.sums import nodes_of_sums
 from migrator.analyse.training.updates import is_method
 from migrator.analyse.variables.scopes import (
     Patterns,
+    counted_by,
     given_names,
-    is_counted,
     is_named,
     literal_pattern,
     scope_prefix,
@@ -125,7 +125,7 @@ def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iter
             own = literal_pattern(ast.Name("name"), inner) or stem
             yield from variable_names(site.layer.helper, old, f"{prefix}{own}/", inner)
             continue
-        scoped = "" if around is None or ("*" in around and not is_counted(plan, site)) else around.replace("/", "_")
+        scoped = "" if around is None or ("*" in around and not counted_by(plan, site)) else around.replace("/", "_")
         yield from _names_of(site, own, old, prefix, scoped, is_named(site, known))
 
 
