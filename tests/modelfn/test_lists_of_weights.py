@@ -33,7 +33,8 @@ for i, units in enumerate(params["units"]):
 def test_weights_that_are_used_again() -> None:
     text = migrate(model_fn(TIED.format(first='params["units"][i]', second='params["units"][i + 1]')))
     init, call = joined(method(text, "__init__", "Model")), method(text, "call", "Model")
-    assert "for W in reversed(self.weights_)" in init and "shape=[W.shape[0]]" in init
+    assert "for i, W in enumerate(reversed(self.weights_))" in init and "shape=[W.shape[0]]" in init
+    assert 'name="encoder_%d_W" % i' in init and 'name="decoder_%d_b" % i' in init
     assert "self.weights_.append(self.encoder_w_variables[-1])" in init
     assert "for W, b in zip(reversed(self.weights_), self.decoder_b_variables):" in call
 
