@@ -79,7 +79,8 @@ def _only_call(project: Project, found: Definition) -> tuple[Module, ast.Call] |
     module, node = readers[0] if len(readers) == 1 else (found.module, None)
     call = module.parent(node) if node is not None else None
     texts = (part for each in project.modules.values() for part in walk(each.tree) if isinstance(part, ast.Constant))
-    if not isinstance(call, ast.Call) or call.func is not node or any(text.value == found.name for text in texts):
+    named = any(isinstance(text.value, str) and found.name in text.value for text in texts)
+    if not isinstance(call, ast.Call) or call.func is not node or named:
         return None
     return module, call
 

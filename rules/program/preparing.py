@@ -39,7 +39,7 @@ from ..layers import (
     repeated_layers,
 )
 from ..layers.graph_variables import VARIABLE
-from ..losses_metrics import added_metrics, metric_loops, scoped_summaries
+from ..losses_metrics import added_metrics, metric_loops, metric_tables, scoped_summaries
 from ..model_fns import templates
 from ..model_fns.translations import is_refused, translations
 from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
@@ -80,7 +80,8 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         return changes or optimizer_tables.spelled_out(drafts.project, module, call)
 
     def rewritten(module: Module, function: ast.FunctionDef) -> list[Change]:
-        changes = metric_loops.unrolled(module, function) or logged_modes.dropped(drafts, module, function)
+        changes = metric_tables.written_out(module, function) or metric_loops.unrolled(module, function)
+        changes = changes or logged_modes.dropped(drafts, module, function)
         changes = changes or keras_collected.spelled_out(module, function)
         changes = changes or keras_assembled.at_once(drafts, module, function)
         return changes or scoped_summaries.named(drafts.project, module, function) or listed(module, function)
@@ -149,6 +150,8 @@ class _Judge:
         """Whether a function makes specs, metrics, optimizers and the like, itself or in functions that it calls."""
         if self._of_optimizer(definition):
             return False
+        if any(name in self.known.metrics for _, name in definition.module.references_in(definition.node)):
+            return True
         layers = self.makes_layers(definition)
         for call, name in self._called(definition):
             if isinstance(call.func, ast.Attribute) and call.func.attr in _MINIMIZING:

@@ -67,6 +67,7 @@ def test_a_function_of_another_file() -> None:
         (MAKER, "print(get_config('there'))"),  # a second one
         (MAKER, "call(get_config)"),
         (MAKER, "print(globals()['get_config'])"),
+        (MAKER, "exec('get_config(1)')"),
         (MAKER.replace("def", "@cached\ndef"), ""),
         (MAKER.replace("    return", "    if folder is None:\n        return None\n    return"), ""),
         (MAKER.replace("    return", "    global COUNT\n    COUNT = 1\n    return"), ""),
