@@ -41,7 +41,7 @@ from ..distribute.without_tpu import settle_tpus
 from ..estimator_calls.derived_configs import RUN_CONFIG, why_not_derived
 from ..estimator_calls.estimator_kinds import KINDS, dialect_of
 from ..estimator_calls.estimator_values import ESTIMATOR, Construction
-from ..estimator_calls.idle_options import idle_options
+from ..estimator_calls.leftovers import leftovers
 from ..estimator_calls.sessions import refuse_hub_modules
 from ..estimator_calls.unseen_receivers import refuse_unseen_receivers
 from ..inputs.drawn_inputs import refuse_drawn_inputs
@@ -370,8 +370,8 @@ class EstimatorProgram(ProgramRule):
         remarks = [(drafts.location(module, node), text) for module, node, text in rewrite.remarks()]
         for place, text in (*drafts.remarks, *remarks):
             yield Diagnostic(self.code, text, place, None, Severity.INFO, self.name, self.url)
-        for module, call, text in idle_options(project.modules, edits):
-            yield Diagnostic(self.code, text, module.location(call), None, Severity.INFO, self.name, self.url)
+        for module, node, text in leftovers(project.modules, edits):
+            yield Diagnostic(self.code, text, module.location(node), None, Severity.INFO, self.name, self.url)
         yield from rewrite.units()
 
     def _mixed(

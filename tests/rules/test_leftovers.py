@@ -1,9 +1,17 @@
-"""Options that nothing reads any more."""
+"""Options that nothing reads any more, and files that hold nothing but imports."""
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 from modelfn.programs import SPEC, TRAIN_OP, model_fn, run
+
+from migrator.resolve.module import Module
+from migrator.vocabulary.diagnostics import Edit
+
+leftovers = import_module("migrator.rules.estimator_calls.leftovers").leftovers
 
 MODEL = model_fn(
     'logits = tf.layers.dense(features["x"], 3)\npredictions = {"p": logits}',
@@ -62,3 +70,41 @@ def test_options_that_another_file_reads() -> None:
         told(FLAGS, "log_step_count_steps=FLAGS.steps", "import tools", tools="def f(flags):\n    return flags.steps\n")
         == []
     )
+
+
+NETWORK = """\
+import tensorflow as tf
+
+
+class Network:
+    def __init__(self, features):
+        self.logits = tf.layers.dense(features["x"], 3)
+"""
+
+
+def idle_files(source: str, path: str = "network.py") -> list[str]:
+    """What is said of a file out of which a class goes."""
+    start = source.index("class Network")
+    end = source.index("3)\n") + 3
+    edit = Edit(path, start, end, "")
+    return [f"{module.path}: {text}" for module, _, text in leftovers({path: Module(path, source)}, [edit])]
+
+
+def test_a_file_that_holds_imports_alone() -> None:
+    (told,) = idle_files(NETWORK)
+    assert told.startswith("network.py: nothing is left of this file but imports")
+    assert idle_files(f'"""The network."""\n{NETWORK}') == [told]
+
+
+def test_a_file_that_holds_more() -> None:
+    assert idle_files(f"{NETWORK}\n\nSIZES = [3]\n") == []
+    assert idle_files(f"{NETWORK}\n\ndef clean(text):\n    return text.strip()\n") == []
+    assert idle_files(NETWORK, "network/__init__.py") == []
+    assert list(leftovers({"other.py": Module("other.py", "from network import Network\n")}, [])) == []
+
+
+def test_the_file_of_a_class_that_a_model_fn_built_its_network_with() -> None:
+    folder = Path(__file__).parents[2] / "fixtures" / "text" / "cnn" / "before"
+    outcomes = run({path.name: path.read_text() for path in folder.glob("*.py")})
+    told = [d.location.path for o in outcomes.values() for d in o.remaining if "nothing is left" in d.message]
+    assert told == ["text_cnn.py"]
