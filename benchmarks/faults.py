@@ -1,10 +1,11 @@
 """Plants faults in migrated programs, one at a time, and counts those that `migrate parity` finds.
 
-    python benchmarks/faults.py [FIXTURE...] [--count 120] [--jobs 2] [--markdown FILE]
+    python benchmarks/faults.py [FIXTURE...] [--count 120] [--jobs 2] [--modes replay,live,free] [--markdown FILE]
 
 The kinds of faults are those of `benchmarks/planted.py`; they are spread over the fixtures of one file. The program before is
-recorded once for each fixture, so that a fault costs one run of the program after. A fault that is not found is shown with its
-line: some change nothing that a program of so few steps computes, such as a dropout whose rate is 0.
+recorded once for each fixture, so that a fault costs one run of the program after. Where one is not found, the program runs once
+more, and stops at the place of the fault: if it never comes there, that counts as not run. Other faults that are not found are
+shown with their lines: some change nothing that a program of so few steps computes, such as a dropout whose rate is 0.
 """
 
 from __future__ import annotations
@@ -12,23 +13,36 @@ from __future__ import annotations
 import argparse
 import itertools
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planted import KINDS, Fault, faults
 
+from migrator.parity.formats import summary
+from migrator.parity.judge.case import Case, Program
+from migrator.parity.judge.casefile import load_cases
+from migrator.parity.judge.recordings import Recordings
+from migrator.parity.judge.report import COULD_NOT_RUN, DIFFERENT, EQUAL
+from migrator.parity.run.progress import Progress
+from migrator.parity.run.runner import run_case
+
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 900.0
-"""Seconds of one comparison."""
-FOUND, CRASHED, MISSED, FAILED = "found", "crashed", "missed", "failed"
-"""`CRASHED`: the program with the fault could not run, so that nothing was compared; that shows it, too."""
+"""Seconds of one training."""
+MODES = ("replay", "live", "free")
+SEEDS = 20
+"""Trainings of each side without replay."""
+FOUND, CRASHED, MISSED, NOT_RUN = "found", "crashed", "missed", "not run"
+"""`CRASHED`: the program with the fault could not run, so that nothing was compared; that shows it, too. `NOT_RUN`: the
+program never comes to the place of the fault, with the arguments of its case."""
+COLUMNS = (FOUND, CRASHED, NOT_RUN, MISSED)
+OUTCOMES = {EQUAL: MISSED, DIFFERENT: FOUND, COULD_NOT_RUN: CRASHED}
 
 
 @dataclass(frozen=True)
@@ -53,11 +67,11 @@ class Verdict:
     seconds: float
 
 
-def chosen(fixtures: Sequence[Path], count: int) -> list[Planted]:
-    """As many faults, of all kinds in turn, each in the fixture that has fewest so far."""
-    places: dict[str, list[Planted]] = {kind.name: [] for kind in KINDS}
+def chosen(fixtures: Sequence[Path], count: int, modes: Sequence[str] = MODES) -> list[Planted]:
+    """As many faults, of all kinds in turn that `modes` can see, each in the fixture that has fewest so far."""
+    places: dict[str, list[Planted]] = {kind.name: [] for kind in KINDS if kind.mode in modes}
     for fixture in fixtures:
-        for fault in faults((fixture / "after.py").read_text("utf-8")):
+        for fault in (each for each in faults((fixture / "after.py").read_text("utf-8")) if each.mode in modes):
             places[fault.kind].append(Planted(fixture, fault))
     taken: Counter[Path] = Counter()
     found: list[Planted] = []
@@ -72,26 +86,24 @@ def chosen(fixtures: Sequence[Path], count: int) -> list[Planted]:
 
 def judge(fixture: Path, after: str | None, mode: str, recordings: Path, python: str) -> Verdict:
     """Compare a fixture's first case, with `after` in the place of its migrated program, or as it is."""
-    _, first, *_ = (fixture / "parity.toml").read_text("utf-8").split("[[case]]")
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary, "fixture")
+        folder = Path(temporary, fixture.name)
         shutil.copytree(fixture, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        folder.joinpath("parity.toml").write_text(f"[[case]]{first}", "utf-8")
         if after is not None:
             folder.joinpath("after.py").write_text(after, "utf-8")
-        command = [python, "-m", "migrator", "parity", "fixture/parity.toml", "-q", "--mode", mode]
-        command += ["--recordings", str(recordings / f"{fixture.parent.name}-{fixture.name}-{mode}")]
+        defaults = Case("", Program(folder, python=python), mode=mode, new_python=python, timeout=LIMIT)
+        case = replace(load_cases(folder / "parity.toml", replace(defaults, seeds=SEEDS))[0], name="case")
         started = time.perf_counter()
-        try:
-            done = subprocess.run(command, cwd=temporary, capture_output=True, text=True, timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            return Verdict(FAILED, f"no answer within {LIMIT:.0f} s", LIMIT)
+        kept = Recordings(recordings / f"{fixture.parent.name}-{fixture.name}-{mode}")
+        report = run_case(case, Progress(quiet=True), recordings=kept)
         seconds = time.perf_counter() - started
-    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-    outcome = {0: MISSED, 1: FOUND, 2: CRASHED}.get(done.returncode, FAILED)
-    said = lines[0].partition(": ")[2] if lines else done.stderr.strip()[-200:]
-    said = "; ".join([said, *(line for line in lines if "says nothing" in line)])
-    return Verdict(outcome, said, seconds)
+    why = [report.diagnosis or summary(report)] if report.verdict != COULD_NOT_RUN else report.problem.splitlines()[:1]
+    why += [
+        note
+        for note in report.notes
+        if any(word in note for word in ("says nothing", "says little", "not compared: summ"))
+    ]
+    return Verdict(OUTCOMES[report.verdict], "; ".join(why), seconds)
 
 
 def judged(fixture: Path, planted: Sequence[Planted], recordings: Path, python: str) -> list[tuple[Planted, Verdict]]:
@@ -103,6 +115,9 @@ def judged(fixture: Path, planted: Sequence[Planted], recordings: Path, python: 
             raise SystemExit(f"{fixture}: without a fault, --mode {mode}: {plain.why}")
         for each in group:
             verdict = judge(fixture, each.fault.text, mode, recordings, python)
+            if verdict.outcome == MISSED and mode != "free":
+                stopped = judge(fixture, each.fault.stopping, mode, recordings, python)
+                verdict = replace(verdict, outcome=NOT_RUN if stopped.outcome == MISSED else MISSED)
             print(
                 f"{verdict.outcome:7} {verdict.seconds:5.1f} s  {each.place}: {each.fault.kind}",
                 file=sys.stderr,
@@ -114,15 +129,15 @@ def judged(fixture: Path, planted: Sequence[Planted], recordings: Path, python: 
 
 def table(results: Sequence[tuple[Planted, Verdict]]) -> str:
     """What was found of each kind, what could not run, and all that was missed."""
-    lines = ["| fault | planted | found | crashed |", "| --- | ---: | ---: | ---: |"]
+    lines = ["| fault | planted | found | crashed | not run | missed |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
     for kind in KINDS:
         outcomes = [verdict.outcome for each, verdict in results if each.fault.kind == kind.name]
         if outcomes:
             mode = f" (`--mode {kind.mode}`)" if kind.mode != "replay" else ""
-            counts = f"{len(outcomes)} | {outcomes.count(FOUND)} | {outcomes.count(CRASHED)}"
-            lines.append(f"| {kind.name}{mode} | {counts} |")
-    found, crashed = (sum(verdict.outcome == outcome for _, verdict in results) for outcome in (FOUND, CRASHED))
-    lines += ["", f"{found} of {len(results)} found, {crashed} more crashed.", ""]
+            counts = " | ".join(str(outcomes.count(outcome)) for outcome in COLUMNS)
+            lines.append(f"| {kind.name}{mode} | {len(outcomes)} | {counts} |")
+    found, crashed, not_run, missed = (sum(verdict.outcome == each for _, verdict in results) for each in COLUMNS)
+    lines += ["", f"{found} of {len(results)} found, {crashed} crashed, {not_run} not run, {missed} missed.", ""]
     lines += [
         f"- {verdict.outcome}: {each.place}: {each.fault.kind}: {verdict.why}"
         for each, verdict in results
@@ -132,11 +147,12 @@ def table(results: Sequence[tuple[Planted, Verdict]]) -> str:
 
 
 def main() -> int:
-    """Print the table; the exit status is 1 if a fault was not found."""
+    """Print the table; the exit status is 1 if a fault was missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="FIXTURE", help="such as ctr/dcn; all of one file by default")
     parser.add_argument("--count", type=int, default=120, help="how many faults [default: %(default)s]")
     parser.add_argument("--jobs", type=int, default=2, help="comparisons at once [default: %(default)s]")
+    parser.add_argument("--modes", default=",".join(MODES), help="of `migrate parity` [default: %(default)s]")
     parser.add_argument("--python", default=sys.executable, help="interpreter with TensorFlow 2.15")
     parser.add_argument("--markdown", type=Path, help="write the table here")
     options = parser.parse_args()
@@ -146,8 +162,8 @@ def main() -> int:
         if (path.parent / "parity.toml").exists() and "cluster" not in (path.parent / "parity.toml").read_text("utf-8")
     )
     fixtures = [ROOT / "fixtures" / name for name in names]
-    planted = chosen(fixtures, options.count)
-    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(options.jobs) as pool:
+    planted = chosen(fixtures, options.count, options.modes.split(","))
+    with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(options.jobs) as pool:
         groups = [(key, list(group)) for key, group in itertools.groupby(planted, key=lambda each: each.fixture)]
         tasks = [pool.submit(judged, key, group, Path(temporary), options.python) for key, group in groups]
         results = [result for task in tasks for result in task.result()]
@@ -155,7 +171,7 @@ def main() -> int:
     print(text)
     if options.markdown:
         options.markdown.write_text(text, "utf-8")
-    return int(any(verdict.outcome not in (FOUND, CRASHED) for _, verdict in results))
+    return int(any(verdict.outcome == MISSED for _, verdict in results))
 
 
 if __name__ == "__main__":

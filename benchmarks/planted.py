@@ -30,6 +30,8 @@ class Fault:
     line: int
     text: str
     """The whole program with the fault."""
+    stopping: str
+    """The program, which stops where the fault would be, if it comes there at all."""
 
 
 @dataclass(frozen=True)
@@ -259,6 +261,11 @@ KINDS = (
     _Kind("batches one larger", _one_more("batch", 0, "+ 1"), "live"),
     _Kind("another order", _added("seed=77", "shuffle"), "live"),
     _Kind("cut off after ten", _chained("batch", ".take(10)"), "live"),
+    _Kind("learning rate halved", _scaled("0.5", "learning_rate", 0, *_OPTIMIZERS), "free"),
+    _Kind("initial values of zero", _added("kernel_initializer='zeros'", "Dense"), "free"),
+    _Kind("initial values ten times as wide", _scaled("10", "stddev", -1, "RandomNormal", "TruncatedNormal"), "free"),
+    _Kind("twice the dropout", _scaled("2", "rate", 0, "Dropout", "dropout"), "free"),
+    _Kind("never shuffled", _scaled("1 + 0", "buffer_size", 0, "shuffle"), "free"),
 )
 
 
@@ -289,6 +296,9 @@ def faults(text: str) -> Iterator[Fault]:
             planted = kind.plant(node, source) if not kind.within or owners.get(node) in kind.within else None
             if planted is not None:
                 place = span(planted[0])
-                changed = data[: place.start] + planted[1].encode() + data[place.stop :]
-                yield Fault(kind.name, kind.mode, getattr(planted[0], "lineno", 0), changed.decode())
+                stop = "raise SystemError" if isinstance(planted[0], ast.stmt) else "(1 / 0)"
+                texts = (
+                    (data[: place.start] + new.encode() + data[place.stop :]).decode() for new in (planted[1], stop)
+                )
+                yield Fault(kind.name, kind.mode, getattr(planted[0], "lineno", 0), *texts)
                 break

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from migrator.parity.judge.report import CaseReport
 
 ROOT = Path(__file__).resolve().parent.parent
 for name in ("planted", "faults"):
@@ -72,7 +73,7 @@ def test_faults_of_all_fixtures_are_programs_and_spread() -> None:
 
 def test_what_was_not_found_is_listed_with_its_place() -> None:
     tool = sys.modules["faults"]
-    fault = sys.modules["planted"].Fault("elu for relu", "replay", 7, "")
+    fault = sys.modules["planted"].Fault("elu for relu", "replay", 7, "", "")
     planted = tool.Planted(ROOT / "fixtures" / "ctr" / "dcn", fault)
     text = tool.table(
         [
@@ -81,17 +82,36 @@ def test_what_was_not_found_is_listed_with_its_place() -> None:
             (planted, tool.Verdict(tool.CRASHED, "ran longer than 900 s", 1.0)),
         ]
     )
-    assert "| elu for relu | 3 | 1 | 1 |" in text
-    assert "1 of 3 found, 1 more crashed." in text and "ran longer" not in text
+    assert "| elu for relu | 3 | 1 | 1 | 0 | 1 |" in text
+    assert "1 of 3 found, 1 crashed, 0 not run, 1 missed." in text and "ran longer" not in text
     assert "- missed: ctr/dcn/after.py:7: elu for relu: equal" in text
 
 
-@pytest.mark.parametrize(("status", "outcome"), [(0, "missed"), (1, "found"), (2, "crashed"), (3, "failed")])
+@pytest.mark.parametrize(
+    ("said", "outcome"), [("equal", "missed"), ("different", "found"), ("could not run", "crashed")]
+)
 def test_a_program_that_could_not_run_is_told_from_one_that_differs(
-    status: int, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: str, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tool = sys.modules["faults"]
-    done = subprocess.CompletedProcess([], status, "case: it says so\n", "")
-    monkeypatch.setattr(tool.subprocess, "run", lambda *_, **__: done)
+    report = CaseReport("case", said, problem="it says so\nand more", diagnosis="it says so")
+    monkeypatch.setattr(tool, "run_case", lambda *_, **__: report)
     verdict = tool.judge(ROOT / "fixtures" / "ctr" / "dcn", None, "replay", tmp_path, "python")
     assert (verdict.outcome, verdict.why) == (outcome, "it says so")
+
+
+def test_a_place_that_the_program_never_comes_to_counts_as_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = sys.modules["faults"]
+    faults = [each for each in sys.modules["planted"].faults(PROGRAM) if each.kind in ("elu for relu", "other beta_1")]
+    fixture = ROOT / "fixtures" / "ctr" / "dcn"
+    assert ["(1 / 0)" in each.stopping for each in faults] == [True, True]
+
+    def judge(fixture: Path, after: str | None, *rest: object) -> object:
+        return tool.Verdict("crashed" if after == faults[0].stopping else "missed", "", 1.0)
+
+    monkeypatch.setattr(tool, "judge", judge)
+    planted = [tool.Planted(fixture, each) for each in faults]
+    results = tool.judged(fixture, planted, tmp_path, "python")
+    assert [verdict.outcome for _, verdict in results] == ["missed", "not run"]
