@@ -20,11 +20,11 @@ def leftovers(modules: Mapping[str, Module], edits: Iterable[Edit]) -> Iterator[
     by_path: dict[str, list[Edit]] = {}
     for edit in edits:
         by_path.setdefault(edit.path, []).append(edit)
-    after = {path: _after(modules[path], mine) for path, mine in by_path.items()}
     try:
+        after = {path: _after(modules[path], mine) for path, mine in by_path.items()}
         yield from _options(modules, after)
         yield from _files(modules, after)
-    except SyntaxError:  # told elsewhere
+    except (SyntaxError, ValueError):  # edits that nothing can make, which the engine tells of
         return
 
 
