@@ -227,6 +227,11 @@ class Text:
             pass
         return found
 
+    def in_comment(self, position: int) -> bool:
+        """Whether a place is inside of a comment."""
+        index = bisect.bisect_right(self._comments, position) - 1
+        return index >= 0 and _NEWLINE.search(self.source, self._comments[index], position) is None
+
     def comments_in(self, start: int, end: int) -> bool:
         """Whether a comment starts inside the span."""
         if b"#" not in self.source[start:end]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.resolve.text import Spans
 from migrator.vendor import vendoring
 
 _TRAINS_AND_EVALUATES = re.compile(rb"[.\"']train_and_evaluate|import\b[^\n(]*(\([^)]*)?\btrain_and_evaluate")
+_CLUSTER = "TF_CONFIG"
+"""What counts in sentences, too: a command or a JSON text may set it."""
 _OTHER_WORDS = re.compile(
     rb"learn_runner|\bExperiment\b|"
     rb"Strategy\b|get_strategy|distribute\b(?!\.cluster_resolver\.TPU)|device_fn|device_setter|"
@@ -35,22 +40,21 @@ def speaks_of_several(modules: Iterable[Module], strategy: str) -> bool | None:
     None: its files name nothing that is, so only those who import its Estimators may have it train there.
     """
     words = {"auto": _WORDS, "none": _WHATEVER_IS_CHOSEN}.get(strategy)
-    if words is None or any(words.search(m.source) and not vendoring.is_vendored(m.text) for m in modules):
+    if words is None or any(True for _ in _spoken(words, modules)):
         return True
     return None if strategy == "auto" else False
 
 
 def only_trains_and_evaluates(modules: Iterable[Module], strategy: str) -> bool:
     """Whether `train_and_evaluate` is all that speaks for several machines: its callers may set TF_CONFIG for it."""
-    texts = [m.source for m in modules if not vendoring.is_vendored(m.text)] if strategy == "auto" else []
-    return bool(texts) and not any(_OTHER_WORDS.search(text) for text in texts)
+    programs = [m for m in modules if not vendoring.is_vendored(m.text)] if strategy == "auto" else []
+    return bool(programs) and not any(True for _ in _spoken(_OTHER_WORDS, programs))
 
 
 def understood_words(modules: Iterable[Module], on_tpu: bool) -> frozenset[str] | None:
     """The words by which files speak for several devices or machines; None: there are others than strategies, partitioners
     and TF_CONFIG. Those for TPUs are of no account, nor is, where an Estimator is for one, that which names its master."""
-    texts = [module.source for module in modules if not vendoring.is_vendored(module.text)]
-    found = frozenset(word.group().decode() for text in texts for word in _OTHER_WORDS.finditer(text))
+    found = frozenset(_spoken(_OTHER_WORDS, modules))
     told = frozenset(word for word in found - _OF_TPUS if not (on_tpu and word.startswith("master")))
     return told if told <= _UNDERSTOOD else None
 
@@ -58,3 +62,30 @@ def understood_words(modules: Iterable[Module], on_tpu: bool) -> frozenset[str] 
 def speaks_of_tpus(modules: Iterable[Module]) -> bool:
     """Whether files name TPUs."""
     return any(re.search(rb"TPU|tpu\b", m.source) and not vendoring.is_vendored(m.text) for m in modules)
+
+
+def _spoken(words: re.Pattern[bytes], modules: Iterable[Module]) -> Iterator[str]:
+    """Those of `words` that stand in the code of files, not in what people alone read: comments, docstrings, texts of help."""
+    for module in modules:
+        found = [] if vendoring.is_vendored(module.text) else list(words.finditer(module.source))
+        for match in found:
+            word = match.group().decode()
+            if word == _CLUSTER or not _is_prose(module, match.start()):
+                yield word
+
+
+def _is_prose(module: Module, position: int) -> bool:
+    """Whether a place is inside of a comment, or of a string of several words."""
+    return module.in_comment(position) or _sentences(module).hold((position, position))
+
+
+def _sentences(module: Module) -> Spans:
+    """Strings of several words; those of f-strings, whose places are not told, are code."""
+    if "sentences" not in module.memo:
+        nodes = list(walk(module.tree))
+        parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        texts = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in parts]
+        apart = [node for node in texts if isinstance(node.value, str) and len(node.value.split()) > 1]
+        module.memo["sentences"] = Spans(map(module.span, apart))
+    found: Spans = module.memo["sentences"]
+    return found

@@ -165,8 +165,14 @@ def test_remarks_say_what_changes() -> None:
         ("from tensorflow.estimator import train_and_evaluate", True),
         ("from tensorflow.estimator import (\n    EvalSpec,\n    train_and_evaluate)", True),
         ('getattr(tf.estimator, "train_and_evaluate")(e, t, v)', True),
+        ('f("tpu", "The name of a TPU, or a grpc://address:8470 of one.")  # else a MirroredStrategy', True),
+        ('f("name", "The name of a machine, or a grpc://address:8470 of one.")  # not a MirroredStrategy', False),
+        ('"""Trains on one device; train_and_evaluate would on those of a Strategy."""', False),
+        ('f("grpc://" + address)', True),
+        ('run("TF_CONFIG={} python -m trainer")', True),
+        ('x = "#"; s = tf.distribute.get_strategy()', True),
     ],
 )
-def test_a_function_of_that_name_asks_for_no_cluster(lines: str, several: bool) -> None:
+def test_words_that_ask_for_a_cluster(lines: str, several: bool) -> None:
     module = Module("program.py", f"import tensorflow as tf\n{lines}\n")
     assert bool(speaks_of_several([module], "auto")) == several
