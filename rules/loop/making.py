@@ -249,7 +249,7 @@ def _restored(source: Source, directory: ast.expr, model: str, page: Page, names
             "# All workers save, as they share what is saved, but the first one alone for good.",
             f"{own} = {folder} if {keeps} else {page.library('tempfile')}.mkdtemp()",
         ]
-    if source.starts:
+    if source.named:
         lines.append(f"{checkpoint}.tf1_names = {page.helper('NamesInCheckpoint')}({model}, {checkpoint})")
     return [
         f"{checkpoint} = {train}.Checkpoint(model={model})",

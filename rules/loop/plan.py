@@ -203,7 +203,7 @@ def _draws(name: str) -> bool:
 
 def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Spans], sources: list[Source]) -> str:
     """What of the code around the model_fns asks for more."""
-    keep_names = all(source.starts for source in sources)
+    keep_names = all(source.named for source in sources)
     if not keep_names and any(True for _ in reading_modules(project, READERS)):
         return "checkpoints that are read by names"
     calls = {call for source in sources for call in (source.construction.call.func, *source.settings.calls)}

@@ -65,6 +65,8 @@ class Source:
     hooks: ModelHooks = ModelHooks()
     starts: bool = False
     """Whether its model has a method that gives weights first values of a checkpoint."""
+    named: bool = False
+    """Whether its checkpoints hold the names of TensorFlow 1, as a model of the program may begin with their values."""
     needs_keras_2: bool = False
     """Whether Keras 3 cannot train its model at all."""
     params: str = ""
@@ -178,6 +180,7 @@ def sources_of(
     """All Estimators of a program, or why one of them is not understood."""
     found: list[Source] = []
     calls = {construction.call for construction in constructions}
+    named = any(kind.starts for kind in kinds.values())
     for construction in constructions:
         if construction.call not in kinds:
             return "it has Estimators of another kind"
@@ -194,10 +197,20 @@ def sources_of(
         name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
         scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.recorded, kind.signatures)
         source = Source(
-            construction, settings, *own, target, scope, kind.model, kind.hooks, kind.starts, kind.needs_keras_2, name
+            construction,
+            settings,
+            *own,
+            target,
+            scope,
+            kind.model,
+            kind.hooks,
+            kind.starts,
+            named,
+            kind.needs_keras_2,
+            name,
         )
-        if kind.starts and len(constructions) > 1:
-            return "values of a checkpoint, which may be that of another Estimator"
+        if named and (kind.compiled or kind.model is not None):
+            return "values of a checkpoint, which may be that of an Estimator without a model_fn"
         if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
             return "the Estimator is made in the line of another statement"
         if settings.tpu.use is not None and not has_its_line(module, construction.call):

@@ -163,7 +163,8 @@ class Use(Place):
             return False
         statement = self.module.statement(self.call)
         above = {statement, *self.module.ancestors(statement)}
-        before = (u for u in uses[: uses.index(self)] if u.method == "train" and u.module is self.module)
+        mine = (u for u in uses[: uses.index(self)] if set(u.sources) == set(self.sources))
+        before = (u for u in mine if u.method == "train" and u.module is self.module)
         return not any(above.intersection(block_of(self.module, u.module.statement(u.call))) for u in before)
 
     def alike(self) -> bool:
@@ -336,7 +337,9 @@ def _is_names(node: ast.expr) -> bool:
 
 
 def _says_nothing(name: str, value: ast.expr) -> bool:
-    """Whether an argument is an empty list of hooks."""
+    """Whether an argument is an empty list of hooks, or what is so without it."""
+    if name == "yield_single_examples":
+        return isinstance(value, ast.Constant) and value.value is True
     return name in ("hooks", "saving_listeners") and is_empty(value)
 
 

@@ -164,7 +164,8 @@ class LoopWriter:
     def _begun(self, use: Use, model: str, name: str, data: str) -> list[str]:
         """The lines that give a model first values, as long as it has no checkpoint of its own."""
         begin = f"{model}.init_from_checkpoint({name})"
-        if not use.saves and use is self.loop.uses[0] and not use.repeated:
+        first = next(each for each in self.loop.uses if set(each.sources) & set(use.sources))
+        if not use.saves and use is first and not use.repeated:
             return [f"{name} = {data}", begin]
         test = f"not {self._checkpoints(use, model)}.latest_checkpoint" if use.saves else f"not {model}.built"
         return [f"{name} = {data}", f"if {test}:", f"{self.page.unit}{begin}"]

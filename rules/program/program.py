@@ -198,12 +198,13 @@ class EstimatorProgram(ProgramRule):
         yield from sharing.merged(results)
 
     def _join(self, project: Project, programs: list[list[Module]], results: list[Results], settings: Settings) -> None:
-        """Makes one of programs that share code, where one of them is not native by itself, but all are native together.
+        """Makes one of programs that share code, where not all are native side by side, but are native together.
 
         What one takes apart, such as a function that makes the train op, has to stay as long as the other calls it.
         """
+        apart = {number for number, _ in Sharing(project, results).conflicts()}
         for numbers in sharing_code(project, programs):
-            if all(is_native(results[number]) for number in numbers):
+            if apart.isdisjoint(numbers) and all(is_native(results[number]) for number in numbers):
                 continue
             group = sorted({m.path: m for number in numbers for m in programs[number]}.values(), key=lambda m: m.path)
             together = list(self._program(project, group, settings))

@@ -80,6 +80,7 @@ from ..model_fns.model_fns import (
     why_not_found,
 )
 from ..model_fns.model_names import names_of
+from ..model_fns.only_predicting import check_only_predicts
 from ..model_fns.subjects import subject
 from ..model_fns.translations import is_refused
 from .canned_models import CannedClasses
@@ -180,6 +181,9 @@ class ProgramRewrite(Rewritten):
             self.sublayers.values.check()
         with obstacles:
             self._check_starts()
+        with obstacles:
+            predicting = [c for c in self.constructions if self._only_predicts(c)]
+            check_only_predicts(predicting, self.estimators.reads, len(self.constructions) == 1)
         self._share_tables()
         self._others.claim(self.constructions)
         self.loop = self._loop()
@@ -264,6 +268,11 @@ class ProgramRewrite(Rewritten):
                 raise Unsupported(
                     f"`{model.definition.name}` starts from a checkpoint, which may be that of another Estimator of the program"
                 )
+
+    def _only_predicts(self, construction: Construction) -> bool:
+        """Whether an Estimator is made with a model_fn that neither trains nor evaluates."""
+        plans = [model.plan for model in self._of.get(id(construction.call), [])]
+        return any(plan is not None and set(plan.specs) == {"infer"} for plan in plans)
 
     def _becomes_layers(self, construction: Construction) -> bool:
         """Whether the model_fn of an Estimator becomes a Keras model."""

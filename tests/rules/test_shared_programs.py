@@ -185,3 +185,50 @@ def test_one_that_cannot_keeps_the_other_from_it() -> None:
     files = {"a.py": with_optimizer(), "b.py": with_optimizer(before=GRAPH_ONLY)}
     found, _ = texts({**files, "network.py": NETWORK, "optimization.py": OPTIMIZATION}, style="auto")
     assert set(found.values()) == {"bridge"}
+
+
+FLAGGED = """import tensorflow as tf
+
+
+def tower(is_training, x, units):
+    x = tf.layers.dense(x, units)
+    if is_training:
+        x = tf.nn.dropout(x, keep_prob=0.5)
+    return x
+"""
+PREDICTS = """import tensorflow as tf
+import network
+
+
+def model_fn(features, labels, mode):
+    predictions = network.tower({flag}, features["x"], 1)
+    if mode != tf.estimator.ModeKeys.PREDICT:
+        raise ValueError("only predicts")
+    return tf.estimator.EstimatorSpec(mode, predictions={{"y": predictions}})
+
+
+print(list(tf.estimator.Estimator(model_fn).predict(lambda: {{"x": [[1.0]]}})))
+"""
+TRAINS = main(use="network.tower(mode == tf.estimator.ModeKeys.TRAIN, features['x'], 1)")
+
+
+def test_a_flag_that_one_program_fixes() -> None:
+    """Each could be native by itself, but with another layer: only together they are."""
+    found, after = texts({"a.py": PREDICTS.format(flag="False"), "b.py": TRAINS, "network.py": FLAGGED}, style="auto")
+    assert found == {"a.py": "native", "b.py": "native"}
+    assert "def call(self, x, training=False):" in after["network.py"]
+    assert "self.tower(features['x'], training=training)" in after["b.py"].replace('"', "'")
+    assert "self.tower(features['x'], training=False)" in after["a.py"].replace('"', "'")
+
+
+@pytest.mark.parametrize("flag", ["None", "bool(features)", "1"])
+def test_a_flag_that_is_none(flag: str) -> None:
+    found, _ = texts({"a.py": PREDICTS.format(flag=flag), "b.py": TRAINS, "network.py": FLAGGED}, style="auto")
+    assert set(found.values()) == {"bridge"}
+
+
+def test_a_flag_that_both_fix_stays_a_value() -> None:
+    files = {"a.py": PREDICTS.format(flag="False"), "b.py": main(use="network.tower(True, features['x'], 1)")}
+    found, after = texts({**files, "network.py": FLAGGED}, style="auto")
+    assert found == {"a.py": "native", "b.py": "native"}
+    assert "def __init__(self, is_training, units):" in after["network.py"]

@@ -9,7 +9,7 @@ from migrator.analyse.function.parts import Parts
 from migrator.analyse.function.placing import place
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.specs import read_specs, spec_names
-from migrator.analyse.function.study import find_layers, study
+from migrator.analyse.function.study import find_layers, outline, study
 from migrator.analyse.function.translate import Translations
 from migrator.analyse.layers.objects import holder
 from migrator.analyse.results.absentfeatures import absent_keys, without_absent
@@ -39,6 +39,8 @@ def make_plan(module: Module, function: ast.FunctionDef, translations: Translati
         """Read the specs, and let the tensors of their hooks become statements."""
         with plan.obstacles:
             plan.specs = read_specs(plan)
+            if set(plan.specs) == {"infer"}:
+                _only_predicts(plan)
         plan.spec_hooks = SpecHooks(plan, plan.obstacles)
         plan.watched = plan.spec_hooks.watched
 
@@ -60,6 +62,13 @@ def make_plan(module: Module, function: ast.FunctionDef, translations: Translati
     plan.tainted = plan.tainted_leaves()
     _slices(plan)
     return plan
+
+
+def _only_predicts(plan: Plan) -> None:
+    """Read a function that refuses to train and to evaluate as one without modes: what it does is done in all of them."""
+    plan.modes.only = "infer"
+    outline(plan)
+    plan.specs = {"infer": read_specs(plan)["infer"]}
 
 
 def _check_rates(plan: Plan) -> None:

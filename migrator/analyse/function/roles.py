@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Unsupported
@@ -35,12 +35,21 @@ def defaults(definition: Definition) -> dict[str, ast.expr]:
     return arguments.defaults(definition.node)
 
 
+_FLAGS = frozenset({"training", "is_training", "train"})
+"""Names like that of Keras's `training`."""
+
+
+def fixed_flags(given: Mapping[str, ast.expr]) -> set[str]:
+    """Parameters named like Keras's `training` that are given a constant."""
+    return {name for name, value in given.items() if name in _FLAGS and is_flag(value)}
+
+
 def flag_defaults(definition: Definition) -> dict[str, str]:
     """Parameters named like Keras's `training`, true or false by default, with that default."""
     return {
         name: str(default.value)
         for name, default in defaults(definition).items()
-        if name in ("training", "is_training", "train") and isinstance(default, ast.Constant) and is_flag(default)
+        if name in _FLAGS and isinstance(default, ast.Constant) and is_flag(default)
     }
 
 

@@ -21,8 +21,8 @@ from migrator.analyse.training.trainop import gradient_leaves
 from migrator.resolve.syntax import walk
 
 
-def study(body: Body, extend: Callable[[], None] = lambda: None) -> None:
-    """Find out all that can be said before layers are looked for; `extend` adds statements. Raises Unsupported."""
+def outline(body: Body) -> None:
+    """Find the statements, with the modes in which each runs."""
     statements = body.function.body[0 if body.docstring is None else 1 :]
     body.flow = Flow(
         statements,
@@ -34,6 +34,11 @@ def study(body: Body, extend: Callable[[], None] = lambda: None) -> None:
     )
     body.slicer = Slicer(body.flow)
     write_collected(body)
+
+
+def study(body: Body, extend: Callable[[], None] = lambda: None) -> None:
+    """Find out all that can be said before layers are looked for; `extend` adds statements. Raises Unsupported."""
+    outline(body)
     extend()
     hidden: dict[ast.AST, set[ast.expr]] = {}
 

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.placing import place
-from migrator.analyse.function.roles import bound, defaults, flag_defaults, is_flag, is_number, parameters, role
+from migrator.analyse.function.roles import (
+    bound,
+    defaults,
+    fixed_flags,
+    flag_defaults,
+    is_flag,
+    is_number,
+    parameters,
+    role,
+)
 from migrator.analyse.function.study import find_layers, study
 from migrator.analyse.function.translate import Layer, Translations, Value, is_none
 from migrator.analyse.layers.built import is_size
@@ -209,9 +218,8 @@ class Sublayers:
             raise Unsupported("a helper that calls itself is not followed", call)
         given = bound(definition, call)
         flags = flag_defaults(definition)
-        roles = {
-            name: "training" if name in flags and is_flag(value) else role(body, value) for name, value in given.items()
-        }
+        fixed = {name for name in flags if is_flag(given.get(name))} | self._fixed_here(definition, given)
+        roles = {name: "training" if name in fixed else role(body, value) for name, value in given.items()}
         roles.update({name: "training" for name in flags if name not in given})
         sizes = {name for name, value in given.items() if roles[name] == "dynamic" and is_size(body, value)}
         roles.update(dict.fromkeys(sizes & self._sizes_of_layers(definition), "static"))
@@ -307,6 +315,16 @@ class Sublayers:
                 ):
                     return True
         return False
+
+    def _fixed_here(self, definition: Definition, given: dict[str, ast.expr]) -> set[str]:
+        """Flags of the training that one call of a helper fixes, but another one does not."""
+        fixed, found = fixed_flags(given), set()
+        for module in self.project.modules.values() if fixed else ():
+            for use in self.project.uses(definition, module):
+                call = module.parent(use)
+                if isinstance(call, ast.Call) and call.func is use:
+                    found |= set(bound(definition, call)) - fixed_flags(bound(definition, call))
+        return fixed & found
 
     def _given_elsewhere(self, body: Body, definition: Definition) -> set[str]:
         """Parameters of a helper that are None unless given, to which another call gives a tensor."""

@@ -32,6 +32,8 @@ class Modes:
         self._key = key
         self.names: dict[str, dict[str, bool]] = {}
         """Names that stand for a truth value that depends on the mode alone."""
+        self.only: str | None = None
+        """The one mode that there is, where a function refuses all others."""
         if training is not None:
             self.names[training] = {"train": True, "eval": False, "infer": False}
 
@@ -83,6 +85,7 @@ class Modes:
 
     def evaluate(self, expression: ast.expr, mode: str) -> bool | None:
         """The truth value of `expression` in `mode`, None if something else decides."""
+        mode = self.only or mode
         if isinstance(expression, ast.Constant) and isinstance(expression.value, bool):
             return expression.value
         if isinstance(expression, ast.Name):

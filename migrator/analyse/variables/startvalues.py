@@ -174,7 +174,7 @@ def names_kept(generator: ModelWriter) -> list[tuple[str, str]]:
     Raises Unsupported where they are not known, though one of the program's models starts from a checkpoint.
     """
     plan, facts = generator.plan, generator.shared.facts
-    if not plan.starting and (facts["plain"] or not facts["started"] and not facts["read"]):
+    if not (plan.starting or facts["started"] or facts["read"] and not facts["plain"]):
         return []
     root = next((node for leaf in plan.starting for node in walk(leaf.node) if _is_root(plan, node)), plan.function)
     if plan.starting and plan.warm is not None:

@@ -67,17 +67,8 @@ def test_a_loop_begins_once() -> None:
     assert "    if not model.built:\n        model.init_from_checkpoint(data)\n" in text
 
 
-@pytest.mark.parametrize(
-    "after",
-    [
-        "print([estimator.evaluate(make_input_fn(n, 1)) for n in (1, 2)])\n",
-        'other = tf.estimator.Estimator(model_fn, params={"units": 1})\n'
-        + TRAIN
-        + TRAIN.replace("estimator", "other", 1),
-    ],
-)
-def test_what_keeps_the_helpers(after: str) -> None:
-    kept("", STARTS + MADE + after)
+def test_what_keeps_the_helpers() -> None:
+    kept("", STARTS + MADE + "print([estimator.evaluate(make_input_fn(n, 1)) for n in (1, 2)])\n")
 
 
 def test_a_program_that_another_one_begins_with_keeps_its_names() -> None:
@@ -93,3 +84,22 @@ def test_a_program_that_another_one_begins_with_keeps_its_names() -> None:
     assert "model.init_from_checkpoint(data)" in outcomes["second.py"].after.decode()
     alone = run({name: text for name, text in files.items() if name != "second.py"})
     assert "model.fit(" in alone["first.py"].after.decode()
+
+
+def test_each_of_two_models_begins_with_them() -> None:
+    other = 'other = tf.estimator.Estimator(model_fn, params={"units": 1})\n'
+    text = made(other + TRAIN + TRAIN.replace("estimator", "other", 1))
+    for model in ("model", "other"):
+        assert (
+            f"data = make_input_fn(8, None)()\n{model}.init_from_checkpoint(data)\n{model}.fit(data.take(20))" in text
+        )
+
+
+def test_a_model_whose_values_another_one_may_begin_with() -> None:
+    """Names are kept by the model that does not start from a checkpoint, too: another one may start from its own."""
+    function = MODEL[MODEL.index("def model_fn") : MODEL.index("def make_input_fn")].replace("model_fn", "other_fn")
+    other = 'other = tf.estimator.Estimator(other_fn, params={"units": 1}, model_dir="there")\n'
+    uses = TRAIN.replace("estimator", "other") + TRAIN
+    text = migrate(STARTS + function + SAVED + other + uses)
+    assert text.count("NamesInCheckpoint(") == 2 and text.count("tf1_names = {") == 2
+    assert text.count("init_from_checkpoint(data)") == 1 and ".fit(" in text

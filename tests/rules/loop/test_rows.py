@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_loop import ESTIMATOR, MODEL, loop, migrate
+from test_loop import ESTIMATOR, MODEL, kept, loop, migrate
 
 TRAINED = "estimator.train(make_input_fn(8, 1))\n"
 PREDICT = "estimator.predict(make_input_fn(4, 1))"
@@ -63,6 +63,15 @@ def test_only_what_is_asked_for(keys: str, test: str) -> None:
     chosen = f"{{key: values for key, values in {ARRAYS}.items() if key {test}}}"
     after = f"predictions = {chosen}\nprint([{ROWS}])\n"
     assert loop(f"{TRAINED}print(list({predict}))\n").endswith(after)
+
+
+def test_one_example_at_a_time_is_what_it_is_without_a_word() -> None:
+    predict = "estimator.predict(make_input_fn(4, 1), yield_single_examples={single})"
+    after = loop(f"{TRAINED}print([p['score'] for p in {predict.format(single=True)}])\n")
+    assert after.endswith(f"print([score for score in {ARRAYS}['score']])\n") or after.endswith(
+        f"{ARRAYS}['score']])\n"
+    )
+    kept(f"{TRAINED}print(list({predict.format(single=False)}))\n")
 
 
 def test_endless_data_for_one_prediction() -> None:
