@@ -138,11 +138,11 @@ class LoopWriter:
             )
             lines.append(f"{steps} = {text} - {model}.optimizer.iterations.numpy()")
             lines.append(f"if {steps} > 0:")
-            data += self._limited(steps)
+            data += self._limited(use, steps)
         elif limit is not None:
-            data += self._limited(self._number(limit, use.unlimited))
+            data += self._limited(use, self._number(limit, use.unlimited))
         elif self.spread is not None:
-            data += self._limited(self.spread.count(use.input, self._data(use.input)))
+            data += self._limited(use, self.spread.count(use.input, self._data(use.input)))
         behind = []
         if self.spread is not None and use.validation is not None:
             behind = self.spread.behind(use, self._data(use.validation.input))
@@ -170,9 +170,11 @@ class LoopWriter:
         test = f"not {self._checkpoints(use, model)}.latest_checkpoint" if use.saves else f"not {model}.built"
         return [f"{name} = {data}", f"if {test}:", f"{self.page.unit}{begin}"]
 
-    def _limited(self, steps: str) -> str:
+    def _limited(self, use: Use, steps: str) -> str:
         """What ends a training after so many steps, each of which is one batch of each replica."""
-        return f".take({steps})" if self.spread is None else f", steps_per_epoch={steps}"
+        # Keras 2 begins another step where it does not know the number of batches, and counts it.
+        taken = self.spread is None and (use.input.data.counted or use.unlimited)
+        return f".take({steps})" if taken else f", steps_per_epoch={steps}"
 
     def _epochs(self, use: Use, model: str, data: str, goes_on: bool) -> list[str]:
         """The lines of a training with an evaluation after every so many steps."""

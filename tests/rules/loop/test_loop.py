@@ -434,3 +434,13 @@ def test_the_comment_above_what_made_an_estimator(comment: str, expected: str) -
 def test_comments_on_an_estimator_that_keeps_the_helpers_stay() -> None:
     text = kept("estimator.train(make_input_fn(8, None))\n", f"{MODEL}# The Estimator\n{ESTIMATOR}")
     assert "# The Estimator\n" in text
+
+
+@pytest.mark.parametrize("steps", ["steps", "max_steps"])
+def test_steps_on_batches_of_an_unknown_number(steps: str) -> None:
+    """Keras 2 counts one step too many where such data end, be it by `take`."""
+    filtered = MODEL.replace(".repeat(epochs)", ".repeat(epochs).filter(keep)")
+    text = migrate(f"{filtered}{ESTIMATOR}estimator.train(make_input_fn(4, None), {steps}=7)\n")
+    assert "model.fit(make_input_fn(4, None)(), steps_per_epoch=7)" in text
+    text = migrate(f"{MODEL}{ESTIMATOR}estimator.train(make_input_fn(4, None), {steps}=7)\n")
+    assert "model.fit(make_input_fn(4, None)().take(7))" in text
