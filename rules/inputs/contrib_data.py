@@ -41,11 +41,16 @@ class BatchAndDropRemainder(Rule):
         apply = module.parent(call) if call is not None else None
         if call is None or given is None or set(given) != {"batch_size"}:
             return
-        if not isinstance(apply, ast.Call) or apply.args != [call] or apply.keywords:
+        if isinstance(apply, ast.keyword):
+            apply = module.parent(apply)
+        if not isinstance(apply, ast.Call) or list(bind(apply, ["transformation_func"]) or {}) != [
+            "transformation_func"
+        ]:
             return
         if not isinstance(apply.func, ast.Attribute) or apply.func.attr != "apply":
             return
         size = module.cst.expression(given["batch_size"])
-        new = with_arguments(module.cst.call(apply), values={0: size}, add={"drop_remainder": "True"})
+        named = {"transformation_func": "batch_size"}
+        new = with_arguments(module.cst.call(apply), rename=named, values={0: size}, add={"drop_remainder": "True"})
         changes: list[Change] = [Rename(apply.func, "batch"), Replace(apply, new)]
         yield self.diagnostic(module, node, "tf.contrib is gone; datasets have a method for it", changes=changes)

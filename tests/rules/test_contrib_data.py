@@ -22,6 +22,15 @@ def test_another_import_and_a_chain() -> None:
     check_transformed(before, after, RULES)
 
 
+def test_names_of_parameters() -> None:
+    before = (
+        "import tensorflow as tf\n"
+        "d = d.apply(transformation_func = tf.contrib.data.batch_and_drop_remainder(batch_size = size))\n"
+    )
+    after = "import tensorflow as tf\nd = d.batch(batch_size = size, drop_remainder=True)\n"
+    check_transformed(before, after, RULES)
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -30,6 +39,8 @@ def test_another_import_and_a_chain() -> None:
         "d = d.apply(tf.contrib.data.batch_and_drop_remainder(*sizes))",
         "d = d.apply(tf.contrib.data.batch_and_drop_remainder(32), more)",
         "d = apply(tf.contrib.data.batch_and_drop_remainder(32))",
+        "d = d.apply(function=tf.contrib.data.batch_and_drop_remainder(32))",
+        "d = d.apply(**{'transformation_func': tf.contrib.data.batch_and_drop_remainder(32)})",
         "d = d.apply(tf.contrib.data.batch_and_drop_remainder())",
     ],
 )
