@@ -31,7 +31,7 @@ _FIELDS = {
     "master": "it names a TPU",
     "cluster": "it names a TPU",
 }
-ASKS = "the program asks for a TPU: --strategy tpu gives it one"
+ASKS = "the program asks for a TPU: --strategy tpu gives it one, and --strategy none trains without"
 NO_HOST_CALL = (
     "host_call is not run: it writes the summaries of a TPU; tf.summary in the model, or TensorBoard, does that now"
 )

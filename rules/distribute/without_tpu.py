@@ -22,6 +22,7 @@ from migrator.vocabulary.diagnostics import Edit
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import Construction
 from ..symbols.tensorflow_names import tensorflow_root
+from .spec_twins import one_of_twins
 from .strategies import trains_on_tpu
 from .tpu import ADDED_UP, ASKS, NO_HOST_CALL, adds_up, cross_shards
 from .tpu_facts import short_name
@@ -48,6 +49,10 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
             if not isinstance(call, ast.Call) or call.func is not node:
                 continue
             if short_name(name) == "TPUEstimatorSpec":
+                twins = one_of_twins(module, call)
+                if twins is not None:
+                    changes.append(Change(twins))
+                    continue
                 if any(keyword.arg == "host_call" and not is_none(keyword.value) for keyword in call.keywords):
                     drafts.remark(module, call, NO_HOST_CALL)
                 changes += map(Change, _spec(module, call, on_tpu))

@@ -210,3 +210,70 @@ def test_a_branch_of_wrappers_alone_goes() -> None:
     assert "CrossShard" not in text and 'params["use_tpu"]' not in text
     kept = PROGRAM.replace(wrapped, wrapped + '        print("on a TPU")\n')
     assert 'print("on a TPU")' in migrate(kept) and "CrossShard" not in migrate(kept)
+
+
+TWINS = """
+import tensorflow as tf
+from absl import flags
+
+FLAGS = flags.FLAGS
+
+
+def model_fn(features, labels, mode, params):
+    predictions = tf.layers.dense(features, 1)
+    loss = None
+    train_op = None
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        loss = tf.nn.l2_loss(predictions - labels)
+        optimizer = tf.train.GradientDescentOptimizer(0.1)
+        train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+    if params["use_tpu"]:
+        # for the TPU
+        return tf.contrib.tpu.TPUEstimatorSpec(
+            mode=mode, predictions=predictions, loss=loss, train_op=train_op)
+    else:
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+
+params = {"use_tpu": FLAGS.use_tpu}
+estimator = tf.contrib.tpu.TPUEstimator(model_fn, None, None, params, use_tpu=FLAGS.use_tpu, train_batch_size=8)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", ""),
+        ("    else:\n        return tf.est", "    return tf.est"),
+        ('if params["use_tpu"]', "if FLAGS.use_tpu"),
+        ("train_op=train_op)\n    else", "train_op=train_op, scaffold_fn=None)\n    else"),
+    ],
+)
+def test_one_of_two_specs_that_say_the_same(old: str, new: str) -> None:
+    assert old in TWINS
+    text = migrate(TWINS.replace(old, new))
+    assert "class Model(tf.keras.Model)" in text and "TPUEstimatorSpec" not in text
+
+
+def test_the_spec_of_no_tpu_may_come_first() -> None:
+    head, _, tail = TWINS.partition('    if params["use_tpu"]:')
+    ends, _, rest = tail.partition("\n\n\n")
+    first, _, second = ends.partition("    else:\n")
+    text = f'{head}    if not params["use_tpu"]:\n{second}\n    else:{first.rstrip()}\n\n\n{rest}'
+    assert "class Model(tf.keras.Model)" in migrate(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("EstimatorSpec(mode, predictions=predictions", "EstimatorSpec(mode, predictions=predictions * 2"),
+        ("EstimatorSpec(mode, ", "EstimatorSpec(mode, training_chief_hooks=FLAGS.hooks, "),
+        ("tf.estimator.EstimatorSpec(mode", "spec_of(mode"),
+        ('if params["use_tpu"]', 'if params.pop("use_tpu")'),
+        ("        # for the TPU", "        tf.logging.info('on a TPU')"),
+    ],
+)
+def test_specs_that_may_differ_stay_two(old: str, new: str) -> None:
+    assert old in TWINS
+    outcomes = run(TWINS.replace(old, new), "auto")
+    assert [unit.tier for unit in units(outcomes)] != ["native"]
