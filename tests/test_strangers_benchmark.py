@@ -70,6 +70,7 @@ def test_data_are_the_same_each_time(tmp_path: Path) -> None:
             "columns": ["x0..1 = real 0 1", "y = one of u|v"],
         },
         {"kind": "libsvm", "file": "c.txt", "rows": 2, "fields": 3, "ids": 30},
+        {"kind": "csv", "file": "d.csv", "rows": 1, "columns": ["z = series 3 1 2"]},
     )
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
@@ -80,6 +81,7 @@ def test_data_are_the_same_each_time(tmp_path: Path) -> None:
     label, *pairs = (tmp_path / "one" / "c.txt").read_text().splitlines()[0].split()
     assert label in ("0", "1")
     assert [int(pair.split(":")[0]) // 10 for pair in pairs] == [0, 1, 2]
+    assert [int(float(number)) for number in (tmp_path / "one" / "d.csv").read_text().split(";")] == [1, 1, 1]
 
 
 def test_the_page_counts_only_what_could_run_before() -> None:
@@ -110,3 +112,14 @@ def test_the_side_that_failed_is_named_first(problem: str, outcome: str, tmp_pat
     (tmp_path / "parity.json").write_text(json.dumps({"cases": [{"problem": problem}]}))
     row = Row("a/b", "one")
     assert trial._blame(tmp_path, row) == outcome and row.reasons == [problem]
+
+
+@pytest.mark.parametrize(
+    ("problem", "outcome"), [("the old program m.py: exit status 1", trial.OLD_FAILS), ("the new program m.py: x", "")]
+)
+def test_a_program_that_stays_is_only_run_as_it_was(problem: str, outcome: str, tmp_path: Path) -> None:
+    (tmp_path / "parity.json").write_text(json.dumps({"cases": [{"problem": problem}]}))
+    row = Row("a/b", "one", "manual", reasons=["no"])
+    trial._stays(tmp_path, row)
+    assert row.result == outcome and row.reasons[-1] == "no"
+    assert row.counts == (outcome == "")

@@ -1,8 +1,8 @@
 """Makes up data for programs: files of the right form, filled by chance, always with the same seed.
 
-A column is `name = what`, where what is `real LOW HIGH`, `int LOW HIGH` (both included), `one of a|b|c`, `key` (a word of its
-own in every row), `text COUNT a|b|c` (words), `path PATTERN` (with the number of the row for `{}`), `row` (that number) or
-`is VALUE`. `x0..9` are ten columns.
+A column is `name = what`, where what is `real LOW HIGH`, `series COUNT LOW HIGH` (such numbers with `;` between),
+`int LOW HIGH` (both included), `one of a|b|c`, `key` (a word of its own in every row), `text COUNT a|b|c` (words),
+`path PATTERN` (with the number of the row for `{}`), `row` (that number) or `is VALUE`. `x0..9` are ten columns.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ def _draw(what: str, chance: random.Random) -> Draw:
     if kind == "real":
         low, high = (float(part) for part in rest.split())
         return lambda row: round(chance.uniform(low, high), 4)
+    if kind == "series":
+        count, _, rest = rest.partition(" ")
+        one = _draw(f"real {rest}", chance)
+        return lambda row: ";".join(str(one(row)) for _ in range(int(count)))
     if kind == "int":
         first, last = (int(part) for part in rest.split())
         return lambda row: chance.randint(first, last)

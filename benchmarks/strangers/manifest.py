@@ -28,6 +28,8 @@ class Program:
     module: str = ""
     """the module that does."""
     args: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    """What `migrate` is told beside `--apply`, where the program leaves it no choice by itself; the page names them."""
     steps: int = 30
     """After which each training is stopped where both sides are compared."""
     empty: tuple[str, ...] = ()

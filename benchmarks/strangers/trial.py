@@ -95,8 +95,9 @@ def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
     mirrors.rebuild(program, folders, before)
     made_up.make(program.data, before)
     shutil.copytree(before, after)
-    row = Row(program.repository, program.name)
-    command = [sys.executable, "-m", "migrator", "after", "--apply", "-q", "--format", "json", "-o", "migrate.json"]
+    row = Row(program.repository, " ".join([program.name, *program.options]))
+    told = ["--apply", *program.options, "-q", "--format", "json", "-o", "migrate.json"]
+    command = [sys.executable, "-m", "migrator", "after", *told]
     status = _run(command, folder, folder / "migrate.log", limit)
     row.exit_status = 2 if status is None else status
     if row.exit_status not in (0, 1):
@@ -105,9 +106,9 @@ def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
     report = json.loads((folder / "migrate.json").read_text("utf-8"))
     row.tier, row.reasons = _tier(report, after), _reasons(report, after)
     if row.tier == "manual":
-        if _run([sys.executable, "-m", "migrator", "parity", *_compared(program, before, before)],
-                folder, folder / "old.log", limit) == 2:  # fmt: skip
-            row.result = _blame(folder, row)
+        _run([sys.executable, "-m", "migrator", "parity", *_compared(program, before, before)],
+             folder, folder / "old.log", 400)  # fmt: skip
+        _stays(folder, row)
         return row
     # a run of its own, in a copy: the comparison replaces weights and batches, and may hide what only users would see
     shutil.copytree(after, folder / "run")
@@ -145,11 +146,22 @@ def _difference(folder: Path) -> str:
     return f"{len(differences)} differences, first {first}"
 
 
+def _stays(folder: Path, row: Row) -> None:
+    """Whether a program that stays manual ran as it was. That it does not run as a new program is no news."""
+    problem = str(_case(folder).get("problem", ""))
+    if problem.startswith("the old "):
+        row.result, row.reasons = OLD_FAILS, [_short(problem), *row.reasons]
+
+
+def _short(problem: str) -> str:
+    return " ".join(problem.split())[:300]
+
+
 def _blame(folder: Path, row: Row) -> str:
     """Which side could not run, by what the comparison says of it."""
     problem = str(_case(folder).get("problem", ""))
     if not problem or "ran longer than" in problem.split("\n")[0]:
         row.reasons.insert(0, "the comparison took too long")
         return SLOW
-    row.reasons.insert(0, " ".join(problem.split())[:300])
+    row.reasons.insert(0, _short(problem))
     return OLD_FAILS if problem.startswith("the old ") else CRASHED
