@@ -30,6 +30,8 @@ class Program:
     args: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     """What `migrate` is told beside `--apply`, where the program leaves it no choice by itself; the page names them."""
+    left_out: str = ""
+    """Why nothing can be said of it, where its old side ends well and does not do what it says."""
     steps: int = 30
     """After which each training is stopped where both sides are compared."""
     empty: tuple[str, ...] = ()

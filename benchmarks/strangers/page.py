@@ -28,7 +28,7 @@ their data are made is [a manifest](../benchmarks/strangers/programs.toml); none
 | --- | --- | --- | --- | --- |
 """
 _LEFT_OUT = """
-Left out, as their old side does not run on TensorFlow 2.15:
+Left out, as their old side does not run on TensorFlow 2.15 and Linux, or does not do there what it says:
 
 | repository | program | why |
 | --- | --- | --- |
