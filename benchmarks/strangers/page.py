@@ -13,7 +13,8 @@ _TEXT = """\
 <!-- written by `python -m benchmarks.strangers MIRRORS`; not by hand -->
 Public Estimator programs as they are, no edit by hand: rebuilt from their repositories, run on data that are made up for them,
 migrated by `migrate --apply`, run again, and compared by `migrate parity` on TensorFlow 2.15. The list of programs and how
-their data are made is [a manifest](../benchmarks/strangers/programs.toml); none of their code is here.
+their data are made is [a manifest](../benchmarks/strangers/programs.toml); none of their code is here. Options of `migrate` that
+a program was given stand behind its name.
 
 | | |
 | --- | ---: |
